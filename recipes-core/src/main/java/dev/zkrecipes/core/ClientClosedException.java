@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+/** The {@link ZooKeeperClient} is closed, or the handle that it wraps has ended. */
+public final class ClientClosedException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes an error.
+     *
+     * @param message the path, what happened, and what to do
+     */
+    public ClientClosedException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+/** How a {@link ZooKeeperClient} stands towards ZooKeeper. */
+public enum ConnectionState {
+    /** No connection has been made yet in the present session. */
+    CONNECTING,
+    /** Connected to a server that accepts writes. */
+    CONNECTED,
+    /** The connection is lost; the session, and with it every lock, may still live. */
+    SUSPENDED,
+    /** The session has ended: every lease of it is lost. A client that opens its own sessions opens the next one. */
+    EXPIRED,
+    /** The client was closed, or a handle that it wraps was. */
+    CLOSED
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.Op;
+
+/**
+ * One hold of a lock. Close it to give it back:
+ *
+ * <pre>{@code
+ * try (Lease lease = mutex.acquire()) {
+ *     storage.write(order, lease.fencingToken());
+ * }
+ * }</pre>
+ *
+ * <p><b>What a lease can and cannot promise.</b> A process may be paused at any moment, and ZooKeeper gives its lock to
+ * somebody else when its session has been silent for too long. {@link #isValid()} and {@link #state()} tell what is
+ * known when they are called; they cannot see a pause between the call and what is done next, nor a machine that was
+ * suspended, nor clocks of wildly different rate. Where a late write would do harm, let the store refuse it: hand it
+ * {@link #fencingToken()}, or, if the store is ZooKeeper, put {@link #guard()} into the {@code multi} that writes.
+ *
+ * <p>Instances are thread-safe. Who may close a lease, {@link InterProcessLock} says.
+ */
+public interface Lease extends AutoCloseable {
+
+    /**
+     * The path of the lock.
+     *
+     * @return the absolute path, below the chroot if there is one
+     */
+    String path();
+
+    /**
+     * A number for the store to check: greater than that of every earlier holder that this one conflicts with, and the
+     * same for all re-entrant holds. A store that remembers the greatest token it has seen and refuses smaller ones is
+     * safe from late writers. It is the node's creation transaction id (czxid) times 2048.
+     *
+     * @return a positive number
+     * @throws LockLostException if the lease is lost
+     */
+    long fencingToken();
+
+    /**
+     * What is known of this lease, without asking anybody.
+     *
+     * @return the state now
+     */
+    LeaseState state();
+
+    /**
+     * Whether the state is {@link LeaseState#HELD}: a server has confirmed the session with a committed write that was
+     * sent less than half a session time-out ago, and the connection has stood since.
+     *
+     * @return true if so; decided locally, without asking the server
+     */
+    boolean isValid();
+
+    /**
+     * Asks ZooKeeper, with a committed check, whether the lock still stands, and returns normally if so. Waits at most
+     * for the request time-out.
+     *
+     * @throws LockLostException if the lease is lost
+     * @throws LockConnectionException if no answer came in time: nothing is known
+     * @throws IllegalMonitorStateException if the lease is closed
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    void verify() throws InterruptedException;
+
+    /**
+     * An operation for a {@code multi} of one's own on the same ensemble and chroot: the {@code multi} is applied only
+     * if the lock stands at that moment, and fails as a whole with {@code NoNode} otherwise.
+     *
+     * @return a check of this lease's node, whose name is unique
+     * @throws LockLostException if the lease is lost
+     * @throws IllegalMonitorStateException if the lease is closed
+     */
+    Op guard();
+
+    /**
+     * Runs {@code listener} once on the client's callback executor if the lease becomes LOST before it is closed; at
+     * once if it is lost already.
+     *
+     * @param listener what to run
+     */
+    void onLost(Runnable listener);
+
+    /**
+     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Each call returns a copy.
+     *
+     * @return the future, completed on the client's callback executor
+     */
+    CompletableFuture<LeaseState> ended();
+
+    /**
+     * Gives this hold back, once; further calls do nothing. With the last hold the lock is released: waits for
+     * ZooKeeper's confirmation, at most for the request time-out and only while connected; the deletion goes on in the
+     * background until it is confirmed. Works with the interrupt flag set and keeps it. A lease that is lost is closed
+     * silently.
+     *
+     * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
+     */
+    @Override
+    void close();
+
+    /**
+     * As {@link #close()}, without waiting. Further calls return the state of the same release.
+     *
+     * @return completes when this hold is given back and, if it was the last one, ZooKeeper has confirmed that the node
+     *     is gone or its session is; exceptionally with {@link LockAccessException} if ZooKeeper refuses to delete it.
+     *     Each call returns a copy
+     * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
+     */
+    CompletableFuture<Void> closeAsync();
+}

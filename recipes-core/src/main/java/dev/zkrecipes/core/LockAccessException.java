@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+/** ZooKeeper refused the client the right to do what the lock needs, or refused its credentials. */
+public final class LockAccessException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes an error.
+     *
+     * @param message the path, what happened, and what to do
+     */
+    public LockAccessException(String message) {
+        super(message);
+    }
+
+    /**
+     * Makes an error that another one caused.
+     *
+     * @param message the path, what happened, and what to do
+     * @param cause what caused it
+     */
+    public LockAccessException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

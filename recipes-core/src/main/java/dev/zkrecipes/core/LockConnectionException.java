@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+/**
+ * No server answered in time, or there is no connection and the call does not wait for one. The call had no effect, or
+ * its effect is undone in the background.
+ */
+public final class LockConnectionException extends LockException {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes an error.
+     *
+     * @param message the path, what happened, and what to do
+     */
+    public LockConnectionException(String message) {
+        super(message);
+    }
+
+    /**
+     * Makes an error that another one caused.
+     *
+     * @param message the path, what happened, and what to do
+     * @param cause what caused it
+     */
+    public LockConnectionException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+/**
+ * The base of everything that can go wrong with a lock, apart from bad arguments
+ * ({@link IllegalArgumentException}), releasing what is not held ({@link IllegalMonitorStateException}) and
+ * interruption ({@link InterruptedException}).
+ *
+ * <p>Messages name the path, the node where there is one, what happened and what to do.
+ */
+public class LockException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes an error.
+     *
+     * @param message the path, what happened, and what to do
+     */
+    public LockException(String message) {
+        super(message);
+    }
+
+    /**
+     * Makes an error that another one caused.
+     *
+     * @param message the path, what happened, and what to do
+     * @param cause what caused it
+     */
+    public LockException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.time.Duration;
+
+/**
+ * One node in the queue of a lock, as {@link InterProcessLock#participants()} found it.
+ *
+ * @param node the name of the node below the lock's path
+ * @param owner the owner label of the client that made the node, or {@code "unknown"} if the node carries none or may
+ *     not be read
+ * @param sessionId the ZooKeeper session that owns the node
+ * @param age the time since the node was made: the server's clock at creation against the clock of this machine, so
+ *     for people to read and not to compute with; never negative
+ * @param position the place in the queue; 0 is the front
+ * @param holding whether this node holds the lock; otherwise it waits
+ */
+public record Participant(String node, String owner, long sessionId, Duration age, int position, boolean holding) {}

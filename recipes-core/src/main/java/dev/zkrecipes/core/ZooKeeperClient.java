@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * A connection to ZooKeeper that locks are made on. One client per process and ensemble is enough for any number of
+ * locks and threads.
+ *
+ * <p>A client that was made by {@link #connect} or a builder with a connect string opens its own ZooKeeper handle and,
+ * when the session ends, the next one. A client that wraps a handle ends with it. A client over a supplier asks it for
+ * the handle of each acquire.
+ *
+ * <p>Instances are thread-safe. Closing a client ends every waiting acquire with {@link ClientClosedException}, makes
+ * every lease LOST, deletes what the client holds and leaves no thread behind.
+ */
+public interface ZooKeeperClient extends AutoCloseable {
+
+    /**
+     * Makes a client that opens its own sessions, with the defaults of {@link ZooKeeperClientBuilder}. Returns at once
+     * and connects in the background.
+     *
+     * @param connectString {@code host:port[,host:port]...[/chroot]}
+     * @return the client; close it when done
+     * @throws IllegalArgumentException if the connect string is malformed
+     */
+    static ZooKeeperClient connect(String connectString) {
+        return builder().connectString(connectString).build();
+    }
+
+    /**
+     * Makes a client on a handle that the application has. The handle is never closed by the client. When the handle's
+     * session ends so does the client. A handle may be wrapped more than once.
+     *
+     * @param handle an open handle, neither read-only nor with {@code zookeeper.disableAutoWatchReset}
+     * @return the client; close it before the handle
+     * @throws IllegalArgumentException if the handle is of a kind that locks cannot rely on
+     */
+    static ZooKeeperClient wrap(ZooKeeper handle) {
+        return builder().handle(handle).build();
+    }
+
+    /**
+     * Makes a client on handles that somebody else opens and replaces, such as another library. The supplier is asked,
+     * on a thread of its own, for each acquire and after the end of a session, and again while it throws an exception or
+     * returns a handle that has ended. The handles are never closed by the client.
+     *
+     * @param handles returns the handle to use now
+     * @return the client; close it before the handles
+     */
+    static ZooKeeperClient over(Supplier<ZooKeeper> handles) {
+        return builder().handles(handles).build();
+    }
+
+    /**
+     * Starts a client with settings of its own.
+     *
+     * @return a builder
+     */
+    static ZooKeeperClientBuilder builder() {
+        return new ZooKeeperClientBuilder();
+    }
+
+    /**
+     * How the client stands towards ZooKeeper now.
+     *
+     * @return the state, without asking the server
+     */
+    ConnectionState connectionState();
+
+    /**
+     * Tells {@code listener} every change of state from now on, once and in order, on the callback executor.
+     *
+     * @param listener what to call
+     */
+    void addConnectionListener(Consumer<ConnectionState> listener);
+
+    /**
+     * Stops telling a listener. A call that has begun goes on.
+     *
+     * @param listener one that was added
+     */
+    void removeConnectionListener(Consumer<ConnectionState> listener);
+
+    /**
+     * Waits until the client is connected.
+     *
+     * @param timeout how long to wait at most
+     * @return whether it is connected
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws ClientClosedException if the client is closed, before or meanwhile
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    boolean awaitConnected(Duration timeout) throws InterruptedException;
+
+    /**
+     * The handle of the present session, for a {@code multi} with {@link Lease#guard()}. Do not close it.
+     *
+     * @return the handle; empty if there is none now
+     */
+    Optional<ZooKeeper> zooKeeper();
+
+    /**
+     * The label that others see in {@link InterProcessLock#participants()}.
+     *
+     * @return the owner label
+     */
+    String ownerLabel();
+
+    /** Closes the client; further calls do nothing. Waits at most for the request time-out. Never throws. */
+    @Override
+    void close();
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.internal.ClientSettings;
+import dev.zkrecipes.core.internal.ConnectString;
+import dev.zkrecipes.core.internal.EngineClient;
+import dev.zkrecipes.core.internal.HandleKind;
+import dev.zkrecipes.core.internal.OwnerLabel;
+import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle}, {@link #handles} and
+ * {@link #operations}; all else has a default. Every value is checked when it is set. Not thread-safe.
+ */
+public final class ZooKeeperClientBuilder {
+    private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
+
+    private @Nullable HandleKind handles;
+    private Duration sessionTimeout = Duration.ofSeconds(30);
+    private @Nullable Duration requestTimeout;
+    private Duration firstRetryDelay = Duration.ofMillis(20);
+    private Duration longestRetryDelay = Duration.ofSeconds(1);
+    private List<ACL> acl = new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+    private final List<ClientSettings.AuthInfo> auth = new ArrayList<>();
+    private @Nullable ZKClientConfig clientConfig;
+    private @Nullable String ownerLabel;
+    private @Nullable Executor callbackExecutor;
+
+    ZooKeeperClientBuilder() {}
+
+    /**
+     * Opens own sessions to these servers.
+     *
+     * @param connectString {@code host:port[,host:port]...[/chroot]}; the port may be left out and is 2181 then. The
+     *     chroot node must exist
+     * @return this builder
+     * @throws IllegalArgumentException if it is malformed
+     */
+    public ZooKeeperClientBuilder connectString(String connectString) {
+        return source(new HandleKind.Opened(ConnectString.parse(connectString)));
+    }
+
+    /**
+     * Uses a handle that the application has, see {@link ZooKeeperClient#wrap}.
+     *
+     * @param handle an open handle
+     * @return this builder
+     * @throws IllegalArgumentException if the handle is of a kind that locks cannot rely on
+     */
+    public ZooKeeperClientBuilder handle(ZooKeeper handle) {
+        return source(new HandleKind.Wrapped(handle));
+    }
+
+    /**
+     * Uses handles that somebody else opens and replaces, see {@link ZooKeeperClient#over}.
+     *
+     * @param supplier returns the handle to use now
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder handles(Supplier<ZooKeeper> supplier) {
+        return source(new HandleKind.Supplied(supplier));
+    }
+
+    /**
+     * Puts other implementations of the engine's two ports behind the client, such as a simulated server and clock.
+     *
+     * @param factory opens one session per call
+     * @param scheduler the engine's thread and clock; closed with the client
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder operations(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) {
+        return source(new HandleKind.Simulated(factory, scheduler));
+    }
+
+    /**
+     * The session time-out to ask for; the server may negotiate another one. A lock of a process that dies is free
+     * after this time. Only for own sessions. Default 30 seconds.
+     *
+     * @param timeout positive
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder sessionTimeout(Duration timeout) {
+        sessionTimeout = positive(timeout, "sessionTimeout");
+        return this;
+    }
+
+    /**
+     * How long a call that needs one answer waits for it: {@code tryAcquire()}, {@code participants()},
+     * {@code verify()}, and releases. Default: a third of the negotiated session time-out.
+     *
+     * @param timeout positive
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder requestTimeout(Duration timeout) {
+        requestTimeout = positive(timeout, "requestTimeout");
+        return this;
+    }
+
+    /**
+     * The pace of retries: the delay starts at {@code first}, doubles up to {@code longest}, and is shortened by a
+     * random part of up to a half. It paces; it never ends an attempt. Default 20 milliseconds and 1 second.
+     *
+     * @param first the first delay, positive
+     * @param longest the longest delay, at least {@code first}
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder retryDelay(Duration first, Duration longest) {
+        positive(first, "first");
+        positive(longest, "longest");
+        Preconditions.checkArgument(
+                first.compareTo(longest) <= 0, "first retry delay %s is longer than the longest, %s", first, longest);
+        firstRetryDelay = first;
+        longestRetryDelay = longest;
+        return this;
+    }
+
+    /**
+     * The ACL of every node that the client makes: lock nodes and their parents. Default: open to everybody.
+     *
+     * @param acl not empty
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder acl(List<ACL> acl) {
+        Preconditions.checkArgument(!acl.isEmpty(), "the ACL is empty: nobody could ever use the locks");
+        // ZooKeeper's client asks the list for null, which the lists of List.of answer with an exception.
+        this.acl = new ArrayList<>(List.copyOf(acl));
+        return this;
+    }
+
+    /**
+     * Adds credentials to every session that the client opens.
+     *
+     * @param scheme for example {@code digest}
+     * @param credentials for example the bytes of {@code user:password}
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder auth(String scheme, byte[] credentials) {
+        Preconditions.checkArgument(!scheme.isBlank(), "the auth scheme is blank");
+        auth.add(new ClientSettings.AuthInfo(scheme, credentials.clone()));
+        return this;
+    }
+
+    /**
+     * ZooKeeper's own client settings, such as TLS and SASL, for sessions that the client opens.
+     *
+     * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set
+     * @return this builder
+     * @throws IllegalArgumentException if automatic watch reset is disabled
+     */
+    public ZooKeeperClientBuilder clientConfig(ZKClientConfig config) {
+        HandleKind.requireWatchReset(config);
+        clientConfig = config;
+        return this;
+    }
+
+    /**
+     * What others see as the owner of this client's nodes. Default: process id and host name. It is readable to
+     * everybody who may read the lock nodes.
+     *
+     * @param label 1 to 200 characters, no control characters
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder ownerLabel(String label) {
+        ownerLabel = OwnerLabel.check(label);
+        return this;
+    }
+
+    /**
+     * Where listeners run and futures complete. It is not shut down with the client. Default: up to eight daemon
+     * threads of the client's own, which end when idle. An executor that runs tasks in the calling thread lets slow
+     * listeners hold up all locks of the client.
+     *
+     * @param executor runs user code
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder callbackExecutor(Executor executor) {
+        callbackExecutor = Objects.requireNonNull(executor, "executor");
+        return this;
+    }
+
+    /**
+     * Makes the client and returns at once; it connects in the background.
+     *
+     * @return the client; close it when done
+     * @throws IllegalStateException if it was not said what to connect to
+     */
+    public ZooKeeperClient build() {
+        HandleKind kind = handles;
+        if (kind == null) {
+            throw new IllegalStateException(
+                    "nothing to connect to: set one of connectString, handle, handles, operations");
+        }
+        return EngineClient.start(
+                kind,
+                new ClientSettings(
+                        sessionTimeout,
+                        requestTimeout,
+                        firstRetryDelay,
+                        longestRetryDelay,
+                        acl,
+                        List.copyOf(auth),
+                        clientConfig,
+                        ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
+                        callbackExecutor));
+    }
+
+    private ZooKeeperClientBuilder source(HandleKind kind) {
+        Preconditions.checkState(handles == null, "it was already said what to connect to");
+        handles = kind;
+        return this;
+    }
+
+    private static Duration positive(Duration value, String name) {
+        Preconditions.checkArgument(
+                !value.isNegative() && !value.isZero() && value.compareTo(LONGEST) <= 0,
+                "%s is %s, must be positive and at most 2^31-1 ms",
+                name,
+                value);
+        return value;
+    }
+}

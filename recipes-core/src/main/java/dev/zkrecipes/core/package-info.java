@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/**
+ * What applications touch: the client, the lock, the lease and the errors.
+ *
+ * <table>
+ * <caption>Map of the package</caption>
+ * <tr><th>Type</th><th>What it is</th></tr>
+ * <tr><td>{@link dev.zkrecipes.core.ZooKeeperClient}</td><td>a connection to ZooKeeper that locks are made on</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.InterProcessLock}</td><td>the contract of every lock</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.Lease}</td><td>one hold of a lock: close it to give it back</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.LockException}</td><td>the base of all errors</td></tr>
+ * </table>
+ *
+ * <p>The locks themselves are in modules of their own, {@code recipes-mutex} first. Who wants to write a lock of his own
+ * starts at {@link dev.zkrecipes.core.spi}.
+ */
+@NullMarked
+package dev.zkrecipes.core;
+
+import org.jspecify.annotations.NullMarked;
