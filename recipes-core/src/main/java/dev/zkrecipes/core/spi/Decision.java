@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import com.google.common.base.Preconditions;
+import java.util.List;
+import java.util.Objects;
+
+/** What a {@link LockDriver} answers. */
+public sealed interface Decision {
+
+    /** The node holds the lock. */
+    record Granted() implements Decision {}
+
+    /**
+     * The node waits; at least one of {@code nodes} must vanish before the answer can change.
+     *
+     * @param nodes some of the predecessors, not empty
+     */
+    record WaitFor(List<LockNode> nodes) implements Decision {
+        /**
+         * Makes the decision.
+         *
+         * @param nodes some of the predecessors, not empty
+         * @throws IllegalArgumentException if there are none
+         */
+        public WaitFor {
+            Preconditions.checkArgument(!nodes.isEmpty(), "a request that waits for nothing would wait for ever");
+            nodes = List.copyOf(nodes);
+        }
+    }
+
+    /**
+     * The node can never be granted.
+     *
+     * @param reason what the user is told
+     */
+    record Never(String reason) implements Decision {
+        /**
+         * Makes the decision.
+         *
+         * @param reason what the user is told
+         */
+        public Never {
+            Objects.requireNonNull(reason, "reason");
+        }
+    }
+
+    /**
+     * The node holds the lock.
+     *
+     * @return the decision
+     */
+    static Decision granted() {
+        return new Granted();
+    }
+
+    /**
+     * The node waits for one node to vanish.
+     *
+     * @param node one of the predecessors
+     * @return the decision
+     */
+    static Decision waitFor(LockNode node) {
+        return new WaitFor(List.of(node));
+    }
+
+    /**
+     * The node waits until at least one of these vanishes.
+     *
+     * @param nodes some of the predecessors, not empty
+     * @return the decision
+     */
+    static Decision waitFor(List<LockNode> nodes) {
+        return new WaitFor(nodes);
+    }
+
+    /**
+     * The node can never be granted.
+     *
+     * @param reason what the user is told
+     * @return the decision
+     */
+    static Decision never(String reason) {
+        return new Never(reason);
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Decides who holds a lock. A driver names the nodes of its queue, recognises them, and says for one of them whether it
+ * may hold, given those in front of it. Everything else, {@link LockInternals} does.
+ *
+ * <p>A driver must be a pure function of its arguments and may be called from any thread. It never sees nodes that stand
+ * behind the one it decides on, so a later arrival can never take a granted lock away; orders that have to look behind
+ * (priorities, unfair locks) cannot be written as a driver.
+ *
+ * <p><b>Law 1.</b> If it grants with a set of predecessors, it grants with every subset of them.
+ *
+ * <p><b>Law 2.</b> If it answers {@link Decision.WaitFor} some nodes, it grants with no set of predecessors that contains
+ * all of them: at least one must vanish before the answer can change.
+ *
+ * <p>A driver that throws fails the acquire with {@link dev.zkrecipes.core.LockRefusedException}, its node is deleted.
+ */
+public interface LockDriver {
+
+    /**
+     * What stands in the names of this request's nodes between the unique id and ZooKeeper's sequence number: the kind
+     * with its separator, such as {@code lock-}, or {@code kind.payload-} with a payload of up to 80 characters of
+     * {@code A-Z a-z 0-9 . _ ~}.
+     *
+     * @return the middle part of the name
+     */
+    String nodeName();
+
+    /**
+     * Recognises a node of this lock. See {@link LockNode#parse} and {@link LockNode#parseWithPayload}.
+     *
+     * @param childName the name of a child of the lock's path
+     * @return the node; empty if the name is not of a kind that this lock knows
+     */
+    Optional<LockNode> parse(String childName);
+
+    /**
+     * Says whether {@code self} may hold.
+     *
+     * @param predecessors the nodes of this lock in front of {@code self}, in order, never null, unmodifiable
+     * @param self the node to decide on
+     * @return the decision
+     */
+    Decision decide(List<LockNode> predecessors, LockNode self);
+}

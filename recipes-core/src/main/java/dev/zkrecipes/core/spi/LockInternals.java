@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.EngineClient;
+import dev.zkrecipes.core.internal.EngineLock;
+import dev.zkrecipes.core.internal.LockPath;
+import dev.zkrecipes.core.internal.LockTarget;
+import java.util.Objects;
+
+/**
+ * The engine for one path and one driver: the loop that all recipes share.
+ *
+ * <ol>
+ *   <li><b>Enqueue.</b> Create an EPHEMERAL_SEQUENTIAL node under the path and, without waiting for the reply, list the
+ *       children. The server answers one session's requests in order, so an uncontended acquire is one round trip.
+ *   <li><b>Decide.</b> Sort the list and hand the {@link LockDriver} the nodes in front of our own. A list without our
+ *       own node never reaches the driver: the node is gone, and the request queues again.
+ *   <li><b>Wait.</b> Watch exactly the nodes that the driver names, with reads that set a watch on a living node only.
+ *       When one is gone, list and decide again.
+ *   <li><b>Grant.</b> A reply to our create in this session proves ownership; a node that was found by listing is ours
+ *       only if its owner is this session.
+ *   <li><b>Leave.</b> Any other ending deletes the node in the background until a server confirms that it is gone.
+ * </ol>
+ *
+ * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it. If the
+ * session ends, the request goes back to the first step in the next one.
+ *
+ * <p>A recipe makes one of these and hands out what {@link #threadOwned()} or {@link #instanceOwned()} returns.
+ * Instances are thread-safe.
+ */
+public final class LockInternals {
+    private final LockTarget target;
+
+    /**
+     * Prepares the engine; sends nothing.
+     *
+     * @param client what to work on, made by this library
+     * @param path absolute path of the lock, below the client's chroot
+     * @param driver decides who holds
+     * @param options how to behave where there is a choice
+     * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, or the
+     *     driver's node name is malformed
+     */
+    public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
+        Objects.requireNonNull(options, "options");
+        this.target = new LockTarget(EngineClient.of(client), LockPath.check(path), driver, options);
+    }
+
+    /**
+     * A lock that is held by threads and re-entrant for the thread that holds it.
+     *
+     * @return a new lock with holds of its own
+     */
+    public InterProcessLock threadOwned() {
+        return EngineLock.threadOwned(target);
+    }
+
+    /**
+     * A lock that is held by the instance: not re-entrant, and any thread may give it back.
+     *
+     * @return a new lock with holds of its own
+     */
+    public InterProcessLock instanceOwned() {
+        return EngineLock.instanceOwned(target);
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import com.google.common.base.CharMatcher;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A node in the queue of a lock. Its name is {@code <id>-<kind><number>}, where the id is ours (32 hexadecimal digits),
+ * that of Apache Curator's protected nodes ({@code _c_<id>-}), or absent.
+ *
+ * <p>The order is by number, as a number, then by name. ZooKeeper's sequence counter sticks at 2^31-1 and then wraps; a
+ * node whose number is outside 0..2147483646 stands in front of everybody, so that nobody is granted beside it.
+ *
+ * @param name the whole name below the lock's path
+ * @param kind the kind with its separator but without payload: {@code lock-}, {@code __READ__}, {@code range.}
+ * @param payload the payload; empty if the kind has none
+ * @param number ZooKeeper's sequence number
+ */
+public record LockNode(String name, String kind, String payload, long number) implements Comparable<LockNode> {
+
+    /** The greatest number that a node can have and be granted. */
+    public static final long LAST_NUMBER = Integer.MAX_VALUE - 1L;
+
+    private static final int SEQUENCE_DIGITS = 10;
+    private static final int LONGEST_PAYLOAD = 80;
+    private static final String CURATOR_PROTECTION = "_c_";
+    private static final List<String> ID_FORMS = List.of("x".repeat(32) + "-", "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-");
+    private static final CharMatcher DIGIT = CharMatcher.inRange('0', '9');
+    private static final CharMatcher PAYLOAD = DIGIT.or(CharMatcher.inRange('a', 'z'))
+            .or(CharMatcher.inRange('A', 'Z'))
+            .or(CharMatcher.anyOf("._~"));
+    private static final Comparator<LockNode> ORDER =
+            Comparator.comparingLong(LockNode::rank).thenComparing(LockNode::name);
+
+    /**
+     * Recognises a node whose kind has no payload.
+     *
+     * @param childName the name of a child of the lock's path
+     * @param kind the kind with its separator, such as {@code lock-} or {@code __READ__}
+     * @return the node; empty if the name is of another kind or form
+     */
+    public static Optional<LockNode> parse(String childName, String kind) {
+        int start = idLength(childName);
+        if (!childName.startsWith(kind, start)) {
+            return Optional.empty();
+        }
+        return numbered(childName, kind, "", start + kind.length());
+    }
+
+    /**
+     * Recognises a node whose kind carries a payload: {@code <id>-<kind>.<payload>-<number>}.
+     *
+     * @param childName the name of a child of the lock's path
+     * @param kind the kind with its dot, such as {@code range.}
+     * @return the node; empty if the name is of another kind or form
+     */
+    public static Optional<LockNode> parseWithPayload(String childName, String kind) {
+        int start = idLength(childName);
+        if (!childName.startsWith(kind, start)) {
+            return Optional.empty();
+        }
+        int payloadStart = start + kind.length();
+        int payloadEnd = childName.indexOf('-', payloadStart);
+        if (payloadEnd < 0
+                || payloadEnd - payloadStart > LONGEST_PAYLOAD
+                || !PAYLOAD.matchesAllOf(childName.substring(payloadStart, payloadEnd))) {
+            return Optional.empty();
+        }
+        return numbered(childName, kind, childName.substring(payloadStart, payloadEnd), payloadEnd + 1);
+    }
+
+    /**
+     * Whether a name has the form that sequential lock nodes have, of whatever library: it ends in the ten digits of a
+     * sequence number, and something that is no digit stands in front of them.
+     *
+     * @param childName the name of a child of a lock's path
+     * @return true if so
+     */
+    public static boolean isLockForm(String childName) {
+        int digits = childName.length() - SEQUENCE_DIGITS;
+        return digits > 0
+                && !DIGIT.matches(childName.charAt(digits - 1))
+                && DIGIT.matchesAllOf(childName.substring(digits));
+    }
+
+    /**
+     * Whether the number is one that ZooKeeper gives before its counter is exhausted. A node whose number is not, is
+     * never granted.
+     *
+     * @return true if it is in 0..2147483646
+     */
+    public boolean hasOrdinaryNumber() {
+        return number >= 0 && number <= LAST_NUMBER;
+    }
+
+    @Override
+    public int compareTo(LockNode other) {
+        return ORDER.compare(this, other);
+    }
+
+    private long rank() {
+        return hasOrdinaryNumber() ? number : -1;
+    }
+
+    private static Optional<LockNode> numbered(String name, String kind, String payload, int from) {
+        String number = name.substring(from);
+        String digits = number.startsWith("-") ? number.substring(1) : number;
+        // A negative number of ten characters has nine digits; more than eighteen would not fit a long.
+        if (digits.length() < SEQUENCE_DIGITS - 1 || digits.length() > 18 || !DIGIT.matchesAllOf(digits)) {
+            return Optional.empty();
+        }
+        return Optional.of(new LockNode(name, kind, payload, Long.parseLong(number)));
+    }
+
+    /** The length of the id and its dash; 0 if the name begins with neither our id nor one of Curator's. */
+    private static int idLength(String name) {
+        int start = name.startsWith(CURATOR_PROTECTION) ? CURATOR_PROTECTION.length() : 0;
+        for (String form : ID_FORMS) {
+            if (hasForm(name, start, form)) {
+                return start + form.length();
+            }
+        }
+        return 0;
+    }
+
+    /** Whether the form stands at that place, where x is any hexadecimal digit. */
+    private static boolean hasForm(String name, int start, String form) {
+        if (name.length() < start + form.length()) {
+            return false;
+        }
+        for (int i = 0; i < form.length(); i++) {
+            char found = name.charAt(start + i);
+            if (form.charAt(i) == '-' ? found != '-' : Character.digit(found, 16) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

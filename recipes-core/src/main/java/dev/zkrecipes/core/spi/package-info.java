@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/**
+ * What authors of recipes touch.
+ *
+ * <table>
+ * <caption>Map of the package</caption>
+ * <tr><th>Type</th><th>What it is</th></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockDriver}</td><td>decides who holds: the part to write</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockNode}</td><td>a node in the queue, and its place in the order</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.Decision}</td><td>what a driver answers</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockInternals}</td><td>the engine for one path and driver</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.ZooKeeperOperations}</td><td>port: what the engine asks of ZooKeeper</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.EngineScheduler}</td><td>port: the engine's thread and clock</td></tr>
+ * </table>
+ */
+@NullMarked
+package dev.zkrecipes.core.spi;
+
+import org.jspecify.annotations.NullMarked;
