@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.common.math.LongMath;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Delays that double up to a limit, each shortened by a random part of up to a half. */
+final class Backoff {
+    private final long firstNanos;
+    private final long longestNanos;
+    private int step;
+
+    Backoff(ClientSettings settings) {
+        this.firstNanos = settings.firstRetryDelay().toNanos();
+        this.longestNanos = settings.longestRetryDelay().toNanos();
+    }
+
+    Duration next() {
+        long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << Math.min(step++, 40)));
+        return Duration.ofNanos(full - ThreadLocalRandom.current().nextLong(full / 2 + 1));
+    }
+
+    void reset() {
+        step = 0;
+    }
+}

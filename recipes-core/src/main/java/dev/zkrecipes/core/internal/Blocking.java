@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.LockException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** The thin wait of the blocking API over the asynchronous engine. */
+final class Blocking {
+    private static final String EVENT_THREAD = "org.apache.zookeeper.ClientCnxn$EventThread";
+
+    private Blocking() {}
+
+    static void requireNotNegative(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("negative time-out " + timeout);
+        }
+    }
+
+    /** Whether the caller may wait for the engine: on the threads that feed it, it would wait for itself. */
+    static boolean mayBlock(EngineClient client) {
+        return !Thread.currentThread().getClass().getName().equals(EVENT_THREAD)
+                && !client.scheduler().isEngineThread();
+    }
+
+    static void requireMayBlock(EngineClient client) {
+        if (!mayBlock(client)) {
+            throw new IllegalStateException(
+                    "a blocking lock call on thread " + Thread.currentThread().getName()
+                            + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
+        }
+    }
+
+    /** Waits for the future; empty if the deadline passes first. The future's LockException is thrown here. */
+    static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
+        try {
+            return Optional.of(future.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS));
+        } catch (TimeoutException e) {
+            return Optional.empty();
+        } catch (ExecutionException e) {
+            throw here(e.getCause());
+        }
+    }
+
+    /** Waits without a limit of time. */
+    static <T> T await(CompletableFuture<T> future) throws InterruptedException {
+        try {
+            return future.get();
+        } catch (ExecutionException e) {
+            throw here(e.getCause());
+        }
+    }
+
+    /** Waits, whatever the future's end, and keeps the interrupt flag. */
+    static void awaitQuietly(CompletableFuture<?> future, Deadline deadline) {
+        CompletableFuture<Boolean> ended = future.handle((value, failure) -> true);
+        uninterruptibly(() -> await(ended, deadline));
+    }
+
+    /** A wait that may be interrupted. */
+    @FunctionalInterface
+    interface Wait<T> {
+        T await() throws InterruptedException;
+    }
+
+    /** Waits again after every interruption, and restores the flag at the end. */
+    static <T> T uninterruptibly(Wait<T> wait) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return wait.await();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** An engine's error with the stack trace of the thread that it is told to. Every error is told to one thread. */
+    private static RuntimeException here(@Nullable Throwable failure) {
+        if (failure instanceof LockException known) {
+            known.fillInStackTrace();
+            return known;
+        }
+        return new LockException(
+                "the lock engine failed; please report this with the stack trace", Objects.requireNonNull(failure));
+    }
+}

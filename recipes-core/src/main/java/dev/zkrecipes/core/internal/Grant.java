@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One held node. All re-entrant leases of a thread stand on the same grant.
+ *
+ * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
+ * thread may ask and release.
+ */
+final class Grant {
+    /** A token leaves this many low bits for later holders of the same node. */
+    private static final int ORDINAL_BITS = 11;
+
+    private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
+
+    private final EngineClient client;
+    private final QueueNode node;
+    private final String nodePath;
+    private final long token;
+    private final long grantedAt;
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private final Set<HeldLease> holds = ConcurrentHashMap.newKeySet();
+    private volatile boolean told;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+
+    /** How it ended, and, if it was lost, why. */
+    record End(LeaseState state, String reason) {}
+
+    Grant(EngineClient client, QueueNode node) {
+        this.client = client;
+        this.node = node;
+        this.nodePath = node.path();
+        this.token = token(node);
+        this.grantedAt = client.scheduler().nanoTime();
+    }
+
+    Session session() {
+        return node.session();
+    }
+
+    String lockPath() {
+        return node.lockPath();
+    }
+
+    String nodePath() {
+        return nodePath;
+    }
+
+    long grantedAt() {
+        return grantedAt;
+    }
+
+    long token() {
+        requireNotLost();
+        return token;
+    }
+
+    LeaseState state() {
+        End last = end.get();
+        if (last != null) {
+            return last.state();
+        }
+        if (session().isOutlived()) {
+            lose("no server has confirmed the session for a whole session time-out");
+            return state();
+        }
+        return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
+    }
+
+    void requireNotLost() {
+        if (state() == LeaseState.LOST) {
+            throw lost();
+        }
+    }
+
+    LockLostException lost() {
+        End last = end.get();
+        return new LockLostException("lost the lock " + lockPath() + " (node " + LockPath.name(nodePath) + "): "
+                + (last == null ? "unknown" : last.reason())
+                + "; stop what it protects, close every lease of it, then acquire afresh");
+    }
+
+    /** Tells the hold when the grant ends, unless it is detached before. */
+    void attach(HeldLease hold) {
+        holds.add(hold);
+        if (told) {
+            hold.onGrantEnded(endOrThrow().state());
+        }
+    }
+
+    void detach(HeldLease hold) {
+        holds.remove(hold);
+    }
+
+    /** Completes, on the engine thread, when the node is known to be gone. */
+    CompletableFuture<Void> gone() {
+        return gone;
+    }
+
+    /** Gives the lock back, unless it has ended; returns {@link #gone()}. */
+    @CanIgnoreReturnValue
+    CompletableFuture<Void> release() {
+        end(new End(LeaseState.RELEASED, ""));
+        return gone;
+    }
+
+    void lose(String reason) {
+        end(new End(LeaseState.LOST, reason));
+    }
+
+    /** The client is closed: nobody is left to delete the node, its session's end does. */
+    void abandon() {
+        lose("the client was closed");
+        tellHolds();
+        gone.complete(null);
+    }
+
+    private void end(End how) {
+        if (end.compareAndSet(null, how)) {
+            client.scheduler().execute(this::afterEnd);
+        }
+    }
+
+    private void afterEnd() {
+        session().leases().remove(this);
+        Completion.forward(client.cleaner().discard(node), gone);
+        tellHolds();
+    }
+
+    private void tellHolds() {
+        told = true;
+        holds.forEach(hold -> Guarded.run(() -> hold.onGrantEnded(endOrThrow().state())));
+        holds.clear();
+    }
+
+    private End endOrThrow() {
+        End last = end.get();
+        if (last == null) {
+            throw new IllegalStateException("not ended");
+        }
+        return last;
+    }
+
+    private static long token(QueueNode node) {
+        if (node.czxid() <= 0 || node.czxid() >= FIRST_UNUSABLE_CZXID) {
+            throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(node.czxid()) + " of "
+                    + node.path() + "; the ensemble has outlived this library's tokens");
+        }
+        return node.czxid() << ORDINAL_BITS;
+    }
+}

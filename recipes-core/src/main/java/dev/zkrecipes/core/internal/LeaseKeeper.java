@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.ErrorResult;
+
+/**
+ * Keeps the leases of one session true. While the session holds a lease older than T/6, it sends every T/6 one
+ * {@code multi} of checks that names all nodes it holds: committed, it renews the session's proof; failed, it tells
+ * which node is gone. When T has passed since the last proof, every lease is lost, without asking anybody.
+ *
+ * <p>Confined to the engine thread.
+ */
+final class LeaseKeeper {
+    /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, also if the paths are not of ASCII. */
+    private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
+
+    private final Session session;
+    private final EngineScheduler scheduler;
+    private final Set<Grant> grants = new LinkedHashSet<>();
+    private boolean armed;
+    private int checksUnderWay;
+    private long checkedAt;
+
+    LeaseKeeper(Session session, EngineScheduler scheduler) {
+        this.session = session;
+        this.scheduler = scheduler;
+        this.checkedAt = scheduler.nanoTime();
+    }
+
+    void add(Grant grant) {
+        grants.add(grant);
+        if (!armed) {
+            arm(Math.min(period(), lossDue()));
+        }
+    }
+
+    void remove(Grant grant) {
+        grants.remove(grant);
+    }
+
+    boolean isEmpty() {
+        return grants.isEmpty();
+    }
+
+    List<Grant> all() {
+        return List.copyOf(grants);
+    }
+
+    /** The proof was void while there was no connection: renew it at once. */
+    void onConnected() {
+        if (!grants.isEmpty()) {
+            check(all());
+        }
+    }
+
+    void onEnded(State how) {
+        all().forEach(grant -> grant.lose(
+                "the ZooKeeper session 0x" + Long.toHexString(session.zk().sessionId()) + " has ended (" + how + ")"));
+    }
+
+    /** Nanoseconds until the leases are lost if nothing is heard. */
+    private long lossDue() {
+        return session.provenAt() + session.timeoutNanos() - scheduler.nanoTime();
+    }
+
+    private long period() {
+        return session.timeoutNanos() / 6;
+    }
+
+    private void arm(long delayNanos) {
+        armed = true;
+        scheduler.schedule(Duration.ofNanos(Math.max(0, delayNanos)), this::tick);
+    }
+
+    private void tick() {
+        armed = false;
+        try {
+            keep();
+        } finally {
+            if (!armed && !grants.isEmpty() && !session.isEnded()) {
+                arm(period());
+            }
+        }
+    }
+
+    private void keep() {
+        if (session.isOutlived()) {
+            all().forEach(Grant::state); // finds that it is lost
+        }
+        if (grants.isEmpty() || session.isEnded()) {
+            return;
+        }
+        long now = scheduler.nanoTime();
+        long oldest = grants.iterator().next().grantedAt();
+        long checkDue = Math.max(oldest - now, checkedAt - now) + period();
+        if (checkDue <= 0 && checksUnderWay == 0 && session.isConnected()) {
+            check(all());
+            checkDue = period();
+        }
+        // While a check cannot be sent or is not answered there is nothing to do but to watch for the loss.
+        arm(Math.min(checkDue > 0 ? checkDue : period(), Math.max(lossDue(), 1)));
+    }
+
+    private void check(List<Grant> nodes) {
+        checkedAt = scheduler.nanoTime();
+        for (List<Grant> part : parts(nodes)) {
+            checksUnderWay++;
+            List<String> paths = part.stream().map(Grant::nodePath).toList();
+            session.check(paths, answer -> {
+                checksUnderWay--;
+                onChecked(part, answer);
+            });
+        }
+    }
+
+    private static List<List<Grant>> parts(List<Grant> nodes) {
+        List<List<Grant>> parts = new ArrayList<>();
+        int room = 0;
+        for (Grant grant : nodes) {
+            if (parts.isEmpty() || grant.nodePath().length() > room) {
+                parts.add(new ArrayList<>());
+                room = PATH_CHARACTERS_PER_CHECK;
+            }
+            parts.get(parts.size() - 1).add(grant);
+            room -= grant.nodePath().length();
+        }
+        return parts;
+    }
+
+    private void onChecked(List<Grant> nodes, Answer<List<OpResult>> answer) {
+        if (answer.code() == Code.NONODE) {
+            Grant missing = nodes.get(firstMissing(answer.value()));
+            missing.lose("its node was deleted by somebody else");
+            // The multi as a whole failed, so the other nodes are not confirmed yet.
+            List<Grant> others = nodes.stream()
+                    .filter(grant -> grant != missing && grants.contains(grant))
+                    .toList();
+            if (!others.isEmpty()) {
+                check(others);
+            }
+        } else if (answer.code() == Code.SESSIONEXPIRED) {
+            session.become(State.EXPIRED);
+        }
+    }
+
+    private static int firstMissing(List<OpResult> results) {
+        for (int i = 0; i < results.size(); i++) {
+            if (results.get(i) instanceof ErrorResult error && error.getErr() == Code.NONODE.intValue()) {
+                return i;
+            }
+        }
+        throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
+    }
+}

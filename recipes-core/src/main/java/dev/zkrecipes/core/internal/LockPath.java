@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.common.base.Preconditions;
+import java.util.Objects;
+import org.apache.zookeeper.common.PathUtils;
+
+/** Checks and composes absolute paths. */
+public final class LockPath {
+    private LockPath() {}
+
+    /** Returns the path, or refuses it: relative, a trailing slash, empty parts, {@code .}, {@code ..}, NUL and so on. */
+    public static String check(String path) {
+        Objects.requireNonNull(path, "path");
+        try {
+            PathUtils.validatePath(path);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("bad lock path: " + Printable.of(String.valueOf(e.getMessage())), e);
+        }
+        Preconditions.checkArgument(
+                path.codePoints().noneMatch(c -> Character.getType(c) == Character.CONTROL),
+                "bad lock path \"%s\": it holds a control character",
+                Printable.of(path));
+        return path;
+    }
+
+    static String child(String parent, String name) {
+        return parent.equals("/") ? "/" + name : parent + "/" + name;
+    }
+
+    static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** The parent of a path other than the root. */
+    static String parent(String path) {
+        int slash = path.lastIndexOf('/');
+        return slash == 0 ? "/" : path.substring(0, slash);
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The nodes of a lock as one list showed them, in order. */
+final class LockQueue {
+    private final LockTarget target;
+    private final List<LockNode> nodes;
+    private final Map<String, Integer> places;
+
+    /**
+     * Sorts the children of a lock's path.
+     *
+     * @throws IncompatibleNodeException if one has the form of a lock node and is of no kind that the lock knows
+     * @throws LockRefusedException if the driver throws
+     */
+    LockQueue(LockTarget target, List<String> childNames) {
+        this.target = target;
+        this.nodes = new ArrayList<>(childNames.size());
+        this.places = new HashMap<>(childNames.size() * 2);
+        for (String name : childNames) {
+            Optional<LockNode> node = target.parse(name);
+            if (node.isPresent()) {
+                nodes.add(node.get());
+            } else if (LockNode.isLockForm(name)) {
+                throw new IncompatibleNodeException("the lock path " + target.path() + " holds the node "
+                        + Printable.of(name) + ", which looks like a lock node but is of no kind that this lock knows"
+                        + " (its own are named ..." + target.nodeName() + "NNNNNNNNNN); use one recipe and"
+                        + " compatible libraries on a path, or move one of them to another path");
+            }
+        }
+        Collections.sort(nodes);
+        for (int place = 0; place < nodes.size(); place++) {
+            places.put(nodes.get(place).name(), place);
+        }
+    }
+
+    List<LockNode> nodes() {
+        return nodes;
+    }
+
+    /**
+     * Asks the driver about a node of ours that wants to be granted; empty if the list does not show it.
+     *
+     * @throws LockException if the node's number is of no use: ZooKeeper's counter sticks at its end and then repeats
+     * @throws LockRefusedException if the driver throws, or waits for what does not stand in front of the node
+     */
+    Optional<Decision> decideOnOwn(String name) {
+        Integer place = places.get(name);
+        if (place == null) {
+            return Optional.empty();
+        }
+        LockNode self = nodes.get(place);
+        if (!self.hasOrdinaryNumber() || isNumberAt(place - 1, self) || isNumberAt(place + 1, self)) {
+            throw new LockException("the sequence counter of " + target.path() + " is exhausted: " + name
+                    + " cannot be ordered; stop all users of the path, delete it, and start again");
+        }
+        return Optional.of(decide(self));
+    }
+
+    /**
+     * Asks the driver about one node, which need not be in the list.
+     *
+     * @throws LockRefusedException if the driver throws, or waits for what does not stand in front of the node
+     */
+    Decision decide(LockNode self) {
+        int found = Collections.binarySearch(nodes, self);
+        int place = found < 0 ? -found - 1 : found;
+        return target.decide(Collections.unmodifiableList(nodes.subList(0, place)), self);
+    }
+
+    /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */
+    private boolean isNumberAt(int place, LockNode self) {
+        return place >= 0 && place < nodes.size() && nodes.get(place).number() == self.number();
+    }
+}

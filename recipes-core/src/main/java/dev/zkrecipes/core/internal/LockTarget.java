@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/**
+ * What attempts are made on: one path with one driver on one client. The driver is user code that may throw anything;
+ * all calls of it go through here and come out as {@link LockRefusedException}.
+ */
+public final class LockTarget {
+    private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
+
+    private final EngineClient client;
+    private final String path;
+    private final LockDriver driver;
+    private final LockOptions options;
+    private final String nodeName;
+
+    /** Refuses a driver that does not recognise its own nodes. */
+    public LockTarget(EngineClient client, String path, LockDriver driver, LockOptions options) {
+        this.client = client;
+        this.path = path;
+        this.driver = driver;
+        this.options = options;
+        this.nodeName = driver.nodeName();
+        Preconditions.checkArgument(
+                NODE_NAME.matcher(nodeName).matches(),
+                "node name \"%s\" of %s must be letters, digits, '.', '_' or '~' and end in '-' or '_'",
+                Printable.of(nodeName),
+                driver.getClass().getName());
+        Preconditions.checkArgument(
+                driver.parse(lastName()).isPresent(),
+                "%s does not recognise its own node name %s",
+                driver.getClass().getName(),
+                lastName());
+    }
+
+    EngineClient client() {
+        return client;
+    }
+
+    String path() {
+        return path;
+    }
+
+    LockOptions options() {
+        return options;
+    }
+
+    String nodeName() {
+        return nodeName;
+    }
+
+    /**
+     * A node of ours behind everybody, to ask what would come of queueing.
+     *
+     * @throws dev.zkrecipes.core.LockRefusedException if the driver throws
+     */
+    LockNode hypotheticalLast() {
+        String name = lastName();
+        return parse(name)
+                .orElseThrow(() -> new LockRefusedException(
+                        "the driver " + driver.getClass().getName() + " of the lock " + path
+                                + " does not recognise its own node name " + name + "; mend the driver"));
+    }
+
+    /** The node of that name; empty if it is of no kind that the lock knows. */
+    Optional<LockNode> parse(String name) {
+        Optional<LockNode> node = driving(() -> driver.parse(name));
+        if (node.isPresent() && !node.get().name().equals(name)) {
+            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
+                    + " made the node " + node.get().name() + " of the name " + Printable.of(name)
+                    + "; mend the driver");
+        }
+        return node;
+    }
+
+    Decision decide(List<LockNode> predecessors, LockNode self) {
+        Decision decision = driving(() -> driver.decide(predecessors, self));
+        if (decision instanceof Decision.WaitFor wait && !containsAll(predecessors, wait.nodes())) {
+            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
+                    + " waits for nodes that do not stand in front of " + self.name() + "; mend the driver");
+        }
+        return decision;
+    }
+
+    /** In the order of the queue, so a search is enough. */
+    private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
+        return nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
+    }
+
+    private String lastName() {
+        return "0".repeat(QueueNode.ID_LENGTH) + "-" + nodeName + LockNode.LAST_NUMBER;
+    }
+
+    private <T> T driving(Supplier<T> call) {
+        try {
+            return Objects.requireNonNull(call.get(), "the driver returned null");
+        } catch (Throwable t) {
+            throw new LockRefusedException(
+                    "the driver " + driver.getClass().getName() + " of the lock " + path + " failed: "
+                            + Printable.of(String.valueOf(t)) + "; mend the driver",
+                    t);
+        }
+    }
+}

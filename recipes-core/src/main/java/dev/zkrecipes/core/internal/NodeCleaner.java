@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.Children;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
+ *
+ * <p>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for us
+ * may live on at the server, and its nodes would block everybody. A node whose create was never answered is looked for
+ * behind a committed write of its own session, after which it cannot appear any more; if that session has ended, it is
+ * looked for at once and once more when the server must have ended it too.
+ *
+ * <p>At most {@value #WINDOW} deletions are under way at a time; the others wait in a queue. Confined to the engine
+ * thread.
+ */
+final class NodeCleaner {
+    private static final Logger log = LoggerFactory.getLogger(NodeCleaner.class);
+    private static final int WINDOW = 100;
+
+    private final EngineClient client;
+    private final Map<String, Set<Deletion>> pending = new HashMap<>();
+    private final Deque<Deletion> ready = new ArrayDeque<>();
+    private int underWay;
+    private boolean pumping;
+
+    NodeCleaner(EngineClient client) {
+        this.client = client;
+    }
+
+    /** Sees to it that the node is gone; the future completes when it is. */
+    @CanIgnoreReturnValue
+    CompletableFuture<Void> discard(QueueNode node) {
+        Deletion deletion = new Deletion(node);
+        pending.computeIfAbsent(node.lockPath(), path -> new LinkedHashSet<>()).add(deletion);
+        node.whenAnswered(deletion::begin);
+        return deletion.done;
+    }
+
+    /** Sends at once what waits for a better time on this path: nobody shall queue behind his own ghost. */
+    void flush(String lockPath) {
+        List.copyOf(pending.getOrDefault(lockPath, Set.of())).forEach(Deletion::hurry);
+    }
+
+    /** A session was connected or has ended: everything that waited for that goes on. */
+    void wake() {
+        all().filter(deletion -> deletion.phase == Phase.PARKED).toList().forEach(Deletion::begin);
+    }
+
+    /** Whether a node of another session than these is still to be deleted. */
+    boolean hasNodesBeside(Collection<Session> sessions) {
+        return all().anyMatch(deletion -> !sessions.contains(deletion.node.session()));
+    }
+
+    /** Completes when nothing is left to delete of what is known now; never exceptionally. */
+    CompletableFuture<Void> idle() {
+        return CompletableFuture.allOf(all().map(deletion -> deletion.done).toArray(CompletableFuture<?>[]::new))
+                .exceptionally(refused -> null);
+    }
+
+    /** The client is closed: nobody is left to delete anything, the end of the sessions does. */
+    void abandonAll() {
+        all().toList().forEach(deletion -> deletion.finish(null));
+    }
+
+    boolean isEmpty() {
+        return pending.isEmpty();
+    }
+
+    private Stream<Deletion> all() {
+        return pending.values().stream().flatMap(Set::stream);
+    }
+
+    private void pump() {
+        if (pumping) {
+            return; // a deletion that ended at once: the loop below goes on with the next
+        }
+        pumping = true;
+        try {
+            while (underWay < WINDOW && !ready.isEmpty()) {
+                ready.remove().send();
+            }
+        } finally {
+            pumping = false;
+        }
+    }
+
+    private enum Phase {
+        /** Its create is not answered yet. */
+        BORN,
+        /** In the queue. */
+        READY,
+        /** Waiting for a session to be opened. */
+        SEEKING,
+        /** Waiting for a connection. */
+        PARKED,
+        /** Waiting for an answer. */
+        UNDER_WAY,
+        /** Waiting for a better time. */
+        DELAYED,
+        /** Finished. */
+        DONE
+    }
+
+    /** One node on its way out. */
+    private final class Deletion implements SessionSource.User {
+        private final QueueNode node;
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private final Backoff backoff = new Backoff(client.settings());
+        private Phase phase = Phase.BORN;
+        private @Nullable Timer delay;
+        private Answer<?> settled = Answer.failed(Code.CONNECTIONLOSS);
+
+        Deletion(QueueNode node) {
+            this.node = node;
+        }
+
+        private void to(Phase next) {
+            underWay += (next == Phase.UNDER_WAY ? 1 : 0) - (phase == Phase.UNDER_WAY ? 1 : 0);
+            phase = next;
+            if (delay != null) {
+                delay.cancel();
+                delay = null;
+            }
+        }
+
+        void begin() {
+            if (phase != Phase.DONE) {
+                to(Phase.READY);
+                ready.add(this);
+                pump();
+            }
+        }
+
+        void hurry() {
+            if (phase == Phase.DELAYED || (phase == Phase.READY && ready.remove(this))) {
+                send();
+            }
+        }
+
+        private void send() {
+            try {
+                if (node.existence() == QueueNode.Existence.ABSENT) {
+                    finish(null);
+                } else if (!node.session().isEnded()) {
+                    with(node.session());
+                } else {
+                    to(Phase.SEEKING);
+                    client.sessions().request(this);
+                }
+            } catch (RuntimeException e) {
+                log.error("Cannot delete the lock node {} now; trying again.", node.describe(), e);
+                again(backoff.next());
+            }
+        }
+
+        @Override
+        public void with(Session session) {
+            if (phase == Phase.DONE) {
+                return;
+            }
+            if (!session.isConnected()) {
+                to(Phase.PARKED);
+                return;
+            }
+            to(Phase.UNDER_WAY);
+            if (node.existence() == QueueNode.Existence.CREATED) {
+                session.zk().delete(node.path(), whileUnderWay(this::onDeleted));
+            } else {
+                session.check(List.of(node.lockPath()), answer -> settled = answer);
+                session.zk().children(node.lockPath(), whileUnderWay(this::onListed));
+            }
+        }
+
+        @Override
+        public String lockPath() {
+            return node.lockPath();
+        }
+
+        @Override
+        public void unavailable(LockException why) {
+            // No session is left to delete with; the server deletes the node when it ends the node's session.
+            finish(null);
+        }
+
+        private <T> Consumer<Answer<T>> whileUnderWay(Consumer<Answer<T>> body) {
+            return answer -> {
+                if (phase == Phase.UNDER_WAY) {
+                    body.accept(answer);
+                }
+            };
+        }
+
+        private void onListed(Answer<Children> answer) {
+            for (Answer<?> part : List.of(settled, answer)) {
+                // That there is no such path is an answer too, and a committed one.
+                if (!part.isOk() && part.code() != Code.NONODE) {
+                    retryOrGiveUp(part);
+                    return;
+                }
+            }
+            Optional<String> found = answer.isOk()
+                    ? answer.value().names().stream().filter(node::isOurs).findFirst()
+                    : Optional.empty();
+            long wait = mayStillAppearFor();
+            if (found.isPresent()) {
+                node.created(LockPath.child(node.lockPath(), found.get()), 0);
+                send();
+            } else if (wait > 0) {
+                again(Duration.ofNanos(wait));
+            } else {
+                finish(null);
+            }
+        }
+
+        /** Nanoseconds until the server must have ended the node's session too; 0 if that session still lives here. */
+        private long mayStillAppearFor() {
+            Session session = node.session();
+            if (!session.isEnded()) {
+                return 0;
+            }
+            long serverEnd = session.endedAt() + session.timeoutNanos() * 3 / 2;
+            return serverEnd - client.scheduler().nanoTime();
+        }
+
+        private void onDeleted(Answer<String> answer) {
+            if (answer.isOk() || answer.code() == Code.NONODE) {
+                finish(null);
+            } else {
+                retryOrGiveUp(answer);
+            }
+        }
+
+        private void retryOrGiveUp(Answer<?> answer) {
+            if (answer.isUnsettled()) {
+                again(backoff.next());
+                return;
+            }
+            LockAccessException refusal = new LockAccessException("ZooKeeper refuses to delete the lock node "
+                    + node.describe() + " (" + answer.code() + "); it blocks others until its session ends: give the"
+                    + " client DELETE rights on " + node.lockPath() + ", or delete the node by hand");
+            log.warn("{}.", refusal.getMessage());
+            finish(refusal);
+        }
+
+        private void again(Duration after) {
+            to(Phase.DELAYED);
+            delay = client.scheduler().schedule(after, () -> {
+                delay = null;
+                begin();
+            });
+            pump();
+        }
+
+        private void finish(@Nullable LockException refusal) {
+            if (phase == Phase.DONE) {
+                return;
+            }
+            to(Phase.DONE);
+            Set<Deletion> ofPath = pending.get(node.lockPath());
+            if (ofPath != null && ofPath.remove(this) && ofPath.isEmpty()) {
+                pending.remove(node.lockPath());
+            }
+            if (refusal == null) {
+                done.complete(null);
+            } else {
+                done.completeExceptionally(refusal);
+            }
+            pump();
+        }
+    }
+}

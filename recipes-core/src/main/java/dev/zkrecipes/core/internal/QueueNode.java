@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.Created;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's node in the queue of a lock, and what is known of its existence. It belongs to one session for good and
+ * has an id that no other node ever has: when a request queues again it does so with a new one, so that a late deletion
+ * can only ever hit what it was meant for.
+ */
+final class QueueNode {
+    static final int ID_LENGTH = 32;
+
+    /** What is known. A node that was {@code CREATED} may have been deleted since; it cannot come back. */
+    enum Existence {
+        /** The create was sent and not yet answered. */
+        IN_FLIGHT,
+        /** The answer was lost: the node may exist now, later, or never. */
+        UNKNOWN,
+        /** The server said that it made the node. */
+        CREATED,
+        /** The node was never made and never will be. */
+        ABSENT
+    }
+
+    private final Session session;
+    private final String lockPath;
+    private final String id = newId();
+    private final String nodeName;
+    private Existence existence = Existence.IN_FLIGHT;
+    private @Nullable String path;
+    private long czxid;
+    private @Nullable Runnable whenAnswered;
+
+    QueueNode(Session session, LockTarget target) {
+        this.session = session;
+        this.lockPath = target.path();
+        this.nodeName = target.nodeName();
+    }
+
+    static String newId() {
+        return UUID.randomUUID().toString().replace("-", "");
+    }
+
+    Session session() {
+        return session;
+    }
+
+    String lockPath() {
+        return lockPath;
+    }
+
+    Existence existence() {
+        return existence;
+    }
+
+    /** The path to create, which ZooKeeper appends the sequence number to. */
+    String prefix() {
+        return LockPath.child(lockPath, id + "-" + nodeName);
+    }
+
+    /** Whether a child of the lock's path is this request's. */
+    boolean isOurs(String childName) {
+        return childName.startsWith(id + "-");
+    }
+
+    /** The whole path of a node that was created. */
+    String path() {
+        return Preconditions.checkNotNull(path, "node not created");
+    }
+
+    /** The creation transaction id of a node that was created. */
+    long czxid() {
+        return czxid;
+    }
+
+    String name() {
+        return LockPath.name(path());
+    }
+
+    /** What to call the node in messages, also before its number is known. */
+    String describe() {
+        return path == null ? prefix() + "?" : path;
+    }
+
+    /** Runs {@code task} once the create is answered, at once if it is already. */
+    void whenAnswered(Runnable task) {
+        if (existence == Existence.IN_FLIGHT) {
+            whenAnswered = task;
+        } else {
+            task.run();
+        }
+    }
+
+    /** Notes the answer to the create. Only answers that are known to come from a refusal mean that there is no node. */
+    void answered(Answer<Created> answer) {
+        switch (answer.code()) {
+            case OK -> created(answer.value().path(), answer.value().stat().getCzxid());
+            case NONODE,
+                    NOAUTH,
+                    INVALIDACL,
+                    NODEEXISTS,
+                    NOCHILDRENFOREPHEMERALS,
+                    QUOTAEXCEEDED,
+                    NOTREADONLY,
+                    BADARGUMENTS,
+                    UNIMPLEMENTED -> existence = Existence.ABSENT;
+            default -> existence = Existence.UNKNOWN;
+        }
+        Runnable waiting = whenAnswered;
+        if (waiting != null) {
+            whenAnswered = null;
+            waiting.run();
+        }
+    }
+
+    void created(String nodePath, long nodeCzxid) {
+        existence = Existence.CREATED;
+        path = nodePath;
+        czxid = nodeCzxid;
+    }
+
+    void absent() {
+        existence = Existence.ABSENT;
+    }
+}

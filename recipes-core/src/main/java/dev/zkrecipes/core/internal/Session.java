@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+
+/**
+ * One session: how it stands, what proves that it lives, and what hangs on it.
+ *
+ * <p><b>Proof.</b> Only a committed write proves that the ensemble, and not just one server, still holds the session.
+ * {@code provenAt} is the time at which the last one was <em>sent</em>; half a session time-out later the proof is
+ * stale, because the leader's clock for the session may run up to a third of it plus half a tick ahead of us. A
+ * disconnect voids the proof until a write is sent after it and committed.
+ *
+ * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
+ */
+final class Session {
+    private final EngineScheduler scheduler;
+    private final Duration retryDelay;
+    private final ZooKeeperOperations operations;
+    private final WatchRegistry watches;
+    private final LeaseKeeper leases;
+    private final Lists lists;
+    private final Set<SessionObserver> observers = new LinkedHashSet<>();
+    private final BiConsumer<Session, State> onState;
+
+    private State state = State.CONNECTING;
+    private long endedAt;
+    private long connectedAt;
+    private volatile long timeoutNanos;
+    private volatile Proof proof;
+
+    /** When the last committed write was sent, and whether the connection has stood since. */
+    private record Proof(long sentAt, boolean connected) {}
+
+    /**
+     * Opens a session.
+     *
+     * @param onState told every change first; by the time it returns from a final one, the next session is on its way
+     */
+    Session(
+            ZooKeeperOperations.Factory factory,
+            EngineScheduler scheduler,
+            Duration retryDelay,
+            BiConsumer<Session, State> onState) {
+        this.scheduler = scheduler;
+        this.retryDelay = retryDelay;
+        this.onState = onState;
+        this.proof = new Proof(scheduler.nanoTime(), false);
+        this.operations = factory.open(this::become);
+        this.watches = new WatchRegistry(this);
+        this.leases = new LeaseKeeper(this, scheduler);
+        this.lists = new Lists(this, scheduler);
+    }
+
+    /** Takes up the state that the handle is in already. */
+    void begin() {
+        become(operations.initialState());
+    }
+
+    ZooKeeperOperations zk() {
+        return operations;
+    }
+
+    WatchRegistry watches() {
+        return watches;
+    }
+
+    Lists lists() {
+        return lists;
+    }
+
+    LeaseKeeper leases() {
+        return leases;
+    }
+
+    boolean isConnected() {
+        return state == State.CONNECTED;
+    }
+
+    boolean isEnded() {
+        return state.isFinal();
+    }
+
+    State state() {
+        return state;
+    }
+
+    long endedAt() {
+        return endedAt;
+    }
+
+    /** T, the negotiated time-out; 0 before the first connection. Any thread. */
+    long timeoutNanos() {
+        return timeoutNanos;
+    }
+
+    void observe(SessionObserver observer) {
+        observers.add(observer);
+    }
+
+    void ignore(SessionObserver observer) {
+        observers.remove(observer);
+    }
+
+    /** A write that was sent at {@code sentAt} has been committed. */
+    void committed(long sentAt) {
+        Proof old = proof;
+        boolean afterReconnect = isConnected() && sentAt - connectedAt >= 0;
+        if (sentAt - old.sentAt() >= 0) {
+            proof = new Proof(sentAt, afterReconnect || old.connected());
+        }
+    }
+
+    /**
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. Its answer comes
+     * before that of any request that is sent after it.
+     */
+    void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
+        long sentAt = scheduler.nanoTime();
+        operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {
+            if (answer.isOk()) {
+                committed(sentAt);
+            }
+            reply.accept(answer);
+        });
+    }
+
+    /** Whether a committed write that was sent less than T/2 ago, in this connection, proves the session. Any thread. */
+    boolean isProven() {
+        Proof current = proof;
+        return current.connected() && scheduler.nanoTime() - current.sentAt() < timeoutNanos / 2;
+    }
+
+    /** Whether T has passed since the last committed write was sent: the lock may be somebody else's. Any thread. */
+    boolean isOutlived() {
+        long sentAt = proof.sentAt();
+        return scheduler.nanoTime() - sentAt >= timeoutNanos;
+    }
+
+    /** Whether a lease may start on the present proof: it is younger than T/6. */
+    boolean isFreshlyProven() {
+        return proof.connected() && scheduler.nanoTime() - proof.sentAt() < timeoutNanos / 6;
+    }
+
+    long provenAt() {
+        return proof.sentAt();
+    }
+
+    /** Runs a task after the longest retry delay. */
+    void later(Runnable task) {
+        scheduler.schedule(retryDelay, task);
+    }
+
+    /** Also called by those who get an answer that tells of the session's end before its event comes. */
+    void become(State next) {
+        if (isEnded() || next == state || next == State.CONNECTING) {
+            return;
+        }
+        state = next;
+        switch (next) {
+            case CONNECTED -> {
+                connectedAt = scheduler.nanoTime();
+                timeoutNanos = operations.sessionTimeout().toNanos();
+            }
+            case CONNECTING -> throw new IllegalStateException("no way back");
+            case READ_ONLY, DISCONNECTED -> proof = new Proof(proof.sentAt(), false);
+            case EXPIRED, CLOSED, AUTH_FAILED -> {
+                proof = new Proof(proof.sentAt(), false);
+                endedAt = scheduler.nanoTime();
+            }
+        }
+        Guarded.run(() -> onState.accept(this, next));
+        tellObservers(next);
+    }
+
+    private void tellObservers(State next) {
+        if (next == State.CONNECTED) {
+            Guarded.run(watches::onConnected);
+            Guarded.run(leases::onConnected);
+            List.copyOf(observers).forEach(observer -> Guarded.run(observer::onConnected));
+        } else if (next.isFinal()) {
+            Guarded.run(() -> leases.onEnded(next));
+            List.copyOf(observers).forEach(observer -> Guarded.run(() -> observer.onEnded(next)));
+            observers.clear();
+        }
+    }
+}

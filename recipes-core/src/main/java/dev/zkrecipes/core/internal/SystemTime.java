@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.spi.EngineScheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The real thread and the real clocks. */
+final class SystemTime implements EngineScheduler {
+    private static final Logger log = LoggerFactory.getLogger(SystemTime.class);
+
+    private final ScheduledExecutorService executor;
+    private volatile @Nullable Thread thread;
+
+    SystemTime() {
+        executor = EngineThreads.engine(made -> thread = made);
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public Instant wallClock() {
+        return Instant.now();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        executor.execute(() -> run(task));
+    }
+
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+        Future<?> future = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);
+        return () -> future.cancel(false);
+    }
+
+    @Override
+    public boolean isEngineThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    @Override
+    public void close() {
+        executor.shutdown();
+    }
+
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable t) {
+            // The thread has to go on: every other lock of the client depends on it.
+            log.error("The lock engine failed; please report this with the stack trace.", t);
+        }
+    }
+}
