@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which clock the engine goes by, and how it paces what a server keeps refusing. */
+@Timeout(30)
+class EngineTimeTest {
+    private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
+
+    private final ManualTime time = new ManualTime();
+    private final FakeServer server = new FakeServer(time);
+    private final ZooKeeperClient client = ZooKeeperClient.builder()
+            .operations(server::open, time)
+            .retryDelay(Duration.ofMillis(20), LONGEST_DELAY)
+            .callbackExecutor(Runnable::run)
+            .build();
+
+    private InterProcessLock lock(String path) {
+        return new LockInternals(client, path, new FirstHolds(), LockOptions.defaults()).threadOwned();
+    }
+
+    private Lease granted(CompletableFuture<Lease> future) {
+        time.pass(Duration.ofMillis(1));
+        return future.getNow(null);
+    }
+
+    private static final class FirstHolds implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors.get(0));
+        }
+    }
+
+    @Test
+    @Tag("H51")
+    void timedAcquire_endsByTheMonotonicClock() throws Exception {
+        server.fallSilent();
+        InterProcessLock lock = lock("/timed");
+        Duration limit = Duration.ofMillis(300);
+        lock.tryAcquire(Duration.ofMillis(1));
+        long start = System.nanoTime();
+        assertThat(lock.tryAcquire(limit)).isEmpty();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(limit, limit.plusMillis(50));
+    }
+
+    @Test
+    @Tag("H51")
+    void leaseAges_byTheMonotonicClock() {
+        Lease lease = granted(lock("/aging").acquireAsync());
+        // As long as it is renewed it stands, whatever the time of day.
+        time.pass(FakeServer.SESSION.multipliedBy(10));
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+        server.fallSilent();
+        time.pass(FakeServer.SESSION.dividedBy(4));
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+        time.pass(FakeServer.SESSION.dividedBy(2));
+        assertThat(lease.state()).isEqualTo(LeaseState.SUSPENDED);
+        time.pass(FakeServer.SESSION.dividedBy(2));
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+    }
+
+    @Test
+    @Tag("H48")
+    void deletesThatAServerKeepsFailing_areRepeatedAtAPaceAndWithoutRecursion() {
+        int count = 1000;
+        List<CompletableFuture<Lease>> acquires = IntStream.range(0, count)
+                .mapToObj(i -> lock("/many" + i).acquireAsync())
+                .toList();
+        time.pass(Duration.ofMillis(1));
+        List<Lease> leases =
+                acquires.stream().map(future -> future.getNow(null)).toList();
+        assertThat(leases).doesNotContainNull();
+        assertThat(server.nodes()).hasSize(count);
+
+        server.answerWritesWith(Code.CONNECTIONLOSS);
+        Stream<CompletableFuture<Void>> closing = leases.stream().map(Lease::closeAsync);
+        List<CompletableFuture<Void>> closed = closing.toList();
+        Duration away = Duration.ofSeconds(30);
+        time.pass(away);
+        assertThat(closed).noneMatch(CompletableFuture::isDone);
+        // Each delay is at least half of the longest, but for the first six, which double up to it.
+        long each = 6 + 2 * away.toSeconds() / LONGEST_DELAY.toSeconds();
+        assertThat(server.deletes()).isBetween(count * 10, Math.toIntExact(count * each));
+
+        server.answerWritesWith(Code.OK);
+        time.pass(LONGEST_DELAY);
+        assertThat(closed).allMatch(CompletableFuture::isDone);
+        assertThat(server.nodes()).isEmpty();
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every setting is checked when it is set. */
+class ZooKeeperClientBuilderTest {
+    private final ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
+
+    private static Arguments bad(String named, Consumer<ZooKeeperClientBuilder> setting) {
+        return Arguments.of(named, setting);
+    }
+
+    static Stream<Arguments> badSettings() {
+        Duration tooLong = Duration.ofMillis(1L << 31);
+        Duration fine = Duration.ofSeconds(1);
+        return Stream.of(
+                bad("sessionTimeout is PT0S", builder -> builder.sessionTimeout(Duration.ZERO)),
+                bad("sessionTimeout is PT-1S", builder -> builder.sessionTimeout(Duration.ofSeconds(-1))),
+                bad("sessionTimeout is " + tooLong, builder -> builder.sessionTimeout(tooLong)),
+                bad("requestTimeout is PT0S", builder -> builder.requestTimeout(Duration.ZERO)),
+                bad("requestTimeout is PT-1S", builder -> builder.requestTimeout(Duration.ofSeconds(-1))),
+                bad("first is PT0S", builder -> builder.retryDelay(Duration.ZERO, fine)),
+                bad("longest is " + tooLong, builder -> builder.retryDelay(fine, tooLong)),
+                bad("PT1S is longer than the longest, PT0.5S", builder -> builder.retryDelay(fine, fine.dividedBy(2))),
+                bad("ACL is empty", builder -> builder.acl(List.of())),
+                bad("auth scheme is blank", builder -> builder.auth(" ", new byte[0])),
+                bad("owner label \"\"", builder -> builder.ownerLabel("")),
+                bad("owner label \"a\\u000ab\"", builder -> builder.ownerLabel("a\nb")),
+                bad("connect string \"a:0\"", builder -> builder.connectString("a:0")),
+                bad("disableAutoWatchReset", builder -> builder.clientConfig(withoutWatchReset())));
+    }
+
+    private static ZKClientConfig withoutWatchReset() {
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        return config;
+    }
+
+    @ParameterizedTest
+    @MethodSource("badSettings")
+    void badSettings_areRefusedAtOnceAndNamed(String named, Consumer<ZooKeeperClientBuilder> setting) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> setting.accept(builder))
+                .withMessageContaining(named);
+    }
+
+    static Stream<Consumer<ZooKeeperClientBuilder>> nulls() {
+        return Stream.of(
+                builder -> builder.connectString(null),
+                builder -> builder.handle(null),
+                builder -> builder.handles(null),
+                builder -> builder.operations(null, null),
+                builder -> builder.sessionTimeout(null),
+                builder -> builder.requestTimeout(null),
+                builder -> builder.retryDelay(null, Duration.ofSeconds(1)),
+                builder -> builder.acl(null),
+                builder -> builder.auth(null, new byte[0]),
+                builder -> builder.auth("digest", null),
+                builder -> builder.clientConfig(null),
+                builder -> builder.ownerLabel(null),
+                builder -> builder.callbackExecutor(null));
+    }
+
+    @ParameterizedTest
+    @MethodSource("nulls")
+    void nulls_areRefusedAtOnce(Consumer<ZooKeeperClientBuilder> setting) {
+        assertThatNullPointerException().isThrownBy(() -> setting.accept(builder));
+    }
+
+    @Test
+    void nothingToConnectTo_isRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(builder::build)
+                .withMessageContaining("connectString, handle, handles, operations");
+    }
+
+    @Test
+    void twoThingsToConnectTo_areRefused() {
+        builder.connectString("a:1");
+        assertThatIllegalStateException().isThrownBy(() -> builder.connectString("a:1"));
+        assertThatIllegalStateException().isThrownBy(() -> builder.handles(() -> null));
+    }
+
+    @Test
+    void aclIsCopied_soThatZooKeeperCanAskItForNull() {
+        assertThat(builder.acl(List.copyOf(ZooDefs.Ids.CREATOR_ALL_ACL))).isSameAs(builder);
+    }
+
+    // ---- Handles that locks cannot rely on.
+
+    private static ZooKeeper handle(ZKClientConfig config, ZooKeeper.States state) {
+        ZooKeeper handle = mock(ZooKeeper.class);
+        when(handle.getClientConfig()).thenReturn(config);
+        when(handle.getState()).thenReturn(state);
+        when(handle.getSessionId()).thenReturn(0x1234L);
+        return handle;
+    }
+
+    @Test
+    void handleWithoutWatchReset_isRefused() {
+        ZooKeeper handle = handle(withoutWatchReset(), ZooKeeper.States.CONNECTED);
+        assertThatThrownBy(() -> ZooKeeperClient.wrap(handle))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("zookeeper.disableAutoWatchReset");
+    }
+
+    @Test
+    void readOnlyHandle_isRefused() {
+        ZooKeeper handle = handle(new ZKClientConfig(), ZooKeeper.States.CONNECTEDREADONLY);
+        assertThatThrownBy(() -> ZooKeeperClient.wrap(handle))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("0x1234")
+                .hasMessageContaining("read-only");
+    }
+}

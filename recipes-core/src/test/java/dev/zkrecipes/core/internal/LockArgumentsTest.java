@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a lock is made of is checked when it is made, before anything is sent. */
+class LockArgumentsTest {
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ZooKeeperClient client = ZooKeeperClient.builder()
+            .operations(states -> new ScriptedOperations(scheduler), scheduler)
+            .build();
+
+    private LockInternals on(String path) {
+        return new LockInternals(client, path, new TestDriver("lock-"), LockOptions.defaults());
+    }
+
+    private LockInternals named(String nodeName) {
+        return new LockInternals(client, "/a", new TestDriver(nodeName), LockOptions.defaults());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/a", "/a/b c/d", "/a/...", "/a/.b", "/\u00e4\u00f6/\u4e2d"})
+    void absolutePaths_areTakenAsTheyAre(String path) {
+        assertThat(on(path).threadOwned().path()).isEqualTo(path);
+        assertThat(on(path).instanceOwned().path()).isEqualTo(path);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "a",
+                "a/b",
+                "./a",
+                "/a/",
+                "//",
+                "//a",
+                "/a//b",
+                "/.",
+                "/a/./b",
+                "/..",
+                "/a/../b",
+                "/a\u0000b",
+                "/a\nb",
+                "/a\u007fb",
+                "/a\u0085b",
+                "/a\ud800"
+            })
+    void otherPaths_areRefusedAndShownSafely(String path) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> on(path))
+                .withMessageStartingWith("bad lock path")
+                .satisfies(
+                        e -> assertThat(e.getMessage().codePoints()).allMatch(c -> c >= ' ' && (c < 127 || c > 160)));
+    }
+
+    @Test
+    void null_isRefusedByName() {
+        assertThatNullPointerException().isThrownBy(() -> on(null)).withMessage("path");
+        assertThatNullPointerException()
+                .isThrownBy(() -> new LockInternals(client, "/a", new TestDriver("lock-"), null))
+                .withMessage("options");
+        assertThatNullPointerException()
+                .isThrownBy(() -> LockOptions.defaults().withQueueLossPolicy(null))
+                .withMessage("queueLossPolicy");
+    }
+
+    @Test
+    void clientOfAnotherMake_isRefused() {
+        ZooKeeperClient other = mock(ZooKeeperClient.class, "somebody else's client");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new LockInternals(other, "/a", new TestDriver("lock-"), LockOptions.defaults()))
+                .withMessageContaining("somebody else's client");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lock-", "__READ__", "lease.2-", "k.a_B~9.z-"})
+    void nodeNames_ofAKindWithASeparator(String nodeName) {
+        assertThat(named(nodeName).threadOwned().path()).isEqualTo("/a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"lock, lock", "'', ''", "-, -", "a/b-, a/b-", "a b-, a b-", "'a\n-', a\\u000a-"})
+    void otherNodeNames_areRefusedAndShownSafely(String nodeName, String shown) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> named(nodeName))
+                .withMessageContaining("\"" + shown + "\"")
+                .withMessageContaining(TestDriver.class.getName());
+    }
+
+    @Test
+    void driverThatDoesNotKnowItsOwnNodes_isRefused() {
+        LockDriver forgetful = mock(LockDriver.class);
+        when(forgetful.nodeName()).thenReturn("lock-");
+        when(forgetful.parse(anyString())).thenReturn(Optional.empty());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new LockInternals(client, "/a", forgetful, LockOptions.defaults()))
+                .withMessageContaining("does not recognise its own node name")
+                .withMessageContaining("lock-2147483646");
+    }
+}

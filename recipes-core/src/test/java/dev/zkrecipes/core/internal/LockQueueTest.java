@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class LockQueueTest {
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final LockTarget target = new LockTarget(
+            EngineClient.of(ZooKeeperClient.builder()
+                    .operations(states -> new ScriptedOperations(scheduler), scheduler)
+                    .build()),
+            "/locks/orders",
+            new TestDriver("lock-"),
+            LockOptions.defaults());
+
+    private LockQueue queueOf(List<String> names) {
+        return new LockQueue(target, names);
+    }
+
+    @Test
+    @Tag("H10")
+    @Tag("H30")
+    void queue_isSortedByNumberWithoutForeignChildren() {
+        LockQueue queue = new LockQueue(
+                target,
+                List.of("lock-0000000010", "0", "f".repeat(32) + "-lock-0000000009", "lock--000000001", "config"));
+        assertThat(queue.nodes()).extracting(LockNode::number).containsExactly(-1L, 9L, 10L);
+    }
+
+    @Test
+    @Tag("H09")
+    void nodeThatIsNotInTheList_isNotDecidedOn() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002"));
+        assertThat(queue.decideOnOwn("lock-0000000003")).isEmpty();
+        assertThat(queue.decideOnOwn("lock-0000000001")).contains(Decision.granted());
+        assertThat(queueOf(List.of()).decideOnOwn("lock-0000000001")).isEmpty();
+    }
+
+    @Test
+    void driver_isShownWhatStandsInFrontOnly() {
+        LockQueue queue = queueOf(List.of("lock-0000000003", "lock-0000000001", "lock-0000000002"));
+        List<LockNode> nodes = queue.nodes();
+        assertThat(queue.decide(nodes.get(0))).isEqualTo(Decision.granted());
+        assertThat(queue.decide(nodes.get(2))).isEqualTo(Decision.waitFor(nodes.subList(0, 2)));
+        LockNode between = new LockNode("x-lock-0000000002", "lock-", "", 2);
+        assertThat(queue.decide(between)).isEqualTo(Decision.waitFor(nodes.subList(0, 2)));
+    }
+
+    @Test
+    @Tag("H05")
+    void sharedNumber_isNeverDecidedOn() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "a".repeat(32) + "-lock-0000000001"));
+        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0).name()))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("sequence counter of /locks/orders is exhausted");
+        LockQueue single = queueOf(List.of("lock-0000000001", "lock-0000000002"));
+        assertThat(single.decideOnOwn("lock-0000000001")).contains(Decision.granted());
+    }
+
+    @Test
+    @Tag("H05")
+    void numberOutsideTheCounter_isNeverDecidedOn() {
+        LockQueue queue = queueOf(List.of("lock-2147483647"));
+        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0).name()))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("lock-2147483647");
+    }
+
+    @Test
+    @Tag("H66")
+    void unknownKindInLockForm_isRefusedByName() {
+        assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "evil\n-0000000001")))
+                .isExactlyInstanceOf(IncompatibleNodeException.class)
+                .hasMessageContaining("/locks/orders")
+                .hasMessageContaining("evil\\u000a-0000000001");
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.spi.EngineScheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.PriorityQueue;
+
+/** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
+final class ManualScheduler implements EngineScheduler {
+    private final Deque<Runnable> ready = new ArrayDeque<>();
+    private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
+    private long now;
+    private boolean running;
+
+    private record Scheduled(long at, Runnable task) {}
+
+    /** Runs what is ready, until nothing is. */
+    void run() {
+        running = true;
+        while (!ready.isEmpty()) {
+            ready.remove().run();
+        }
+        running = false;
+    }
+
+    /** Lets time pass and runs what falls due, in order. */
+    void advance(Duration time) {
+        long end = now + time.toNanos();
+        run();
+        while (!later.isEmpty() && later.element().at() <= end) {
+            Scheduled next = later.remove();
+            now = Math.max(now, next.at());
+            ready.add(next.task());
+            run();
+        }
+        now = end;
+    }
+
+    @Override
+    public long nanoTime() {
+        return now;
+    }
+
+    /** Stands still: no time-out may depend on it. */
+    @Override
+    public Instant wallClock() {
+        return Instant.EPOCH;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        ready.add(task);
+    }
+
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+        Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
+        later.add(scheduled);
+        return () -> later.remove(scheduled);
+    }
+
+    @Override
+    public boolean isEngineThread() {
+        return running;
+    }
+
+    @Override
+    public void close() {
+        ready.clear();
+        later.clear();
+    }
+}
