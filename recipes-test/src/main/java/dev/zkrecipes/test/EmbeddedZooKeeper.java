@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.zookeeper.CreateMode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real standalone ZooKeeper server inside this JVM, on a port of 127.0.0.1 that the system chose.
+ *
+ * <pre>{@code
+ * try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+ *     ZooKeeper zooKeeper = new ZooKeeper(server.connectString(), 5_000, event -> {});
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>The port, the data and the sessions outlive {@link #stop()} and {@link #restart()}: a client whose session
+ * time-out has not run out comes back to its session and its ephemeral nodes; a restarted server gives every session
+ * its whole time-out again. Temporary data are removed by {@link #close()}.
+ *
+ * <p>There is no admin server and no JMX, and the number of connections is not limited. Nothing is forced to disk
+ * unless {@link EmbeddedZooKeeperBuilder#fsync(boolean)} asks for it: data survive a restart of this server, not a
+ * crash of the machine.
+ *
+ * <p>What the server holds can be read and changed as an operator would, without a client: see {@link ServerTree}.
+ *
+ * <p>Instances are thread-safe. Except for {@link #connectString()}, {@link #port()}, {@link #isRunning()}, {@link
+ * #requests()}, {@link #eventsSent()}, {@link #stop()} and {@link #restart()}, all methods throw {@link
+ * IllegalStateException} while the server is stopped.
+ */
+public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
+    private final ServerSettings settings;
+    private final DataDirectory directory;
+    private final LoopbackPort port;
+    private final RequestCounter requests = new RequestCounter();
+    private final LongAdder events = new LongAdder();
+    // Written under the monitor of this object, so that only one thread starts or stops.
+    private volatile @Nullable RunningServer running;
+    private volatile boolean closed;
+
+    private EmbeddedZooKeeper(ServerSettings settings) throws IOException {
+        this.settings = settings;
+        this.port = LoopbackPort.reserve();
+        this.directory = DataDirectory.open(settings.dataDirectory(), port.number());
+    }
+
+    /**
+     * Starts a server with a tick of 500 ms and session time-outs from 1 s to 60 s.
+     *
+     * @return the running server
+     * @throws UncheckedIOException if it cannot be started
+     */
+    public static EmbeddedZooKeeper start() {
+        return builder().start();
+    }
+
+    /**
+     * Starts a server with other settings than {@link #start()}.
+     *
+     * @return a builder that has the defaults
+     */
+    public static EmbeddedZooKeeperBuilder builder() {
+        return new EmbeddedZooKeeperBuilder();
+    }
+
+    static EmbeddedZooKeeper start(ServerSettings settings) {
+        try {
+            EmbeddedZooKeeper server = new EmbeddedZooKeeper(settings);
+            try {
+                server.restart();
+                return server;
+            } catch (RuntimeException e) {
+                server.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot prepare a ZooKeeper server: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Returns what to give to a client.
+     *
+     * @return {@code 127.0.0.1:port}, the same after each restart
+     */
+    public String connectString() {
+        return port.connectString();
+    }
+
+    /** {@return the port, the same after each restart; nobody else is given it while the server is stopped} */
+    public int port() {
+        return port.number();
+    }
+
+    /**
+     * Tells whether the server runs.
+     *
+     * @return false after {@link #stop()} or {@link #close()}
+     */
+    public boolean isRunning() {
+        return running != null;
+    }
+
+    /**
+     * Stops the server: connections are closed, new ones are refused, data and sessions are kept. Returns when the last
+     * thread of the server has ended. Does nothing when it is stopped already.
+     *
+     * @throws UncheckedIOException if the log cannot be closed
+     */
+    public synchronized void stop() {
+        RunningServer stopping = running;
+        if (stopping == null) {
+            return;
+        }
+        running = null;
+        try {
+            stopping.stop();
+            port.hold();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot stop " + this, e);
+        }
+    }
+
+    /**
+     * Starts the server again, on the same port with the same data and sessions. Stops it first if it runs.
+     *
+     * @throws UncheckedIOException if it cannot be started
+     * @throws IllegalStateException if it was closed
+     */
+    public synchronized void restart() {
+        if (closed) {
+            throw new IllegalStateException(this + " cannot be started again: it was closed");
+        }
+        stop();
+        try {
+            running = RunningServer.start(settings, directory.path(), port, requests, events);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Stops the server for good and removes its temporary data. Closing twice does nothing.
+     *
+     * @throws UncheckedIOException if the log cannot be closed or the data cannot be removed
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try (directory;
+                port) {
+            stop();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot clean up after " + this, e);
+        }
+    }
+
+    /**
+     * Counts the requests that arrived, since the first start, operators' apart. A request is counted before it is
+     * answered.
+     *
+     * @return an immutable snapshot
+     */
+    public RequestCounts requests() {
+        return requests.snapshot();
+    }
+
+    /**
+     * Counts the watch events that were sent to clients, since the first start. An event is counted before the reply to
+     * the request that caused it.
+     *
+     * @return the number of events
+     */
+    public long eventsSent() {
+        return events.sum();
+    }
+
+    /**
+     * Lists the sessions that are alive.
+     *
+     * @return their ids in ascending order, as {@code ZooKeeper.getSessionId()} gives them
+     */
+    public List<Long> sessions() {
+        return server().sessions();
+    }
+
+    /**
+     * Expires a session, whatever its time-out. Its ephemeral nodes are gone when this returns and its connection is
+     * closed; the client learns of it when it has connected again, which it tries after up to 1 s.
+     *
+     * @param sessionId the session
+     * @return whether the session was alive; if not, nothing happens
+     */
+    public boolean expireSession(long sessionId) {
+        RunningServer server = server();
+        boolean alive = server.sessions().contains(sessionId);
+        if (alive) {
+            server.expire(sessionId);
+        }
+        return alive;
+    }
+
+    @Override
+    public int watchCount() {
+        return tree().watchCount();
+    }
+
+    @Override
+    public List<String> children(String path) {
+        return tree().children(path);
+    }
+
+    @Override
+    public boolean nodeExists(String path) {
+        return tree().nodeExists(path);
+    }
+
+    @Override
+    public Optional<byte[]> data(String path) {
+        return tree().data(path);
+    }
+
+    @Override
+    public List<String> ephemerals(long sessionId) {
+        return tree().ephemerals(sessionId);
+    }
+
+    @Override
+    public OptionalLong owner(String path) {
+        return tree().owner(path);
+    }
+
+    @Override
+    public long lastZxid() {
+        return tree().lastZxid();
+    }
+
+    @Override
+    public void createNode(String path, byte[] data) {
+        tree().createNode(path, data);
+    }
+
+    @Override
+    public String createNode(String path, byte[] data, CreateMode mode) {
+        return tree().createNode(path, data, mode);
+    }
+
+    @Override
+    public void setData(String path, byte[] data) {
+        tree().setData(path, data);
+    }
+
+    @Override
+    public void deleteNode(String path) {
+        tree().deleteNode(path);
+    }
+
+    @Override
+    public void setSequenceCounter(String path, int next) {
+        tree().setSequenceCounter(path, next);
+    }
+
+    @Override
+    public void reapContainers() {
+        tree().reapContainers();
+    }
+
+    @Override
+    public String toString() {
+        return "ZooKeeper on " + connectString() + (isRunning() ? "" : closed ? " (closed)" : " (stopped)");
+    }
+
+    private ServerTree tree() {
+        return new LiveTree(server());
+    }
+
+    private RunningServer server() {
+        RunningServer server = running;
+        if (server == null) {
+            throw new IllegalStateException(
+                    this + " cannot answer; call " + (closed ? "this before close()" : "restart() first"));
+        }
+        return server;
+    }
+}

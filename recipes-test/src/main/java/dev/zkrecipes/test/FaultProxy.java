@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A TCP proxy between ZooKeeper clients and one server that understands enough of the protocol to lose, hold and delay
+ * single packets. Give {@link #connectString()} to the client instead of the server's.
+ *
+ * <pre>{@code
+ * try (FaultProxy proxy = FaultProxy.to(server)) {
+ *     ZooKeeper zooKeeper = new ZooKeeper(proxy.connectString(), 5_000, event -> {});
+ *     Fault lost = proxy.dropReply(RequestType.CREATE, 1);
+ *     zooKeeper.create("/a", ...);           // ConnectionLoss, though the node is there
+ *     lost.awaitFired(Duration.ofSeconds(5));
+ * }
+ * }</pre>
+ *
+ * <p>Faults for single packets count the requests of a type that are forwarded from the call on, over all connections;
+ * the first is number 1. Each happens once; arm it again for a second one, or arm number 1 and number 2 together. If
+ * several meet in one packet, it is held first and then lost. A client that loses its connection tries again after up
+ * to 1 s.
+ *
+ * <p>The server may be stopped and restarted behind the proxy: as long as it is down, connections through the proxy are
+ * accepted and closed at once. TLS and four-letter commands do not pass.
+ *
+ * <p>Instances are thread-safe. All threads are daemons and have ended when {@link #close()} returns.
+ */
+public final class FaultProxy implements AutoCloseable {
+    private final InetSocketAddress target;
+    private final LoopbackPort port;
+    private final ProxyControls controls = new ProxyControls();
+    private final ProxyListener listener;
+
+    private FaultProxy(InetSocketAddress target) throws IOException {
+        this.target = target;
+        this.port = LoopbackPort.reserve();
+        this.listener = new ProxyListener(port, target, controls);
+    }
+
+    /**
+     * Starts a proxy in front of an embedded server, running or not.
+     *
+     * @param server the server
+     * @return the proxy, which accepts connections
+     * @throws UncheckedIOException if it cannot listen
+     */
+    public static FaultProxy to(EmbeddedZooKeeper server) {
+        return to("127.0.0.1", server.port());
+    }
+
+    /**
+     * Starts a proxy in front of any server on this machine.
+     *
+     * @param host a name or address of the loopback interface; a test should not hit anything else by mistake
+     * @param serverPort the port
+     * @return the proxy, which accepts connections
+     * @throws IllegalArgumentException if the host is not this machine's loopback interface
+     * @throws UncheckedIOException if it cannot listen
+     */
+    public static FaultProxy to(String host, int serverPort) {
+        try {
+            InetAddress address = InetAddress.getByName(host);
+            if (!address.isLoopbackAddress()) {
+                throw new IllegalArgumentException(host + " is not a loopback address");
+            }
+            FaultProxy proxy = new FaultProxy(new InetSocketAddress(address, serverPort));
+            proxy.accept();
+            return proxy;
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("unknown host " + host, e);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start a proxy", e);
+        }
+    }
+
+    /**
+     * Returns what to give to a client.
+     *
+     * @return {@code 127.0.0.1:port}
+     */
+    public String connectString() {
+        return port.connectString();
+    }
+
+    /**
+     * Returns the proxy's own port.
+     *
+     * @return the port
+     */
+    public int port() {
+        return port.number();
+    }
+
+    /**
+     * Holds back everything in both directions, silently: connections stay open, new ones are accepted, nothing is
+     * lost. When this returns, nothing is forwarded any more.
+     */
+    public void pause() {
+        controls.pause(true, true);
+        listener.obey();
+    }
+
+    /** Holds back what clients send, as {@link #pause()}; replies and events go on. */
+    public void pauseRequests() {
+        controls.pauseRequests();
+        listener.obey();
+    }
+
+    /** Holds back what the server sends, as {@link #pause()}; requests go on. */
+    public void pauseReplies() {
+        controls.pauseReplies();
+        listener.obey();
+    }
+
+    /** Ends every pause: what was held back is forwarded. {@link Held} packets stay where they are. */
+    public void resume() {
+        controls.pause(false, false);
+        listener.obey();
+    }
+
+    /** Drops all connections; what is under way is lost. New ones are accepted, if they were before. */
+    public void cut() {
+        listener.cut();
+    }
+
+    /** Drops all connections and refuses new ones, as if the server were down, until {@link #accept()}. */
+    public void refuse() {
+        try {
+            listener.refuse();
+        } catch (IOException e) {
+            throw new UncheckedIOException(this + " cannot stop listening", e);
+        }
+    }
+
+    /**
+     * Accepts new connections again after {@link #refuse()}.
+     *
+     * @throws IllegalStateException if the proxy is closed
+     * @throws UncheckedIOException if it cannot listen
+     */
+    public void accept() {
+        try {
+            listener.accept();
+        } catch (IOException e) {
+            throw new UncheckedIOException(this + " cannot listen", e);
+        }
+    }
+
+    /**
+     * Makes the wire longer: each packet arrives so much later than it was sent, in both directions. Packets that
+     * follow each other closely arrive so too; a request and its reply take twice the time. It applies to what is under
+     * way too.
+     *
+     * @param oneWay the delay; {@link Duration#ZERO} ends it
+     * @throws IllegalArgumentException if it is negative
+     */
+    public void latency(Duration oneWay) {
+        if (oneWay.isNegative()) {
+            throw new IllegalArgumentException("a latency cannot be negative: " + oneWay);
+        }
+        controls.latency(oneWay);
+        listener.obey();
+    }
+
+    /**
+     * Cuts the connection instead of forwarding a request: the server never hears of it.
+     *
+     * @param type the type of the request
+     * @param nth which one from now on, 1 or more
+     * @return the fault
+     * @throws IllegalArgumentException if {@code nth} is less than 1
+     * @throws IllegalStateException if the proxy is closed
+     */
+    public Fault dropRequest(RequestType type, int nth) {
+        return arm(FaultRule.Kind.DROP_REQUEST, type, nth, "the loss of request " + nth + " of type " + type);
+    }
+
+    /**
+     * Forwards a request and cuts the connection instead of forwarding its reply: the server has applied it, the client
+     * does not know. What the server sends behind that reply is lost too.
+     *
+     * @param type the type of the request
+     * @param nth which one from now on, 1 or more
+     * @return the fault
+     * @throws IllegalArgumentException if {@code nth} is less than 1
+     * @throws IllegalStateException if the proxy is closed
+     */
+    public Fault dropReply(RequestType type, int nth) {
+        return arm(
+                FaultRule.Kind.DROP_REPLY, type, nth, "the loss of the reply to request " + nth + " of type " + type);
+    }
+
+    /**
+     * Loses a watch event; the connection stays. ZooKeeper does not do that: it is for showing that a test would
+     * notice.
+     *
+     * @param nth which event from now on, 1 or more
+     * @return the fault
+     * @throws IllegalArgumentException if {@code nth} is less than 1
+     * @throws IllegalStateException if the proxy is closed
+     */
+    public Fault dropEvent(int nth) {
+        return arm(FaultRule.Kind.DROP_EVENT, null, nth, "the loss of event " + nth);
+    }
+
+    /**
+     * Stops the requests of a connection in front of one of them.
+     *
+     * @param type the type of the request
+     * @param nth which one from now on, 1 or more
+     * @return the packet, to be released
+     * @throws IllegalArgumentException if {@code nth} is less than 1
+     * @throws IllegalStateException if the proxy is closed
+     */
+    public Held holdRequest(RequestType type, int nth) {
+        return hold(FaultRule.Kind.HOLD_REQUEST, type, nth, "request " + nth + " of type " + type);
+    }
+
+    /**
+     * Stops the replies and events of a connection in front of the reply to a request, which the server has applied.
+     *
+     * @param type the type of the request
+     * @param nth which request from now on, 1 or more
+     * @return the packet, to be released
+     * @throws IllegalArgumentException if {@code nth} is less than 1
+     * @throws IllegalStateException if the proxy is closed
+     */
+    public Held holdReply(RequestType type, int nth) {
+        return hold(FaultRule.Kind.HOLD_REPLY, type, nth, "the reply to request " + nth + " of type " + type);
+    }
+
+    /**
+     * Stops the replies and events of a connection in front of a watch event.
+     *
+     * @param nth which event from now on, 1 or more
+     * @return the packet, to be released
+     * @throws IllegalArgumentException if {@code nth} is less than 1
+     * @throws IllegalStateException if the proxy is closed
+     */
+    public Held holdEvent(int nth) {
+        return hold(FaultRule.Kind.HOLD_EVENT, null, nth, "event " + nth);
+    }
+
+    /**
+     * Counts the connections of clients.
+     *
+     * @return the number of open ones
+     */
+    public int connections() {
+        return listener.connections();
+    }
+
+    /**
+     * Counts the requests that were forwarded, over all connections.
+     *
+     * @return an immutable snapshot
+     */
+    public RequestCounts requestsSeen() {
+        return controls.requestsSeen.snapshot();
+    }
+
+    /**
+     * Drops all connections, gives up the faults that have not happened, and frees the port. Closing twice does
+     * nothing.
+     */
+    @Override
+    public void close() {
+        controls.rules.close();
+        try {
+            listener.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot free the port of " + this, e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "proxy " + connectString() + " -> " + target;
+    }
+
+    private Fault arm(FaultRule.Kind kind, @Nullable RequestType type, int nth, String what) {
+        Signal fired = new Signal(what);
+        controls.rules.arm(new FaultRule(kind, type, nth, fired, null));
+        return new Fault(fired, controls.rules);
+    }
+
+    private Held hold(FaultRule.Kind kind, @Nullable RequestType type, int nth, String what) {
+        Signal reached = new Signal(what);
+        Held held = new Held(reached, controls.rules, listener::obey);
+        controls.rules.arm(new FaultRule(kind, type, nth, reached, held));
+        return held;
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * One packet of ZooKeeper's protocol: four bytes of length, then so many bytes. What they mean depends on the direction
+ * and on whether it is the first of its stream; the protocol says it nowhere else.
+ *
+ * @param bytes the whole packet, length included; empty for the end of the stream
+ * @param arrivedNanos when it had come in, by {@link System#nanoTime()}
+ */
+record Frame(ByteBuffer bytes, long arrivedNanos) {
+    /** The {@code xid} of a watch event; replies to pings, log-ins and watch resets have negative ones of their own. */
+    static final int EVENT_XID = -1;
+
+    private static final int LENGTH_BYTES = 4;
+    private static final int TYPE_OFFSET = LENGTH_BYTES + Integer.BYTES;
+    // A connect request: protocol version (int), last zxid seen (long), time-out (int), session (long).
+    private static final int SESSION_OFFSET = LENGTH_BYTES + Integer.BYTES + Long.BYTES + Integer.BYTES;
+    private static final int MAX_LENGTH = 64 * 1024 * 1024;
+
+    /** Reads the next packet, or the end of the stream. */
+    static Frame read(DataInputStream in) throws IOException {
+        int length;
+        try {
+            length = in.readInt();
+        } catch (EOFException e) {
+            return end();
+        }
+        if (length < 0 || length > MAX_LENGTH) {
+            throw new IOException(
+                    "a packet of " + length + " bytes is not ZooKeeper's protocol (four-letter commands and"
+                            + " TLS do not pass through this proxy)");
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(LENGTH_BYTES + length).putInt(length);
+        in.readFully(bytes.array(), LENGTH_BYTES, length);
+        return new Frame(bytes.clear(), System.nanoTime());
+    }
+
+    /** The end of a stream, now. */
+    static Frame end() {
+        return new Frame(ByteBuffer.allocate(0), System.nanoTime());
+    }
+
+    boolean isEnd() {
+        return bytes.capacity() == 0;
+    }
+
+    /** For any packet but the first of a stream. */
+    int xid() {
+        return intAt(LENGTH_BYTES);
+    }
+
+    /** For a client's packet. */
+    RequestType requestType(boolean first) {
+        if (first) {
+            return RequestType.ofConnect(
+                    bytes.capacity() < SESSION_OFFSET + Long.BYTES ? 0 : bytes.getLong(SESSION_OFFSET));
+        }
+        return RequestType.ofOpCode(intAt(TYPE_OFFSET));
+    }
+
+    private int intAt(int offset) {
+        return bytes.capacity() < offset + Integer.BYTES ? 0 : bytes.getInt(offset);
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.time.Duration;
+
+/**
+ * A packet in front of which a {@link FaultProxy} stops one direction of its connection. What comes behind it on that
+ * connection waits too; the other direction and other connections go on. Instances are thread-safe.
+ *
+ * <p>A test that forgets to release it ends when the proxy is closed.
+ */
+public final class Held {
+    private final Signal reached;
+    private final Signal released;
+    private final FaultRules rules;
+    private final Runnable wakeStreams;
+
+    Held(Signal reached, FaultRules rules, Runnable wakeStreams) {
+        this.reached = reached;
+        this.released = new Signal("release of " + reached);
+        this.rules = rules;
+        this.wakeStreams = wakeStreams;
+    }
+
+    /**
+     * Tells whether the packet has come.
+     *
+     * @return true once the stream stands in front of it, also after it went on
+     */
+    public boolean isReached() {
+        return reached.isGiven();
+    }
+
+    /**
+     * Waits until the packet has come and the stream stands in front of it.
+     *
+     * @param limit how long to wait
+     * @throws AssertionError if it does not come within that time, or cannot come any more
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void awaitReached(Duration limit) throws InterruptedException {
+        reached.await(limit);
+    }
+
+    /** Lets the stream go on. If the packet has not come yet, it will not be held. */
+    public void release() {
+        released.give();
+        rules.disarm(reached);
+        wakeStreams.run();
+    }
+
+    void reach() {
+        reached.give();
+    }
+
+    boolean isReleased() {
+        return released.isGiven();
+    }
+
+    @Override
+    public String toString() {
+        return reached + (isReleased() ? " (released)" : isReached() ? " (held)" : " (not yet)");
+    }
+}

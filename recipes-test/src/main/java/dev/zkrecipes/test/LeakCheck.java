@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Finds threads that code under test left running: those that live now and did not live before.
+ *
+ * <pre>{@code
+ * LeakCheck threads = LeakCheck.start();
+ * useAndCloseTheClient();
+ * threads.assertNoNewThreads(Duration.ofSeconds(5));
+ * }</pre>
+ *
+ * <p>The threads of the JVM itself, of JUnit, Surefire and Awaitility, and of the common pool are not looked at; more
+ * can be ignored by {@link #ignoring}, or the check be limited by {@link #onlyNamed}. Tests that run in parallel in the
+ * same JVM see each other's threads. Virtual threads are not seen at all.
+ *
+ * <p>Instances are immutable.
+ */
+public final class LeakCheck {
+    private static final List<String> FOREIGN_NAMES = List.of(
+            "ForkJoinPool.commonPool-",
+            "ForkJoinPool-", // JUnit's, and the carriers of virtual threads
+            "junit-",
+            "surefire-",
+            "awaitility",
+            "process reaper",
+            "Attach Listener",
+            "Common-Cleaner",
+            "JVMCI",
+            "RMI ",
+            "JMX ");
+    private static final Set<String> FOREIGN_GROUPS = Set.of("system", "InnocuousThreadGroup", "CarrierThreads");
+
+    private final Set<Thread> before;
+    private final List<String> ignored;
+    private final List<String> only;
+
+    private LeakCheck(Set<Thread> before, List<String> ignored, List<String> only) {
+        this.before = before;
+        this.ignored = ignored;
+        this.only = only;
+    }
+
+    /**
+     * Remembers the threads that live now.
+     *
+     * @return a check against them
+     */
+    public static LeakCheck start() {
+        // By identity: nobody's idea of equal threads should hide one.
+        Set<Thread> before = Collections.newSetFromMap(new IdentityHashMap<>());
+        before.addAll(liveThreads());
+        return new LeakCheck(before, FOREIGN_NAMES, List.of(""));
+    }
+
+    /**
+     * Does not look at some more threads.
+     *
+     * @param namePrefixes how their names begin
+     * @return a check against the same moment
+     */
+    public LeakCheck ignoring(String... namePrefixes) {
+        List<String> all = new ArrayList<>(ignored);
+        Collections.addAll(all, namePrefixes);
+        return new LeakCheck(before, List.copyOf(all), only);
+    }
+
+    /**
+     * Looks at some threads only.
+     *
+     * @param namePrefixes how their names begin
+     * @return a check against the same moment
+     */
+    public LeakCheck onlyNamed(String... namePrefixes) {
+        return new LeakCheck(before, ignored, List.of(namePrefixes));
+    }
+
+    /**
+     * Lists the threads that live now and did not live before.
+     *
+     * @return the threads, in no order
+     */
+    public List<Thread> newThreads() {
+        return liveThreads().stream()
+                .filter(thread -> !before.contains(thread) && isLookedAt(thread))
+                .toList();
+    }
+
+    /**
+     * Waits until no new thread is left.
+     *
+     * @param limit how long they may take to end
+     * @throws AssertionError if one still lives after that time; it names the threads and where they are
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public void assertNoNewThreads(Duration limit) throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        for (List<Thread> left = newThreads(); !left.isEmpty(); left = newThreads()) {
+            long millis = Duration.ofNanos(deadline - System.nanoTime()).toMillis();
+            if (millis <= 0) {
+                throw new AssertionError(left.size() + " new threads still live after " + limit.toMillis() + " ms:"
+                        + left.stream().map(Worker::describe).collect(Collectors.joining("\n    ", "\n    ", "")));
+            }
+            left.get(0).join(millis);
+        }
+    }
+
+    private boolean isLookedAt(Thread thread) {
+        ThreadGroup group = thread.getThreadGroup();
+        boolean foreign = group == null || FOREIGN_GROUPS.contains(group.getName());
+        return !foreign
+                && ignored.stream().noneMatch(thread.getName()::startsWith)
+                && only.stream().anyMatch(thread.getName()::startsWith);
+    }
+
+    private static Collection<Thread> liveThreads() {
+        return Thread.getAllStackTraces().keySet();
+    }
+}

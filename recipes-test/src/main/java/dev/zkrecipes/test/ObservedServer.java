@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.File;
+import java.io.IOException;
+import org.apache.zookeeper.proto.ConnectRequest;
+import org.apache.zookeeper.proto.RequestHeader;
+import org.apache.zookeeper.server.ClientCnxnLimitException;
+import org.apache.zookeeper.server.ContainerManager;
+import org.apache.zookeeper.server.DataTree.ProcessTxnResult;
+import org.apache.zookeeper.server.Request;
+import org.apache.zookeeper.server.RequestRecord;
+import org.apache.zookeeper.server.ServerCnxn;
+import org.apache.zookeeper.server.ZKDatabase;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+
+/** ZooKeeper's standalone server, which also counts what arrives, answers operators and stays out of JMX. */
+final class ObservedServer extends ZooKeeperServer {
+    // ZooKeeper's own default allows 10,000 removals a minute.
+    private static final int CONTAINER_REMOVALS_PER_MINUTE = 60_000;
+
+    private final RequestCounter requests;
+    private final ServerSettings settings;
+
+    ObservedServer(FileTxnSnapLog log, ServerSettings settings, RequestCounter requests) {
+        super(
+                log,
+                (int) settings.tickTime().toMillis(),
+                (int) settings.minSessionTimeout().toMillis(),
+                (int) settings.maxSessionTimeout().toMillis(),
+                -1,
+                new ZKDatabase(log),
+                "",
+                false);
+        this.settings = settings;
+        this.requests = requests;
+    }
+
+    /** To be called when the server has started: before, there is nobody to send the removals to. */
+    ContainerManager newContainerManager() {
+        int intervalMillis = (int) settings.containerCheckInterval().toMillis();
+        return new ContainerManager(getZKDatabase(), firstProcessor, intervalMillis, CONTAINER_REMOVALS_PER_MINUTE);
+    }
+
+    @Override
+    public void processPacket(ServerCnxn connection, RequestHeader header, RequestRecord body) throws IOException {
+        requests.add(RequestType.ofOpCode(header.getType()));
+        super.processPacket(connection, header, body);
+    }
+
+    @Override
+    public void processConnectRequest(ServerCnxn connection, ConnectRequest request)
+            throws IOException, ClientCnxnLimitException {
+        requests.add(RequestType.ofConnect(request.getSessionId()));
+        super.processConnectRequest(connection, request);
+    }
+
+    @Override
+    public ProcessTxnResult processTxn(Request request) {
+        ProcessTxnResult result = super.processTxn(request);
+        if (request instanceof OperatorRequest operator) {
+            operator.applied(result);
+        }
+        return result;
+    }
+
+    @Override
+    protected void createSessionTracker() {
+        sessionTracker = new OperatorSessionTracker(this, getZKDatabase().getSessionWithTimeOuts(), getTickTime());
+    }
+
+    // A severe failure would end the JVM, and with it the tests of everybody else.
+    @Override
+    public File takeSnapshot(boolean fsync, boolean severe) throws IOException {
+        return super.takeSnapshot(fsync, false);
+    }
+
+    // Many servers of one JVM would register the same names, and nobody looks at them.
+    @Override
+    protected void registerJMX() {}
+
+    @Override
+    protected void unregisterJMX() {}
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One direction of a proxied connection, as a line on which packets travel: one thread puts them in as they come,
+ * another takes them out when they are due and nothing stops the line. So a delay moves packets in time but not apart.
+ */
+final class ProxyStream {
+    private static final Logger LOG = LoggerFactory.getLogger(ProxyStream.class);
+    /** Long enough for a packet, short enough not to hang on a peer that does not read. */
+    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final boolean requests;
+    private final ProxyControls controls;
+    private final PacketHandler handler;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    @GuardedBy("lock")
+    private final Deque<Frame> line = new ArrayDeque<>();
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    /** Whether a packet is past everything that can stop it and is being dealt with. */
+    @GuardedBy("lock")
+    private boolean passing;
+
+    ProxyStream(boolean requests, ProxyControls controls, PacketHandler handler) {
+        this.requests = requests;
+        this.controls = controls;
+        this.handler = handler;
+    }
+
+    /** Puts in what comes until the end, which goes through the line like a packet. */
+    void fill(InputStream from) {
+        DataInputStream in = new DataInputStream(new BufferedInputStream(from));
+        Frame frame;
+        do {
+            frame = nextFrom(in);
+            lock.lock();
+            try {
+                line.add(frame);
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        } while (!frame.isEnd());
+    }
+
+    /** A peer that resets its connection has ended it: who is behind a pause must not notice either. */
+    private static Frame nextFrom(DataInputStream in) {
+        try {
+            return Frame.read(in);
+        } catch (IOException e) {
+            LOG.debug("a stream broke off", e);
+            return Frame.end();
+        }
+    }
+
+    /** Takes out and forwards, until the end came through or the stream is closed. */
+    void drain(OutputStream to) throws IOException, InterruptedException {
+        boolean first = true;
+        for (Frame frame = take(); frame != null && !frame.isEnd(); frame = take()) {
+            Verdict verdict = handler.judge(frame, first);
+            for (Held held : verdict.holds()) {
+                stand(held);
+            }
+            if (isClosed() || !handler.carryOut(verdict, frame, first, to)) {
+                return;
+            }
+            first = false;
+            passed();
+        }
+    }
+
+    /** Waits until a packet is due and nothing stops it; null when the stream is closed. */
+    private @Nullable Frame take() throws InterruptedException {
+        lock.lock();
+        try {
+            while (!closed) {
+                Frame next = line.peek();
+                if (next == null || controls.isPaused(requests)) {
+                    changed.await();
+                    continue;
+                }
+                long wait = next.arrivedNanos() + controls.latencyNanos() - System.nanoTime();
+                if (wait <= 0) {
+                    passing = true;
+                    return line.remove();
+                }
+                changed.awaitNanos(wait);
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void passed() {
+        lock.lock();
+        try {
+            passing = false;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Stands in front of a packet until it is released; a pause that began meanwhile stops it too. */
+    private void stand(Held held) throws InterruptedException {
+        passed();
+        held.reach();
+        lock.lock();
+        try {
+            while (!closed && (!held.isReleased() || controls.isPaused(requests))) {
+                changed.await();
+            }
+            passing = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Looks at the controls again, and returns when no packet is on its way that they would have stopped. */
+    void obey() {
+        lock.lock();
+        try {
+            changed.signalAll();
+            long left = SETTLE_NANOS;
+            while (passing && !closed && controls.isPaused(requests) && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            line.clear();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Says what becomes of packets. */
+    interface PacketHandler {
+        /** Called once for each packet, in their order. */
+        Verdict judge(Frame frame, boolean first);
+
+        /** Returns whether the stream goes on. */
+        boolean carryOut(Verdict verdict, Frame frame, boolean first, OutputStream to) throws IOException;
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.StringJoiner;
+
+/**
+ * How many requests of each type there were up to some moment. Immutable; take two and subtract to see what an
+ * operation cost.
+ *
+ * <pre>{@code
+ * RequestCounts before = server.requests();
+ * zooKeeper.exists("/a", false);
+ * RequestCounts cost = server.requests().minus(before);
+ * assertThat(cost.total()).as(cost.toString()).isEqualTo(1);
+ * }</pre>
+ */
+public final class RequestCounts {
+    /** Only what occurred. */
+    private final Map<RequestType, Long> counts = new EnumMap<>(RequestType.class);
+
+    RequestCounts(Map<RequestType, Long> counts) {
+        counts.forEach((type, count) -> {
+            if (count != 0) {
+                this.counts.put(type, count);
+            }
+        });
+    }
+
+    /**
+     * Returns the number of requests of one type.
+     *
+     * @param type the type
+     * @return its count, 0 if there was none
+     */
+    public long of(RequestType type) {
+        return counts.getOrDefault(type, 0L);
+    }
+
+    /**
+     * Returns the number of requests of all types except those that only keep a session: {@link RequestType#PING},
+     * {@link RequestType#CREATE_SESSION}, {@link RequestType#RESUME_SESSION} and {@link RequestType#CLOSE_SESSION}.
+     * When those come depends on time, so they would make every count a guess.
+     *
+     * @return the sum
+     */
+    public long total() {
+        long total = 0;
+        for (RequestType type : RequestType.values()) {
+            total += type.isSessionKeeping() ? 0 : of(type);
+        }
+        return total;
+    }
+
+    /**
+     * Returns what was added since an earlier snapshot of the same server or proxy.
+     *
+     * @param earlier the earlier snapshot
+     * @return the difference, type by type
+     * @throws IllegalArgumentException if {@code earlier} has more of some type, that is, was taken later or elsewhere
+     */
+    public RequestCounts minus(RequestCounts earlier) {
+        Map<RequestType, Long> difference = new EnumMap<>(RequestType.class);
+        for (RequestType type : RequestType.values()) {
+            long added = of(type) - earlier.of(type);
+            if (added < 0) {
+                throw new IllegalArgumentException("not an earlier snapshot of the same counter: " + earlier + " is not"
+                        + " contained in " + this + "; write later.minus(earlier)");
+            }
+            difference.put(type, added);
+        }
+        return new RequestCounts(difference);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RequestCounts that && counts.equals(that.counts);
+    }
+
+    @Override
+    public int hashCode() {
+        return counts.hashCode();
+    }
+
+    /**
+     * Returns the total and each type that occurred, such as {@code 3 requests [CREATE2=1, GET_CHILDREN2=2], apart
+     * [PING=4]}.
+     */
+    @Override
+    public String toString() {
+        StringJoiner counted = new StringJoiner(", ", "[", "]");
+        StringJoiner apart = new StringJoiner(", ", ", apart [", "]").setEmptyValue("");
+        for (RequestType type : RequestType.values()) {
+            if (of(type) > 0) {
+                (type.isSessionKeeping() ? apart : counted).add(type + "=" + of(type));
+            }
+        }
+        return total() + (total() == 1 ? " request " : " requests ") + counted + apart;
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.server.ContainerManager;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.DataTree.ProcessTxnResult;
+import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+
+/** One run of a server, from start to stop. A restarted server is a new one of these on the same port and data. */
+final class RunningServer {
+    private static final long OPERATOR_LIMIT_SECONDS = 20;
+    private static final Object FSYNC_PROPERTY = new Object();
+
+    private final ServerThreads threads;
+    private final FileTxnSnapLog log;
+    private final ObservedServer server;
+    private final ObservedConnections connections;
+    private final ContainerManager containers;
+
+    private RunningServer(
+            ServerThreads threads, FileTxnSnapLog log, ObservedServer server, ObservedConnections connections) {
+        this.threads = threads;
+        this.log = log;
+        this.server = server;
+        this.connections = connections;
+        this.containers = server.newContainerManager();
+    }
+
+    static RunningServer start(
+            ServerSettings settings, Path directory, LoopbackPort port, RequestCounter requests, LongAdder events)
+            throws IOException {
+        ServerThreads.keepUncaughtExceptionHandler();
+        ServerThreads threads = new ServerThreads("embedded-zookeeper-" + port.number());
+        try {
+            RunningServer running =
+                    threads.run("start", () -> launch(threads, settings, directory, port, requests, events));
+            running.containers.start();
+            return running;
+        } catch (ExecutionException e) {
+            throw new IOException(
+                    "cannot start a ZooKeeper server on port " + port.number() + " with the data in " + directory + ": "
+                            + e.getCause(),
+                    e.getCause());
+        }
+    }
+
+    private static RunningServer launch(
+            ServerThreads threads,
+            ServerSettings settings,
+            Path directory,
+            LoopbackPort port,
+            RequestCounter requests,
+            LongAdder events)
+            throws IOException, InterruptedException {
+        FileTxnSnapLog log = openLog(directory, settings.fsync());
+        try {
+            ObservedServer server = new ObservedServer(log, settings, requests);
+            // Before anybody can connect: the first clients would be turned away while the data are being loaded.
+            server.startdata();
+            ObservedConnections connections = port.listen(address -> bind(address, events));
+            try {
+                connections.startup(server);
+                return new RunningServer(threads, log, server, connections);
+            } catch (IOException | RuntimeException e) {
+                connections.shutdown();
+                throw e;
+            }
+        } catch (IOException | RuntimeException e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    private static ObservedConnections bind(InetSocketAddress address, LongAdder events) throws IOException {
+        ObservedConnections connections = new ObservedConnections(events);
+        int unlimited = 0;
+        connections.configure(address, unlimited);
+        return connections;
+    }
+
+    private static FileTxnSnapLog openLog(Path directory, boolean fsync) throws IOException {
+        if (fsync) {
+            return new FileTxnSnapLog(directory.toFile(), directory.toFile());
+        }
+        // The log reads this property when it is made and offers no other way.
+        synchronized (FSYNC_PROPERTY) {
+            String before = System.setProperty("zookeeper.forceSync", "no");
+            try {
+                return new FileTxnSnapLog(directory.toFile(), directory.toFile());
+            } finally {
+                if (before == null) {
+                    System.clearProperty("zookeeper.forceSync");
+                } else {
+                    System.setProperty("zookeeper.forceSync", before);
+                }
+            }
+        }
+    }
+
+    void stop() throws IOException {
+        try {
+            threads.run("stop", () -> {
+                containers.stop();
+                connections.shutdown();
+                log.close();
+                return null;
+            });
+        } catch (ExecutionException e) {
+            throw new IOException("could not stop the server: " + e.getCause(), e.getCause());
+        }
+        threads.awaitEnd();
+    }
+
+    DataTree tree() {
+        return server.getZKDatabase().getDataTree();
+    }
+
+    List<Long> sessions() {
+        return server.getZKDatabase().getSessionWithTimeOuts().keySet().stream()
+                .sorted()
+                .toList();
+    }
+
+    void expire(long sessionId) {
+        try {
+            submit(OperatorRequest.inSession(sessionId, OpCode.closeSession));
+        } catch (KeeperException e) {
+            throw new IllegalStateException("the server refused to close session 0x" + Long.toHexString(sessionId), e);
+        }
+    }
+
+    /** Makes the container manager look now, and returns when what it found to remove has been dealt with. */
+    void checkContainers() {
+        try {
+            containers.checkContainers();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while removing empty containers", e);
+        }
+        barrier(() -> {});
+    }
+
+    /** Runs an action when all earlier requests have been applied and none is being applied. */
+    void barrier(Runnable action) {
+        try {
+            submit(OperatorRequest.running(OpCode.ping, action));
+        } catch (KeeperException e) {
+            throw new IllegalStateException("the server refused a request that does nothing", e);
+        }
+    }
+
+    ProcessTxnResult submit(OperatorRequest request) throws KeeperException {
+        server.submitRequest(request);
+        try {
+            return request.result().get(OPERATOR_LIMIT_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof KeeperException refusal) {
+                throw refusal;
+            }
+            throw new IllegalStateException("the server failed on " + request, e.getCause());
+        } catch (TimeoutException e) {
+            throw new IllegalStateException(
+                    "no answer within " + OPERATOR_LIMIT_SECONDS + " s; was the server stopped meanwhile?", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for the server to apply " + request, e);
+        }
+    }
+
+    void takeSnapshot() throws IOException {
+        server.takeSnapshot();
+    }
+}

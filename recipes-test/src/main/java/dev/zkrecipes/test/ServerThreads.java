@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.lang.Thread.UncaughtExceptionHandler;
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The threads of one server. ZooKeeper starts a dozen and waits for some of them only; all inherit the group and the
+ * daemon flag of the thread that starts the server, so the group tells when the last one is gone.
+ */
+final class ServerThreads {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerThreads.class);
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final ThreadGroup group;
+
+    ServerThreads(String name) {
+        group = new ThreadGroup(name);
+    }
+
+    /**
+     * Runs an action on a thread of the group and waits for it. Neither the action nor the wait can be interrupted:
+     * half of ZooKeeper's shut-down is skipped when its thread is.
+     */
+    <T> T run(String name, Callable<T> action) throws ExecutionException {
+        FutureTask<T> task = new FutureTask<>(action);
+        Thread thread = new Thread(group, task, group.getName() + "-" + name);
+        thread.setDaemon(true);
+        thread.start();
+        Uninterruptibles.joinUninterruptibly(thread);
+        try {
+            return task.get();
+        } catch (InterruptedException e) {
+            throw new AssertionError("nobody waits for a task that is done", e);
+        }
+    }
+
+    /** Waits until no thread is left. */
+    void awaitEnd() {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        for (List<Thread> alive = alive(); !alive.isEmpty(); alive = alive()) {
+            Duration left = Duration.ofNanos(deadline - System.nanoTime());
+            if (left.isNegative()) {
+                throw new IllegalStateException("threads of " + group.getName() + " still run " + LIMIT.toSeconds()
+                        + " s after it was stopped: " + alive);
+            }
+            Uninterruptibles.joinUninterruptibly(alive.get(0), left);
+        }
+    }
+
+    private List<Thread> alive() {
+        Thread[] threads = new Thread[group.activeCount() + 16];
+        return Arrays.asList(threads).subList(0, group.enumerate(threads));
+    }
+
+    /**
+     * Loads ZooKeeper's connection factory, which on loading makes itself the handler of all uncaught exceptions of the
+     * JVM, and gives that place back: what becomes of other people's exceptions is not for a test server to say.
+     */
+    static synchronized void keepUncaughtExceptionHandler() {
+        UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        try {
+            MethodHandles.lookup().ensureInitialized(NIOServerCnxnFactory.class);
+        } catch (IllegalAccessException e) {
+            throw new AssertionError("the class is public", e);
+        }
+        if (Thread.getDefaultUncaughtExceptionHandler() != before) {
+            Thread.setDefaultUncaughtExceptionHandler(before);
+            LOG.debug("took back the default uncaught exception handler from ZooKeeper");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Gives the tests of a class a ZooKeeper server: each parameter of type {@link EmbeddedZooKeeper}, of a test method, a
+ * life-cycle method or the constructor, gets the server of the top-level class.
+ *
+ * <pre>{@code
+ * @WithZooKeeper
+ * class OrdersIT {
+ *     @Test
+ *     void createdNodeIsThere(EmbeddedZooKeeper server) { ... }
+ * }
+ * }</pre>
+ *
+ * <p>See {@link ZooKeeperExtension} for when it starts and ends. On a nested class it means what it means on the
+ * top-level class, but for its attributes: there, those of the top-level class count, if it has the annotation.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@ExtendWith(ZooKeeperExtension.class)
+public @interface WithZooKeeper {
+    /**
+     * How often the server looks for expired sessions, in milliseconds. The shortest session time-out is two ticks.
+     *
+     * @return the tick, 1 or more
+     */
+    int tickTimeMillis() default 500;
+
+    /**
+     * How often the server removes containers that have become empty, in milliseconds.
+     *
+     * @return the interval, 1 or more
+     */
+    int containerCheckMillis() default 60_000;
+}

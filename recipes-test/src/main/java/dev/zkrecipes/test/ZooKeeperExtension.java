@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/**
+ * Hands an {@link EmbeddedZooKeeper} to JUnit tests; registered by {@link WithZooKeeper}.
+ *
+ * <p>There is one server for each top-level test class, which its {@code @Nested} classes share. It starts when the
+ * first parameter asks for it and is closed after the last test of the class. What tests leave in it stays there: use a
+ * path of its own for each test. A test that finds it stopped by an earlier one gets it restarted, with what it held.
+ *
+ * <p>Instances have no state; tests may run in parallel.
+ */
+public final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback {
+    private static final Namespace NAMESPACE = Namespace.create(ZooKeeperExtension.class);
+
+    /** Called by JUnit. */
+    public ZooKeeperExtension() {}
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+        return parameter.getParameter().getType() == EmbeddedZooKeeper.class;
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+        return serverOf(context).running();
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        serverOf(context).restartIfStopped();
+    }
+
+    private static LazyServer serverOf(ExtensionContext context) {
+        ExtensionContext topLevel = topLevelClassOf(context);
+        return topLevel.getStore(NAMESPACE)
+                .computeIfAbsent(
+                        LazyServer.class, key -> new LazyServer(settings(topLevel, context)), LazyServer.class);
+    }
+
+    /** The ancestor just below the engine; stores of that level are closed after the last test of the class. */
+    private static ExtensionContext topLevelClassOf(ExtensionContext context) {
+        ExtensionContext current = context;
+        while (true) {
+            ExtensionContext parent = current.getParent().orElse(current);
+            if (parent.getTestClass().isEmpty()) {
+                return current;
+            }
+            current = parent;
+        }
+    }
+
+    private static EmbeddedZooKeeperBuilder settings(ExtensionContext topLevel, ExtensionContext context) {
+        EmbeddedZooKeeperBuilder builder = EmbeddedZooKeeper.builder();
+        AnnotationSupport.findAnnotation(topLevel.getRequiredTestClass(), WithZooKeeper.class)
+                .or(() -> AnnotationSupport.findAnnotation(context.getRequiredTestClass(), WithZooKeeper.class))
+                .ifPresent(annotation -> builder.tickTime(Duration.ofMillis(annotation.tickTimeMillis()))
+                        .minSessionTimeout(Duration.ofMillis(2L * annotation.tickTimeMillis()))
+                        .containerCheckInterval(Duration.ofMillis(annotation.containerCheckMillis())));
+        return builder;
+    }
+
+    private static final class LazyServer implements AutoCloseable {
+        private final EmbeddedZooKeeperBuilder builder;
+
+        @GuardedBy("this")
+        private @Nullable EmbeddedZooKeeper server;
+
+        LazyServer(EmbeddedZooKeeperBuilder builder) {
+            this.builder = builder;
+        }
+
+        synchronized EmbeddedZooKeeper running() {
+            EmbeddedZooKeeper current = server;
+            if (current == null) {
+                current = builder.start();
+                server = current;
+            }
+            restartIfStopped();
+            return current;
+        }
+
+        synchronized void restartIfStopped() {
+            if (server != null && !server.isRunning()) {
+                server.restart();
+            }
+        }
+
+        @Override
+        public synchronized void close() {
+            if (server != null) {
+                server.close();
+            }
+        }
+    }
+}

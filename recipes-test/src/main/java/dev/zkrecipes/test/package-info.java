@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/**
+ * A test kit for code that talks to ZooKeeper: real servers, faults on the wire, and checks for what is left behind.
+ *
+ * <p>Where to look:
+ *
+ * <ul>
+ *   <li>Servers: {@link dev.zkrecipes.test.EmbeddedZooKeeper} is a real standalone server in this JVM that can be
+ *       stopped, restarted, looked into and aged. {@link dev.zkrecipes.test.WithZooKeeper} hands one to JUnit tests.
+ *   <li>Counting: {@link dev.zkrecipes.test.RequestCounts} by {@link dev.zkrecipes.test.RequestType} is what a server
+ *       received or a proxy forwarded.
+ *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} stands between a client and a server and delays, holds, loses or
+ *       cuts what passes. {@link dev.zkrecipes.test.Fault} and {@link dev.zkrecipes.test.Held} tell when it happened.
+ *   <li>Threads: {@link dev.zkrecipes.test.Workers} runs the threads of a test and reports their failures;
+ *       {@link dev.zkrecipes.test.LeakCheck} finds the threads that code under test left running.
+ * </ul>
+ *
+ * <p>Everything listens on and connects to the loopback address only. All threads that the kit starts are daemons.
+ */
+@NullMarked
+package dev.zkrecipes.test;
+
+import org.jspecify.annotations.NullMarked;
