@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Faults of single packets. */
+@WithZooKeeper
+class PacketFaultIT {
+    private static final Duration LIMIT = Client.LIMIT;
+    private static final long QUIET_MILLIS = 200;
+
+    private final EmbeddedZooKeeper server;
+    private final FaultProxy proxy;
+    private final Client client;
+
+    PacketFaultIT(EmbeddedZooKeeper server) {
+        this.server = server;
+        this.proxy = FaultProxy.to(server);
+        this.client = Client.connect(proxy.connectString());
+    }
+
+    @AfterEach
+    void close() {
+        proxy.resume();
+        client.close();
+        proxy.close();
+    }
+
+    @Test
+    void dropReply_losesTheReplyOfAnAppliedRequestAndAllBehindIt()
+            throws InterruptedException, ExecutionException, TimeoutException {
+        Fault fault = proxy.dropReply(RequestType.CREATE, 2);
+        CompletableFuture<Code> first = client.createAsync("/drop-reply-1");
+        CompletableFuture<Code> second = client.createAsync("/drop-reply-2");
+        CompletableFuture<Code> behind = client.existsAsync("/drop-reply-2");
+
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        assertThat(behind.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        fault.awaitFired(LIMIT);
+        assertThat(fault.hasFired()).isTrue();
+        assertThat(fault.fired()).isCompleted();
+        assertThat(server.nodeExists("/drop-reply-2")).isTrue();
+
+        client.awaitState(KeeperState.SyncConnected, 2);
+        assertThat(client.createAsync("/drop-reply-3").get(20, TimeUnit.SECONDS))
+                .isEqualTo(Code.OK);
+    }
+
+    @Test
+    void dropReply_worksTwiceInARow() throws InterruptedException, ExecutionException, TimeoutException {
+        Fault one = proxy.dropReply(RequestType.CREATE, 1);
+        Fault two = proxy.dropReply(RequestType.CREATE, 2);
+        for (int round = 1; round <= 2; round++) {
+            String path = "/twice-" + round;
+            assertThat(client.createAsync(path).get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+            assertThat(server.nodeExists(path)).isTrue();
+            assertThat(two.hasFired()).isEqualTo(round == 2);
+            client.awaitState(KeeperState.SyncConnected, round + 1);
+        }
+        one.awaitFired(LIMIT);
+        two.awaitFired(LIMIT);
+        proxy.dropReply(RequestType.CREATE, 1);
+        assertThat(client.createAsync("/thrice").get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+    }
+
+    @Test
+    void dropReply_ofTheConnectRequestCostsNoSession() throws InterruptedException {
+        long session = client.session();
+        Fault fault = proxy.dropReply(RequestType.RESUME_SESSION, 1);
+        proxy.cut();
+        fault.awaitFired(LIMIT);
+        client.awaitState(KeeperState.SyncConnected, 2);
+        assertThat(client.session()).isEqualTo(session);
+        assertThat(proxy.requestsSeen().of(RequestType.RESUME_SESSION)).isEqualTo(2);
+    }
+
+    @Test
+    void dropRequest_cutsBeforeTheServerHearsOfIt() throws InterruptedException, ExecutionException, TimeoutException {
+        for (int round = 1; round <= 2; round++) {
+            long before = server.requests().of(RequestType.CREATE);
+            Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
+            assertThat(fault.hasFired()).isFalse();
+            assertThat(client.createAsync("/drop-request").get(20, TimeUnit.SECONDS))
+                    .isEqualTo(Code.CONNECTIONLOSS);
+            fault.awaitFired(LIMIT);
+            client.awaitState(KeeperState.SyncConnected, round + 1);
+            assertThat(server.nodeExists("/drop-request")).isFalse();
+            assertThat(server.requests().of(RequestType.CREATE)).isEqualTo(before);
+        }
+        assertThat(proxy.requestsSeen().of(RequestType.CREATE)).isZero();
+    }
+
+    @Test
+    void otherTypes_doNotCount() throws InterruptedException, ExecutionException, TimeoutException {
+        Fault fault = proxy.dropRequest(RequestType.DELETE, 1);
+        assertThat(client.createAsync("/other-types").get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(fault.hasFired()).isFalse();
+        assertThatThrownBy(() -> fault.awaitFired(Duration.ofMillis(50)))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("loss of request 1 of type DELETE did not happen within 50 ms");
+    }
+
+    @Test
+    void holdRequest_stopsThatStreamInFrontOfIt() throws InterruptedException, ExecutionException, TimeoutException {
+        try (Client other = Client.connect(proxy.connectString())) {
+            Held held = proxy.holdRequest(RequestType.CREATE, 1);
+            CompletableFuture<Code> before = client.existsAsync("/hold-request");
+            CompletableFuture<Code> create = client.createAsync("/hold-request");
+            CompletableFuture<Code> behind = client.existsAsync("/hold-request");
+            held.awaitReached(LIMIT);
+            assertThat(held.isReached()).isTrue();
+            assertThat(before.get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertNotDone(behind);
+            assertThat(create).isNotDone();
+            assertThat(server.nodeExists("/hold-request")).isFalse();
+            assertThat(other.createAsync("/hold-request-other").get(20, TimeUnit.SECONDS))
+                    .isEqualTo(Code.OK);
+
+            held.release();
+
+            assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+            assertThat(behind.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        }
+    }
+
+    @Test
+    void holdReply_stopsTheRepliesOfAnAppliedRequest()
+            throws InterruptedException, ExecutionException, TimeoutException {
+        Held held = proxy.holdReply(RequestType.CREATE, 1);
+        CompletableFuture<Code> create = client.createAsync("/hold-reply");
+        held.awaitReached(LIMIT);
+        assertThat(server.nodeExists("/hold-reply")).isTrue();
+        CompletableFuture<Code> next = client.createAsync("/hold-reply-next");
+        await().atMost(LIMIT).until(() -> server.nodeExists("/hold-reply-next"));
+        assertNotDone(create);
+        assertThat(next).isNotDone();
+        held.release();
+        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+    }
+
+    @Test
+    void heldPacket_staysHeldOverPauseAndResume() throws InterruptedException, ExecutionException, TimeoutException {
+        Held held = proxy.holdRequest(RequestType.CREATE, 1);
+        CompletableFuture<Code> create = client.createAsync("/held-paused");
+        held.awaitReached(LIMIT);
+        proxy.pause();
+        proxy.resume();
+        assertNotDone(create);
+        proxy.pause();
+        held.release();
+        assertNotDone(create);
+        assertThat(server.nodeExists("/held-paused")).isFalse();
+        proxy.resume();
+        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+    }
+
+    @Test
+    void heldPacket_isLostWhenItsConnectionIsCut() throws InterruptedException, ExecutionException, TimeoutException {
+        Held held = proxy.holdRequest(RequestType.CREATE, 1);
+        CompletableFuture<Code> create = client.createAsync("/held-cut");
+        held.awaitReached(LIMIT);
+        proxy.cut();
+        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+        held.release();
+        client.awaitState(KeeperState.SyncConnected, 2);
+        assertThat(client.existsAsync("/held-cut").get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+    }
+
+    @Test
+    void holdThenDrop_meetInOnePacket() throws InterruptedException, ExecutionException, TimeoutException {
+        Held held = proxy.holdReply(RequestType.CREATE, 1);
+        Fault fault = proxy.dropReply(RequestType.CREATE, 1);
+        CompletableFuture<Code> create = client.createAsync("/hold-drop");
+        held.awaitReached(LIMIT);
+        assertNotDone(create);
+        assertThat(fault.hasFired()).isFalse();
+        held.release();
+        fault.awaitFired(LIMIT);
+        assertThat(create.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);
+    }
+
+    @Test
+    void dropEvent_losesOneEventAndKeepsTheConnection()
+            throws KeeperException, InterruptedException, ExecutionException, TimeoutException {
+        CompletableFuture<EventType> lost = client.watch("/event-1");
+        CompletableFuture<EventType> seen = client.watch("/event-2");
+        Fault fault = proxy.dropEvent(1);
+        server.createNode("/event-1", new byte[0]);
+        server.createNode("/event-2", new byte[0]);
+        fault.awaitFired(LIMIT);
+        assertThat(seen.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(lost).isNotDone();
+        assertThat(client.states()).containsExactly(KeeperState.SyncConnected);
+    }
+
+    @Test
+    void holdEvent_delaysTheEventAndAllBehindIt()
+            throws KeeperException, InterruptedException, ExecutionException, TimeoutException {
+        CompletableFuture<EventType> event = client.watch("/hold-event");
+        Held held = proxy.holdEvent(1);
+        server.createNode("/hold-event", new byte[0]);
+        held.awaitReached(LIMIT);
+        CompletableFuture<Code> behind = client.existsAsync("/hold-event");
+        assertNotDone(event);
+        assertThat(behind).isNotDone();
+        held.release();
+        assertThat(event.get(20, TimeUnit.SECONDS)).isEqualTo(EventType.NodeCreated);
+        assertThat(behind.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+    }
+
+    @Test
+    void takenBackFaults_doNotHappen() throws InterruptedException, ExecutionException, TimeoutException {
+        Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
+        Held held = proxy.holdRequest(RequestType.CREATE, 1);
+        fault.disarm();
+        held.release();
+        assertThat(client.createAsync("/taken-back").get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
+        assertThat(fault.fired()).isCompletedExceptionally();
+        assertThat(held.isReached()).isFalse();
+        assertThatThrownBy(() -> fault.awaitFired(LIMIT)).hasMessageContaining("taken back");
+    }
+
+    @Test
+    void faultOfALostReply_isGivenUp() {
+        Held reply = proxy.holdReply(RequestType.CREATE, 1);
+        Fault fault = proxy.dropReply(RequestType.CREATE, 1);
+        proxy.pauseReplies();
+        CompletableFuture<Code> create = client.createAsync("/given-up");
+        await().atMost(LIMIT).until(() -> server.nodeExists("/given-up"));
+        proxy.cut();
+        assertThatThrownBy(() -> fault.awaitFired(LIMIT))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("connection ended before the reply came");
+        assertThatThrownBy(() -> reply.awaitReached(LIMIT)).hasMessageContaining("connection ended");
+        assertThat(create).succeedsWithin(LIMIT).isEqualTo(Code.CONNECTIONLOSS);
+    }
+
+    @Test
+    void closedProxy_givesUpItsFaults() {
+        Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
+        Held held = proxy.holdRequest(RequestType.CREATE, 1);
+        proxy.close();
+        assertThatThrownBy(() -> fault.awaitFired(LIMIT)).hasMessageContaining("proxy was closed");
+        assertThatThrownBy(() -> held.awaitReached(LIMIT)).hasMessageContaining("proxy was closed");
+        assertThatThrownBy(() -> proxy.dropEvent(1)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void packets_areCountedFromOne() {
+        assertThatThrownBy(() -> proxy.dropEvent(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> proxy.holdReply(RequestType.CREATE, -1)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static void assertNotDone(CompletableFuture<?> future) {
+        assertThatThrownBy(() -> future.get(QUIET_MILLIS, TimeUnit.MILLISECONDS))
+                .isInstanceOf(TimeoutException.class);
+    }
+}

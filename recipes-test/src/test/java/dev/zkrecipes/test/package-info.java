@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** Tests of the test kit: what it promises must hold, or nobody else's tests mean anything. */
+@NullMarked
+package dev.zkrecipes.test;
+
+import org.jspecify.annotations.NullMarked;
