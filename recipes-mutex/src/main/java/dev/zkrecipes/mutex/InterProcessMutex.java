@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * A re-entrant mutex that processes share: at any time one thread of one process holds it.
+ *
+ * <pre>{@code
+ * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+ * try (Lease lease = mutex.acquire()) {
+ *     storage.write(order, lease.fencingToken());
+ * }
+ * }</pre>
+ *
+ * <p><b>Fairness:</b> first come, first served, in the order of the server. <b>Re-entrancy:</b> the holding thread
+ * acquires again at once; the lock is free when its last hold is given back. <b>Ownership:</b> a hold belongs to its
+ * thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
+ *
+ * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
+ * are thread-safe; two instances on one path exclude each other like two processes.
+ */
+public final class InterProcessMutex implements InterProcessLock {
+    private final InterProcessLock lock;
+
+    /**
+     * Makes a lock on a path; sends nothing.
+     *
+     * @param client what to work on
+     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @throws IllegalArgumentException if the path is not a valid absolute path
+     */
+    public InterProcessMutex(ZooKeeperClient client, String path) {
+        this(client, path, LockOptions.defaults());
+    }
+
+    /**
+     * Makes a lock on a path; sends nothing.
+     *
+     * @param client what to work on
+     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @param options how to behave where there is a choice
+     * @throws IllegalArgumentException if the path is not a valid absolute path
+     */
+    public InterProcessMutex(ZooKeeperClient client, String path, LockOptions options) {
+        this(client, path, new MutexDriver(), options);
+    }
+
+    /**
+     * Makes a lock with a rule of its own: holds are by thread and re-entrant, who may hold together the driver says.
+     *
+     * @param client what to work on
+     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @param driver decides who holds
+     * @param options how to behave where there is a choice
+     * @throws IllegalArgumentException if the path is not a valid absolute path or the driver does not recognise its own
+     *     node name
+     */
+    public InterProcessMutex(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
+        this.lock = new LockInternals(client, path, driver, options).threadOwned();
+    }
+
+    @Override
+    public String path() {
+        return lock.path();
+    }
+
+    @Override
+    public Lease acquire() throws InterruptedException {
+        return lock.acquire();
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() {
+        return lock.tryAcquire();
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        return lock.tryAcquire(timeout);
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        return lock.acquireAsync();
+    }
+
+    @Override
+    public void release() {
+        lock.release();
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return lock.isHeldByCurrentThread();
+    }
+
+    @Override
+    public int holdCount() {
+        return lock.holdCount();
+    }
+
+    @Override
+    public boolean isAcquiredInThisProcess() {
+        return lock.isAcquiredInThisProcess();
+    }
+
+    @Override
+    public List<Participant> participants() throws InterruptedException {
+        return lock.participants();
+    }
+
+    @Override
+    public Lock asLock() {
+        return lock.asLock();
+    }
+
+    @Override
+    public String toString() {
+        return "InterProcessMutex[" + path() + "]";
+    }
+}

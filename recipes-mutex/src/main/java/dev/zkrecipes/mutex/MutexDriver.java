@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Who is first, holds; everybody else waits for the nearest predecessor, so that one release wakes one waiter. The nodes
+ * are named {@code lock-} as those of Apache Curator's mutex, in the same order.
+ */
+public final class MutexDriver implements LockDriver {
+    private static final String KIND = "lock-";
+
+    /** Makes the driver. */
+    public MutexDriver() {}
+
+    @Override
+    public String nodeName() {
+        return KIND;
+    }
+
+    @Override
+    public Optional<LockNode> parse(String childName) {
+        return LockNode.parse(childName, KIND);
+    }
+
+    @Override
+    public Decision decide(List<LockNode> predecessors, LockNode self) {
+        return predecessors.isEmpty()
+                ? Decision.granted()
+                : Decision.waitFor(predecessors.get(predecessors.size() - 1));
+    }
+}
