@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+
+/** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
+@WithZooKeeper
+class MutexBudgetIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient client;
+    private InterProcessMutex mutex;
+
+    MutexBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void makePath() throws Exception {
+        client = connect(server.connectString());
+        mutex = new InterProcessMutex(client, path);
+        mutex.acquire().close();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private static ZooKeeperClient connect(String connectString) throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return client;
+    }
+
+    private static void assertRequests(RequestCounts spent, RequestType... expected) {
+        assertThat(spent.total()).as(spent.toString()).isEqualTo(expected.length);
+        for (RequestType type : expected) {
+            long times = Arrays.stream(expected).filter(type::equals).count();
+            assertThat(spent.of(type)).as(spent.toString()).isEqualTo(times);
+        }
+    }
+
+    @Test
+    void acquireIsTwoRequests_releaseIsOne() throws Exception {
+        RequestCounts start = server.requests();
+        Lease lease = mutex.acquire();
+        RequestCounts acquired = server.requests();
+        lease.close();
+        assertRequests(acquired.minus(start), RequestType.CREATE2, RequestType.GET_CHILDREN2);
+        assertRequests(server.requests().minus(acquired), RequestType.DELETE);
+    }
+
+    @Test
+    void reentry_isNoRequest() throws Exception {
+        Lease lease = mutex.acquire();
+        RequestCounts start = server.requests();
+        mutex.acquire().close();
+        mutex.tryAcquire().orElseThrow().close();
+        assertRequests(server.requests().minus(start));
+        lease.close();
+    }
+
+    @Test
+    @Tag("H55")
+    void busyTryAcquire_isOneReadAndNoWrite() throws Exception {
+        try (ZooKeeperClient other = connect(server.connectString())) {
+            Lease held = new InterProcessMutex(other, path).acquire();
+            RequestCounts start = server.requests();
+            assertThat(mutex.tryAcquire()).isEmpty();
+            assertRequests(server.requests().minus(start), RequestType.GET_CHILDREN2);
+            held.close();
+        }
+    }
+
+    @Test
+    void freeTryAcquire_isThreeRequests() {
+        RequestCounts start = server.requests();
+        Lease lease = mutex.tryAcquire().orElseThrow();
+        assertRequests(
+                server.requests().minus(start),
+                RequestType.GET_CHILDREN2,
+                RequestType.CREATE2,
+                RequestType.GET_CHILDREN2);
+        lease.close();
+    }
+
+    @Test
+    @Tag("H72")
+    void handOver_isOneEventAndOneListAfterTheDelete() throws Exception {
+        try (ZooKeeperClient other = connect(server.connectString())) {
+            InterProcessMutex next = new InterProcessMutex(other, path);
+            Lease held = mutex.acquire();
+            List<CompletableFuture<Lease>> waiting = List.of(next.acquireAsync(), next.acquireAsync());
+            await().until(() -> server.watchCount() == 2);
+
+            RequestCounts start = server.requests();
+            long events = server.eventsSent();
+            held.close();
+            Lease lease = waiting.get(0).get(5, TimeUnit.SECONDS);
+            assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
+            assertThat(server.eventsSent() - events).isEqualTo(1);
+            lease.close();
+            waiting.get(1).get(5, TimeUnit.SECONDS).close();
+            assertThat(server.watchCount()).isZero();
+        }
+    }
+
+    @Test
+    @Tag("H70")
+    void manyThreadsOnOneInstance_costAtMostFiveRequestsAHandOver() throws Exception {
+        int threads = 50;
+        int rounds = 4;
+        RequestCounts start = server.requests();
+        try (Workers workers = new Workers()) {
+            for (int i = 0; i < threads; i++) {
+                workers.start("contender-" + i, () -> {
+                    for (int round = 0; round < rounds; round++) {
+                        mutex.acquire().close();
+                    }
+                });
+            }
+            workers.join(Duration.ofSeconds(60));
+        }
+        RequestCounts spent = server.requests().minus(start);
+        assertThat(spent.total()).as(spent.toString()).isLessThanOrEqualTo(5L * threads * rounds);
+        assertThat(server.watchCount()).isZero();
+    }
+
+    @Test
+    void acquire_sendsTheListWithoutWaitingForTheCreate() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient slow = connect(proxy.connectString())) {
+            InterProcessMutex far = new InterProcessMutex(slow, path);
+            Held reply = proxy.holdReply(RequestType.CREATE2, 1);
+            RequestCounts start = server.requests();
+            CompletableFuture<Lease> wanted = far.acquireAsync();
+            reply.awaitReached(Duration.ofSeconds(5));
+            await().until(() -> server.requests().minus(start).of(RequestType.GET_CHILDREN2) == 1);
+            assertThat(wanted).isNotDone();
+            reply.release();
+            wanted.get(5, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void acquireOverASlowLine_takesOneRoundTrip() throws Exception {
+        Duration oneWay = Duration.ofMillis(100);
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient slow = connect(proxy.connectString())) {
+            InterProcessMutex far = new InterProcessMutex(slow, path);
+            proxy.latency(oneWay);
+            // The shortest of several: one round trip is what the protocol costs, the rest is the machine.
+            long shortest =
+                    LongStream.range(0, 5).map(i -> timeOfAcquire(far)).min().orElseThrow();
+            assertThat(Duration.ofNanos(shortest)).isBetween(oneWay.multipliedBy(2), oneWay.multipliedBy(3));
+        }
+    }
+
+    private static long timeOfAcquire(InterProcessMutex mutex) {
+        long begin = System.nanoTime();
+        try (Lease lease = mutex.acquire()) {
+            assertThat(lease.isValid()).isTrue();
+            return System.nanoTime() - begin;
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The driver's rule and the two laws of {@link dev.zkrecipes.core.spi.LockDriver}, over every queue of up to six. */
+class MutexDriverTest {
+    private static final int LONGEST = 6;
+
+    private final MutexDriver driver = new MutexDriver();
+
+    private LockNode node(int number) {
+        return driver.parse(String.format("%032x-lock-%010d", 0xabc - number, number))
+                .orElseThrow();
+    }
+
+    private List<LockNode> queue(int length) {
+        return IntStream.range(0, length).mapToObj(this::node).toList();
+    }
+
+    /** Every part of the queue, in order. */
+    private static List<List<LockNode>> subsets(List<LockNode> queue) {
+        return IntStream.range(0, 1 << queue.size())
+                .mapToObj(choice -> IntStream.range(0, queue.size())
+                        .filter(i -> (choice >> i & 1) == 1)
+                        .mapToObj(queue::get)
+                        .toList())
+                .toList();
+    }
+
+    @Test
+    void firstNode_holdsAndEveryOtherWaitsForTheOneBeforeIt() {
+        List<LockNode> queue = queue(LONGEST);
+        assertThat(driver.decide(List.of(), queue.get(0))).isEqualTo(Decision.granted());
+        for (int i = 1; i < LONGEST; i++) {
+            assertThat(driver.decide(queue.subList(0, i), queue.get(i))).isEqualTo(Decision.waitFor(queue.get(i - 1)));
+        }
+    }
+
+    @Test
+    void lawOne_grantedWithASetMeansGrantedWithEverySubset() {
+        LockNode self = node(LONGEST);
+        for (List<LockNode> predecessors : subsets(queue(LONGEST))) {
+            if (driver.decide(predecessors, self) instanceof Decision.Granted) {
+                for (List<LockNode> fewer : subsets(predecessors)) {
+                    assertThat(driver.decide(fewer, self)).isEqualTo(Decision.granted());
+                }
+            }
+        }
+    }
+
+    @Test
+    void lawTwo_isNotGrantedWhileAllItWaitsForAreThere() {
+        LockNode self = node(LONGEST);
+        List<LockNode> all = queue(LONGEST);
+        for (List<LockNode> predecessors : subsets(all)) {
+            if (driver.decide(predecessors, self) instanceof Decision.WaitFor wait) {
+                assertThat(predecessors).containsAll(wait.nodes());
+                for (List<LockNode> others : subsets(all)) {
+                    if (others.containsAll(wait.nodes())) {
+                        assertThat(driver.decide(others, self)).isNotEqualTo(Decision.granted());
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void twoNodes_areNeverGrantedTogether() {
+        List<LockNode> queue = queue(LONGEST);
+        long granted = IntStream.range(0, LONGEST)
+                .filter(i -> driver.decide(queue.subList(0, i), queue.get(i)) instanceof Decision.Granted)
+                .count();
+        assertThat(granted).isEqualTo(1);
+    }
+
+    @Test
+    void nodeNames_areThoseOfCurator() {
+        assertThat(driver.nodeName()).isEqualTo("lock-");
+        assertThat(driver.parse("_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000042"))
+                .map(LockNode::number)
+                .contains(42L);
+        assertThat(driver.parse("0123456789abcdef0123456789abcdef-__WRIT__0000000042"))
+                .isEmpty();
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+
+/**
+ * How a request for a lock ended.
+ *
+ * @param flavour how the lock was asked for
+ * @param ending with the lock, without it, or with an error
+ * @param error the error, if that is how it ended, else null
+ * @param interrupted whether the thread's interrupt flag was set at the end
+ * @param took how long it took
+ */
+record Outcome(Flavour flavour, Ending ending, Throwable error, boolean interrupted, Duration took) {
+
+    /** The ways to end. */
+    enum Ending {
+        GRANTED,
+        NOT_GRANTED,
+        FAILED
+    }
+
+    void assertGranted() {
+        assertThat(ending).as(toString()).isEqualTo(Ending.GRANTED);
+    }
+
+    void assertNotGranted() {
+        assertThat(ending).as(toString()).isEqualTo(Ending.NOT_GRANTED);
+    }
+
+    void assertFailed(Class<? extends Throwable> type) {
+        assertThat(error).as(toString()).isExactlyInstanceOf(type);
+    }
+
+    void assertInterrupted(boolean expected) {
+        assertThat(interrupted).as("interrupt flag of " + this).isEqualTo(expected);
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import java.util.Random;
+
+/** Where the chances of a random test come from: printed, and given back to it with {@code -Dzkrecipes.seed=...}. */
+record Seed(long value) {
+    static Seed forTest(String test) {
+        Seed seed = new Seed(Long.getLong("zkrecipes.seed", System.nanoTime()));
+        System.out.println(test + ": replay with -Dzkrecipes.seed=" + seed.value);
+        return seed;
+    }
+
+    /** The chances of one of the threads. */
+    Random random(int thread) {
+        return new Random(value * 31 + thread);
+    }
+}

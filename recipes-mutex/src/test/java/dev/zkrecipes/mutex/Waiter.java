@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.test.Workers;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A request that waits for a rival.
+ *
+ * @param scene its own path
+ * @param held what the rival holds
+ * @param request what waits for it
+ */
+record Waiter(Scene scene, Lease held, Request request) {
+
+    /** One of each flavour that waits, all watching when this returns. */
+    static List<Waiter> all(Contenders contenders, Workers workers, LockOptions options) throws InterruptedException {
+        List<Waiter> waiters = new ArrayList<>();
+        for (Flavour flavour : Flavour.waiting().toList()) {
+            Scene scene = Scene.of(contenders, options);
+            Lease held = scene.rival.acquire();
+            waiters.add(new Waiter(scene, held, Request.of(workers, flavour, scene.lock)));
+        }
+        contenders.awaitWatches(waiters.size());
+        return waiters;
+    }
+}
