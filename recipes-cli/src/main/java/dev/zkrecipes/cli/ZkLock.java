@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli;
+
+import dev.zkrecipes.cli.demo.DemoCommand;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The {@code zklock} command. */
+@Command(
+        name = "zklock",
+        description = "Locks that processes share through ZooKeeper.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        subcommands = {DemoCommand.class, CommandLine.HelpCommand.class},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:the command failed", "2:the command line is wrong, or no server answered"})
+public final class ZkLock implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    private ZkLock() {}
+
+    /**
+     * Runs the command and ends the JVM with its exit code.
+     *
+     * @param args the command line
+     */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new ZkLock())
+                .setUsageHelpWidth(80)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(ZkLock::explain)
+                .setExecutionExceptionHandler(ZkLock::explain);
+    }
+
+    /** Without a sub-command there is nothing to do but to say so. */
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a command is missing");
+    }
+
+    private static int explain(ParameterException error, String[] args) {
+        CommandLine command = error.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println("zklock: " + error.getMessage());
+        UnmatchedArgumentException.printSuggestions(error, err);
+        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        return ExitCode.USAGE;
+    }
+
+    private static int explain(Exception error, CommandLine command, ParseResult parsed) {
+        String message = error.getMessage();
+        command.getErr().println("zklock: " + (message == null ? error.toString() : message));
+        return ExitCode.SOFTWARE;
+    }
+}

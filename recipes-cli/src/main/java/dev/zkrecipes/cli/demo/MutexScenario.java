@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+import dev.zkrecipes.cli.demo.CounterFile.Counter;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Everybody increments; one is killed while it holds; somebody takes over; everybody increments on. For one thread. */
+final class MutexScenario implements Scenario {
+    /** What is seen of the workers after the take-over, at least. */
+    private static final Duration AFTERMATH = Duration.ofSeconds(1);
+
+    private static final Duration LATEST_KILL = Duration.ofSeconds(3);
+
+    /** A take-over that is late is waited for, to tell how late. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Stage stage;
+    private final Timeline timeline;
+    private final Roster roster;
+    private final Troubles troubles;
+    private final MutexSamples samples;
+    private final List<Increment> increments = new ArrayList<>();
+
+    private KillPlan kill;
+    private long endAt;
+    private long giveUpAt;
+
+    MutexScenario(Stage stage) {
+        this.stage = stage;
+        this.timeline = stage.timeline();
+        this.roster = stage.roster();
+        this.troubles = new Troubles(roster);
+        this.samples = new MutexSamples(timeline, roster, stage.options().time());
+        this.kill = new KillPlan(stage.direction(), 1, 0);
+    }
+
+    @Override
+    public void begin(long now) {
+        Duration work = stage.options().time();
+        Duration fifth = work.dividedBy(5);
+        int victim = (stage.options().workers() + 1) / 2;
+        long askAt = now + (fifth.compareTo(LATEST_KILL) < 0 ? fifth : LATEST_KILL).toNanos();
+        kill = new KillPlan(stage.direction(), victim, askAt);
+        endAt = now + work.toNanos();
+        giveUpAt = askAt + KillPlan.IDLE.plus(limit().total()).plus(PATIENCE).toNanos();
+        samples.begin(now);
+        roster.members().forEach(member -> stage.direction().order(member.number(), Order.BEGIN));
+        timeline.tell(now, "all", Tone.PLAIN, "acquire, add 1 to the counter file, release, again and again");
+    }
+
+    @Override
+    public void on(Arrival arrival) {
+        Event event = arrival.event();
+        roster.on(event);
+        if (event.kind() == Event.Kind.INCREMENTED) {
+            Increment increment = Increment.of(event);
+            increments.add(increment);
+            samples.on(increment);
+        } else if (event.kind() == Event.Kind.LOST) {
+            tell(arrival.nanos(), event.worker(), Tone.NOTE, "was held up: gave its hold back without writing");
+        }
+        troubles.on(event, kill.phase().compareTo(KillPlan.Phase.KILLED) >= 0 ? kill.victim() : 0)
+                .ifPresent(trouble -> tell(arrival.nanos(), event.worker(), Tone.BAD, trouble));
+        advance(arrival.nanos(), () -> kill.on(arrival));
+    }
+
+    @Override
+    public void at(long now) {
+        advance(now, () -> kill.at(now));
+        if (kill.phase() == KillPlan.Phase.KILLED) {
+            samples.atWithout(kill.victim(), kill.killedAt(), now);
+        } else {
+            samples.at(now);
+        }
+    }
+
+    @Override
+    public boolean isOver(long now) {
+        if (!troubles.all().isEmpty()) {
+            return true;
+        }
+        if (kill.phase() != KillPlan.Phase.TAKEN_OVER) {
+            return now - giveUpAt >= 0;
+        }
+        return now - endAt >= 0 && now - kill.takenOverAt() >= AFTERMATH.toNanos();
+    }
+
+    @Override
+    public Verdict verdict(List<String> leftOver) {
+        Counter counter = Counter.ZERO;
+        try {
+            counter = new CounterFile(stage.folder()).read();
+        } catch (IOException e) {
+            troubles.add("the counter file cannot be read: " + e.getMessage());
+        }
+        roster.members().stream()
+                .filter(Roster.Member::isRunning)
+                .forEach(member -> troubles.add(member.name() + " did not end in time when it was asked to"));
+        return MutexVerdict.of(
+                new MutexHistory(increments, counter, kill.outcome(), limit(), troubles.all(), leftOver));
+    }
+
+    /** Lets the plan go on, and tells what has changed. */
+    private void advance(long now, Runnable step) {
+        KillPlan.Phase before = kill.phase();
+        step.run();
+        if (kill.phase() == before) {
+            return;
+        }
+        int victim = kill.victim();
+        switch (kill.phase()) {
+            case IDLING ->
+                tell(
+                        now,
+                        victim,
+                        Tone.NOTE,
+                        "HOLDS with token " + roster.member(victim).token() + " and idles; " + roster.waiting());
+            case KILLED -> {
+                roster.killed(victim);
+                tell(
+                        now,
+                        victim,
+                        Tone.BAD,
+                        "KILLED (kill -9); its session keeps the lock for about "
+                                + Timeline.show(limit().sessionTimeout()));
+            }
+            case TAKEN_OVER -> kill.outcome().flatMap(TakeOver::heir).ifPresent(heir -> tellHeir(now, heir));
+            case PLANNED, ASKED -> {}
+        }
+    }
+
+    private void tellHeir(long now, Grant heir) {
+        tell(
+                now,
+                heir.worker(),
+                Tone.GOOD,
+                "TOOK OVER from " + Timeline.name(kill.victim()) + " after "
+                        + Timeline.show(heir.nanos() - kill.killedAt()) + " (limit "
+                        + Timeline.show(limit().total()) + "), token " + heir.token());
+        samples.restart(now);
+    }
+
+    private void tell(long now, int worker, Tone tone, String text) {
+        timeline.tell(now, Timeline.name(worker), tone, text);
+    }
+
+    private TakeOverLimit limit() {
+        return new TakeOverLimit(
+                roster.member(kill.victim()).sessionTimeout(), stage.options().tick());
+    }
+}

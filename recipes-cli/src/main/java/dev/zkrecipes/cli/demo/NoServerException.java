@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+/** The ensemble that the user named does not answer, or is not fit for a demo. */
+final class NoServerException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NoServerException(String message) {
+        super(message);
+    }
+}

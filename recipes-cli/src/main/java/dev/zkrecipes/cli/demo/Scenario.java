@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+import java.util.List;
+
+/** What one recipe shows: the plot, told to one thread, and the verdict on it. */
+interface Scenario {
+    /** The workers stand ready and are told to begin. */
+    void begin(long now);
+
+    /** Something has happened. */
+    void on(Arrival arrival);
+
+    /** Time has passed. Called often. */
+    void at(long now);
+
+    /** Whether all has been shown, or it cannot go on. */
+    boolean isOver(long now);
+
+    /**
+     * The verdict, after the workers have ended.
+     *
+     * @param leftOver the nodes that are still below the lock path
+     */
+    Verdict verdict(List<String> leftOver);
+}

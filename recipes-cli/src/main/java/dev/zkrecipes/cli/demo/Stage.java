@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+import java.nio.file.Path;
+
+/** What a scenario has to play with. */
+record Stage(DemoOptions options, Path folder, Timeline timeline, Direction direction, Roster roster) {}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The real demo, in processes of its own. */
+class DemoIT {
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    @TempDir
+    private Path temporary;
+
+    private static void assertNoneAlive(List<ProcessHandle> children) {
+        assertThat(children).isNotEmpty();
+        await().atMost(SOON).until(() -> children.stream().noneMatch(ProcessHandle::isAlive));
+    }
+
+    @Test
+    void demo_passesAndLeavesNothing() throws IOException, InterruptedException {
+        try (RunningDemo demo = RunningDemo.start(temporary, "--seconds", "6")) {
+            demo.awaitLine("acquire, add 1");
+            List<ProcessHandle> children = demo.children();
+            assertThat(children).hasSize(5);
+            assertThat(demo.awaitExit()).as(String.join("\n", demo.lines())).isZero();
+            assertThat(demo.lines())
+                    .endsWith("PASSED")
+                    .allSatisfy(line -> assertThat(line)
+                            .hasSizeLessThanOrEqualTo(80)
+                            .doesNotContain("\033", "FAILED", "WARN", "ERROR"))
+                    .anyMatch(line -> line.contains("KILLED (kill -9)"))
+                    .anyMatch(line -> line.contains("TOOK OVER from w2"))
+                    .anyMatch(line -> line.matches("  ok +increments +\\d+ counted in the file = \\d+ made .*"));
+            assertThat(demo.lines().size()).isLessThanOrEqualTo(40);
+            assertThat(children).noneMatch(ProcessHandle::isAlive);
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void interruptedDemo_leavesNothing() throws IOException, InterruptedException {
+        try (RunningDemo demo = RunningDemo.start(temporary)) {
+            demo.awaitLine("acquire, add 1");
+            List<ProcessHandle> children = demo.children();
+            demo.interruptAll();
+            assertThat(demo.awaitExit()).isEqualTo(130);
+            assertThat(demo.lines()).last().asString().startsWith("interrupted");
+            assertNoneAlive(children);
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void killedDemo_isNotOutlivedByItsChildren() throws IOException, InterruptedException {
+        try (RunningDemo demo = RunningDemo.start(temporary)) {
+            demo.awaitLine("acquire, add 1");
+            List<ProcessHandle> children = demo.children();
+            demo.kill();
+            assertThat(demo.awaitExit()).isEqualTo(128 + 9);
+            assertNoneAlive(children);
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void demoOnAnEnsemble_removesItsPath() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningDemo demo = RunningDemo.start(
+                        temporary, "--seconds=5", "--workers=2", "--tick=500", "--connect=" + server.connectString())) {
+            assertThat(demo.awaitExit()).as(String.join("\n", demo.lines())).isZero();
+            assertThat(server.children("/")).containsExactly("zookeeper");
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void demoOnAnEnsemble_interruptedWhileADeadWorkerHolds_removesItsPath() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString())) {
+            demo.awaitLine("KILLED");
+            List<ProcessHandle> children = demo.children();
+            demo.interruptAll();
+            assertThat(demo.awaitExit()).isEqualTo(130);
+            assertNoneAlive(children);
+            assertThat(server.children("/")).containsExactly("zookeeper");
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void ensembleThatDoesNotAnswer_isToldWithExitCode2() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            server.stop();
+            try (RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString())) {
+                assertThat(demo.awaitExit()).isEqualTo(2);
+                assertThat(demo.lines())
+                        .contains("zklock: no server of " + server.connectString() + " answered within 8.0 s");
+            }
+        }
+        assertThat(temporary).isEmptyDirectory();
+    }
+
+    @Test
+    void chrootThatDoesNotExist_isToldWithExitCode2() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString() + "/none")) {
+            assertThat(demo.awaitExit()).isEqualTo(2);
+            assertThat(String.join(" ", demo.lines())).contains("does not exist; create it first");
+        }
+        assertThat(temporary).isEmptyDirectory();
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** {@code zklock demo} from the jar, in a process and a folder for temporary files of its own. */
+final class RunningDemo implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+
+    private final Process process;
+    private final Thread reader;
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+
+    private RunningDemo(Process process) {
+        this.process = process;
+        this.reader = new Thread(this::read, "demo's output");
+    }
+
+    static RunningDemo start(Path temporary, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Djava.io.tmpdir=" + temporary,
+                "-jar",
+                "target/zklock.jar",
+                "demo"));
+        command.addAll(List.of(arguments));
+        RunningDemo demo = new RunningDemo(
+                new ProcessBuilder(command).redirectErrorStream(true).start());
+        demo.reader.start();
+        return demo;
+    }
+
+    List<String> lines() {
+        return List.copyOf(lines);
+    }
+
+    void awaitLine(String part) {
+        await().atMost(LIMIT)
+                .failFast("the demo has ended", () -> !process.isAlive())
+                .until(() -> lines.stream().anyMatch(line -> line.contains(part)));
+    }
+
+    /** The demo's children as of now. */
+    List<ProcessHandle> children() {
+        return process.descendants().toList();
+    }
+
+    /** Ctrl-C, which a terminal sends to all processes in the foreground. */
+    void interruptAll() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("kill", "-INT"));
+        Stream.concat(Stream.of(process.toHandle()), process.descendants())
+                .forEach(each -> command.add(String.valueOf(each.pid())));
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+    }
+
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** Returns the exit code, when the output has been read. */
+    int awaitExit() throws InterruptedException {
+        assertThat(process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS))
+                .as(() -> String.join("\n", lines))
+                .isTrue();
+        reader.join(LIMIT.toMillis());
+        return process.exitValue();
+    }
+
+    /** Ends what a failed test has left. */
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+
+    private void read() {
+        try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+            output.lines().forEach(lines::add);
+        } catch (IOException | UncheckedIOException e) {
+            // The process was killed.
+        }
+    }
+}
