@@ -20,8 +20,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 
 /** P5, P9 at the end of a client: every future completes, and no node stays that blocks others. */
+@Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class ClientShutdownIT {
     private static final Duration SESSION = Duration.ofSeconds(6);

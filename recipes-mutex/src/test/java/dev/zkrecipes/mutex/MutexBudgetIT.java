@@ -26,8 +26,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 
 /** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
+@Timeout(120)
 @WithZooKeeper
 class MutexBudgetIT {
     private final EmbeddedZooKeeper server;

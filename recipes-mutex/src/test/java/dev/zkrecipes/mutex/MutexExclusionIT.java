@@ -30,8 +30,10 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 
 /** P1, P7, P8: who holds, who knows it, and what the others can rely on. */
+@Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexExclusionIT {
     private static final Duration SESSION = Duration.ofSeconds(3);

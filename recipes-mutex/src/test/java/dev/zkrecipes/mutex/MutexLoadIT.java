@@ -19,8 +19,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 
 /** P1, P3 under load: nothing but the mutex protects what is counted here. */
+@Timeout(300)
 @WithZooKeeper
 class MutexLoadIT {
     private final EmbeddedZooKeeper server;

@@ -36,10 +36,12 @@ import org.apache.zookeeper.Watcher;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** P2, P6: nobody who waits is forgotten, whatever becomes of requests, replies, events and nodes. */
+@Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexQueueIT {
     private static final Duration SESSION = Duration.ofSeconds(6);
