@@ -14,7 +14,8 @@ import java.time.Duration;
 
 /** The client under test, behind a proxy, and that of its rivals. Each {@link Scene} plays on a path of its own. */
 final class Contenders implements AutoCloseable {
-    private static final Duration SESSION = Duration.ofSeconds(3);
+    /** Longer than any wait of a test, so that nothing is gone just because its session is. */
+    private static final Duration SESSION = Duration.ofSeconds(6);
 
     final EmbeddedZooKeeper server;
     final Recipe recipe;
