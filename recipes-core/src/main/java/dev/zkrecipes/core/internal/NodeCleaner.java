@@ -84,6 +84,7 @@ final class NodeCleaner {
 
     /** The client is closed: nobody is left to delete anything, the end of the sessions does. */
     void abandonAll() {
+        ready.clear();
         all().toList().forEach(deletion -> deletion.finish(null));
     }
 
