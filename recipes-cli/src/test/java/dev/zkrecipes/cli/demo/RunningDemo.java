@@ -31,8 +31,9 @@ final class RunningDemo implements AutoCloseable {
         this.reader = new Thread(this::read, "demo's output");
     }
 
-    static RunningDemo start(Path temporary, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
+    static RunningDemo start(Path temporary, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(interruptible());
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Djava.io.tmpdir=" + temporary,
                 "-jar",
@@ -43,6 +44,19 @@ final class RunningDemo implements AutoCloseable {
                 new ProcessBuilder(command).redirectErrorStream(true).start());
         demo.reader.start();
         return demo;
+    }
+
+    /**
+     * What undoes the ignoring of SIGINT that a process inherits if the build was started in the background: a JVM then
+     * ignores it too. Only GNU's {@code env} can; elsewhere the build has to be in the foreground.
+     */
+    private static List<String> interruptible() throws IOException, InterruptedException {
+        List<String> reset = List.of("env", "--default-signal=INT");
+        Process trial = new ProcessBuilder(
+                        Stream.concat(reset.stream(), Stream.of("true")).toList())
+                .redirectErrorStream(true)
+                .start();
+        return trial.waitFor() == 0 ? reset : List.of();
     }
 
     List<String> lines() {
