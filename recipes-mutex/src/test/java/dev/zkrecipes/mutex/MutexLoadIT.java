@@ -52,9 +52,9 @@ class MutexLoadIT {
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
                 open.add(client);
                 InterProcessMutex mutex = new InterProcessMutex(client, path);
-                for (int t = 0; t < threads / clients; t++) {
+                for (int t = 0; t < threads; t++) {
                     workers.start("client-" + c + "-thread-" + t, () -> {
-                        for (int i = 0; i < clients * increments; i++) {
+                        for (int i = 0; i < increments; i++) {
                             try (Lease lease = mutex.acquire()) {
                                 increment(lease);
                             }
