@@ -36,7 +36,7 @@ public interface InterProcessLock {
     /**
      * The path of the lock, below the chroot if there is one.
      *
-     * @return the absolute path
+     * @return the absolute path; for a multi-lock, all of them with commas in between
      */
     String path();
 

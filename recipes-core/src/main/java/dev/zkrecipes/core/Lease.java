@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core;
 
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.Op;
 
@@ -28,7 +30,7 @@ public interface Lease extends AutoCloseable {
     /**
      * The path of the lock.
      *
-     * @return the absolute path, below the chroot if there is one
+     * @return the absolute path, below the chroot if there is one; for a multi-lock, all of them with commas in between
      */
     String path();
 
@@ -39,8 +41,20 @@ public interface Lease extends AutoCloseable {
      *
      * @return a positive number
      * @throws LockLostException if the lease is lost
+     * @throws IllegalStateException if the lease is of several locks that were not entered together and so have tokens of
+     *     their own: see {@link #fencingTokens()}
      */
     long fencingToken();
+
+    /**
+     * The fencing token of each path that the lease stands on: one, or those of all members of a multi-lock.
+     *
+     * @return the tokens by path, unmodifiable
+     * @throws LockLostException if the lease is lost
+     */
+    default Map<String, Long> fencingTokens() {
+        return Map.of(path(), fencingToken());
+    }
 
     /**
      * What is known of this lease, without asking anybody.
@@ -76,8 +90,22 @@ public interface Lease extends AutoCloseable {
      * @return a check of this lease's node, whose name is unique
      * @throws LockLostException if the lease is lost
      * @throws IllegalMonitorStateException if the lease is closed
+     * @throws IllegalStateException if the lease stands on several nodes, which one operation cannot check: see
+     *     {@link #guards()}
      */
     Op guard();
+
+    /**
+     * The same for whatever the lease stands on: one operation for each of its nodes. Code that may meet a multi-lock
+     * puts all of them into its {@code multi}.
+     *
+     * @return the checks, at least one
+     * @throws LockLostException if the lease is lost
+     * @throws IllegalMonitorStateException if the lease is closed
+     */
+    default List<Op> guards() {
+        return List.of(guard());
+    }
 
     /**
      * Runs {@code listener} once on the client's callback executor if the lease becomes LOST before it is closed; at

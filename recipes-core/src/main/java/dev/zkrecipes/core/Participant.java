@@ -9,6 +9,9 @@ import java.time.Duration;
  * One node in the queue of a lock, as {@link InterProcessLock#participants()} found it.
  *
  * @param node the name of the node below the lock's path
+ * @param kind what the node asks for, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
+ *     {@code lease.}, or the kind of a custom driver
+ * @param payload what the kind carries, such as the number of permits; empty if nothing
  * @param owner the owner label of the client that made the node, or {@code "unknown"} if the node carries none or may
  *     not be read
  * @param sessionId the ZooKeeper session that owns the node
@@ -17,4 +20,12 @@ import java.time.Duration;
  * @param position the place in the queue; 0 is the front
  * @param holding whether this node holds the lock; otherwise it waits
  */
-public record Participant(String node, String owner, long sessionId, Duration age, int position, boolean holding) {}
+public record Participant(
+        String node,
+        String kind,
+        String payload,
+        String owner,
+        long sessionId,
+        Duration age,
+        int position,
+        boolean holding) {}

@@ -6,15 +6,11 @@ package dev.zkrecipes.mutex;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.DelegatingLock;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Lock;
+import dev.zkrecipes.core.spi.MutexDriver;
 
 /**
  * A re-entrant mutex that processes share: at any time one thread of one process holds it.
@@ -33,7 +29,7 @@ import java.util.concurrent.locks.Lock;
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
  * are thread-safe; two instances on one path exclude each other like two processes.
  */
-public final class InterProcessMutex implements InterProcessLock {
+public final class InterProcessMutex implements DelegatingLock {
     private final InterProcessLock lock;
 
     /**
@@ -74,58 +70,8 @@ public final class InterProcessMutex implements InterProcessLock {
     }
 
     @Override
-    public String path() {
-        return lock.path();
-    }
-
-    @Override
-    public Lease acquire() throws InterruptedException {
-        return lock.acquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        return lock.tryAcquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        return lock.tryAcquire(timeout);
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        return lock.acquireAsync();
-    }
-
-    @Override
-    public void release() {
-        lock.release();
-    }
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-        return lock.isHeldByCurrentThread();
-    }
-
-    @Override
-    public int holdCount() {
-        return lock.holdCount();
-    }
-
-    @Override
-    public boolean isAcquiredInThisProcess() {
-        return lock.isAcquiredInThisProcess();
-    }
-
-    @Override
-    public List<Participant> participants() throws InterruptedException {
-        return lock.participants();
-    }
-
-    @Override
-    public Lock asLock() {
-        return lock.asLock();
+    public InterProcessLock delegate() {
+        return lock;
     }
 
     @Override

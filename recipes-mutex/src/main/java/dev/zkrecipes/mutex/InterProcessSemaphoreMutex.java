@@ -6,14 +6,10 @@ package dev.zkrecipes.mutex;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.DelegatingLock;
 import dev.zkrecipes.core.spi.LockInternals;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Lock;
+import dev.zkrecipes.core.spi.MutexDriver;
 
 /**
  * A mutex that processes share and that belongs to no thread: at any time one hold of it is open.
@@ -25,7 +21,7 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>It excludes {@link InterProcessMutex} on the same path. Instances are thread-safe.
  */
-public final class InterProcessSemaphoreMutex implements InterProcessLock {
+public final class InterProcessSemaphoreMutex implements DelegatingLock {
     private final InterProcessLock lock;
 
     /**
@@ -52,58 +48,8 @@ public final class InterProcessSemaphoreMutex implements InterProcessLock {
     }
 
     @Override
-    public String path() {
-        return lock.path();
-    }
-
-    @Override
-    public Lease acquire() throws InterruptedException {
-        return lock.acquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        return lock.tryAcquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        return lock.tryAcquire(timeout);
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        return lock.acquireAsync();
-    }
-
-    @Override
-    public void release() {
-        lock.release();
-    }
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-        return lock.isHeldByCurrentThread();
-    }
-
-    @Override
-    public int holdCount() {
-        return lock.holdCount();
-    }
-
-    @Override
-    public boolean isAcquiredInThisProcess() {
-        return lock.isAcquiredInThisProcess();
-    }
-
-    @Override
-    public List<Participant> participants() throws InterruptedException {
-        return lock.participants();
-    }
-
-    @Override
-    public Lock asLock() {
-        return lock.asLock();
+    public InterProcessLock delegate() {
+        return lock;
     }
 
     @Override

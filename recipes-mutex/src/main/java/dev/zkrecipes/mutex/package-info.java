@@ -9,7 +9,6 @@
  * <tr><th>Type</th><th>What it is</th></tr>
  * <tr><td>{@link dev.zkrecipes.mutex.InterProcessMutex}</td><td>held by a thread, re-entrant</td></tr>
  * <tr><td>{@link dev.zkrecipes.mutex.InterProcessSemaphoreMutex}</td><td>held by the instance, not re-entrant</td></tr>
- * <tr><td>{@link dev.zkrecipes.mutex.MutexDriver}</td><td>the rule of both: who is first, holds</td></tr>
  * </table>
  */
 @NullMarked

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.LeakCheck;
 import dev.zkrecipes.test.RequestType;

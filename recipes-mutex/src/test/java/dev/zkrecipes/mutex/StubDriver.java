@@ -6,6 +6,7 @@ package dev.zkrecipes.mutex;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;

@@ -12,9 +12,8 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.Steps.Step;
 import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.State;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -48,21 +47,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
  * grant or the caller by giving up.
  */
-final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.Owner {
-
-    /** Whether to queue, or to take the lock only if nobody is in front. */
-    enum Mode {
-        QUEUE,
-        TRY
-    }
+final class Attempt implements Acquisition, SessionObserver, SessionSource.User, QueueEntry.Owner {
 
     private final EngineClient client;
-    private final LockTarget target;
+    private final LockTargets targets;
     private final Mode mode;
     private final Runnable onQueued;
     private final Steps steps;
     private final WaitSet waits;
-    private final CompletableFuture<Optional<Grant>> outcome = new CompletableFuture<>();
+    private final CompletableFuture<Optional<List<Grant>>> outcome = new CompletableFuture<>();
 
     private @Nullable Session session;
     private @Nullable QueueEntry entry;
@@ -74,35 +67,35 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
      *
      * @param onQueued run on the engine thread when the attempt begins to wait for others, and now and then after that
      */
-    Attempt(LockTarget target, Mode mode, Runnable onQueued) {
-        this.client = target.client();
-        this.target = target;
+    Attempt(LockTargets targets, Mode mode, Runnable onQueued) {
+        this.client = targets.client();
+        this.targets = targets;
         this.mode = mode;
         this.onQueued = onQueued;
         this.steps = new Steps(client.scheduler(), new Backoff(client.settings()), this::onFailure);
-        this.waits = new WaitSet(this::onPredecessorGone, this::onWatchRefused);
+        this.waits = new WaitSet(this::onChange, this::onWatchRefused);
     }
 
     // ---- What callers do, on any thread.
 
-    /** Completes once: with a grant, empty if the lock is busy and the mode is TRY, or with a LockException. */
-    CompletableFuture<Optional<Grant>> outcome() {
+    @Override
+    public CompletableFuture<Optional<List<Grant>>> outcome() {
         return outcome;
     }
 
     @Override
     public String lockPath() {
-        return target.path();
+        return targets.path();
     }
 
-    /** Begins. */
-    void launch() {
+    @Override
+    public void launch() {
         client.enter(this);
         client.scheduler().execute(() -> steps.guard(this::start));
     }
 
-    /** Gives up, unless there is an outcome already; returns whether it gave up. */
-    boolean giveUp() {
+    @Override
+    public boolean giveUp() {
         boolean first = outcome.completeExceptionally(new CancellationException());
         client.scheduler().execute(this::endQuietly);
         return first;
@@ -133,14 +126,16 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
     private void begin(Session found) {
         session = found;
         found.observe(this);
-        client.cleaner().flush(target.path());
+        targets.paths().forEach(client.cleaner()::flush);
         if (mode == Mode.QUEUE) {
-            steps.whenConnected(found, this::enqueue);
+            // What its own driver refuses is not queued before it is seen that the path's rule allows it.
+            boolean looksFirst = targets.all().stream().anyMatch(LockTarget::isHopeless);
+            steps.whenConnected(found, looksFirst ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
         } else {
             fail(new LockConnectionException("not connected to ZooKeeper, so it cannot be seen whether the lock "
-                    + target.path() + " is free; try again when connected, or use a timed acquire"));
+                    + targets.path() + " is free; try again when connected, or use a timed acquire"));
         }
     }
 
@@ -169,16 +164,16 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
     }
 
     private void onSessionEnded(State how) {
-        boolean hadPlace = entry != null && entry.node().existence() == QueueNode.Existence.CREATED;
-        discardNode();
+        boolean hadPlace = entry != null && entry.nodes().get(0).existence() == QueueNode.Existence.CREATED;
+        discardNodes();
         session = null;
         if (how == State.AUTH_FAILED) {
             fail(new LockAccessException("ZooKeeper refused the credentials of this client, so the lock "
-                    + target.path() + " cannot be acquired; check the auth settings"));
+                    + targets.path() + " cannot be acquired; check the auth settings"));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("the ZooKeeper session ended (" + how + ") while trying for the lock "
-                    + target.path() + "; try again"));
-        } else if (hadPlace && target.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
+                    + targets.path() + "; try again"));
+        } else if (hadPlace && targets.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
             fail(placeLost("the ZooKeeper session has ended (" + how + ")"));
         } else {
             seek();
@@ -189,33 +184,31 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
 
     private void peek() {
         steps.become(Step.PEEKING);
-        session().lists().ask(target.path(), steps.inThisStep(this::onPeeked));
+        session().lists().ask(targets.query(), steps.inThisStep(this::onPeeked));
     }
 
-    private void onPeeked(Lists.Look look) {
+    private void onPeeked(Look look) {
         switch (look.code()) {
-            case OK ->
-                deciding(() -> look.queue(target).decide(target.hypotheticalLast()))
-                        .ifPresent(decision -> {
-                            if (decision instanceof Decision.Granted) {
-                                enqueue();
-                            } else {
-                                act(decision);
-                            }
-                        });
-            case NONODE -> enqueue();
-            default -> retryOrFail("list " + target.path(), look.answer(), this::peek);
+            case OK, NONODE ->
+                deciding(() -> Verdict.onNewcomer(targets, look)).ifPresent(verdict -> {
+                    if (verdict instanceof Verdict.Granted || (verdict instanceof Verdict.Wait && mode == Mode.QUEUE)) {
+                        enqueue();
+                    } else {
+                        act(verdict);
+                    }
+                });
+            default -> retryOrFail("list " + targets.path(), look.answer(), this::peek);
         }
     }
 
     private void enqueue() {
-        QueueEntry begun = new QueueEntry(target, session(), steps, this);
+        QueueEntry begun = new QueueEntry(targets, session(), steps, this);
         entry = begun;
         begun.create();
     }
 
     @Override
-    public void onEntered(Lists.Look look) {
+    public void onEntered(Look look) {
         confirmed = true;
         onListed(look);
     }
@@ -227,61 +220,59 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
         confirmed = session().isFreshlyProven();
         if (!confirmed) {
             // A lease must not start on an old proof. The list that follows tells if the node is gone.
-            session().check(List.of(node().path()), steps.inThisStep(answer -> {
+            session().check(nodes().stream().map(QueueNode::path).toList(), steps.inThisStep(answer -> {
                 confirmed = answer.isOk();
                 if (!confirmed && answer.code() != Code.NONODE) {
-                    retryOrFail("check " + node().path(), answer, this::list);
+                    retryOrFail("check " + names(), answer, this::list);
                 }
             }));
         }
-        session().lists().ask(target.path(), steps.inThisStep(this::onListed));
+        session().lists().ask(targets.query(), steps.inThisStep(this::onListed));
     }
 
-    private void onListed(Lists.Look look) {
+    private void onListed(Look look) {
         switch (look.code()) {
             case OK -> decide(look);
             case NONODE -> onVanished();
-            default -> retryOrFail("list " + target.path(), look.answer(), this::list);
+            default -> retryOrFail("list " + targets.path(), look.answer(), this::list);
         }
     }
 
-    private void decide(Lists.Look look) {
+    private void decide(Look look) {
         steps.resetPace();
-        deciding(() -> look.queue(target).decideOnOwn(node().name()))
-                .ifPresent(decision -> decision.ifPresentOrElse(this::act, this::onVanished));
+        deciding(() -> Verdict.onOwn(targets, nodes(), look)).ifPresent(this::act);
     }
 
-    private void act(Decision decision) {
-        if (decision instanceof Decision.Never never) {
-            fail(new LockRefusedException("the lock " + target.path() + " refuses this request: " + never.reason()));
-        } else if (decision instanceof Decision.Granted) {
+    private void act(Verdict verdict) {
+        if (verdict instanceof Verdict.Never never) {
+            fail(new LockRefusedException("the lock " + never.lockPath() + " refuses this request: " + never.reason()));
+        } else if (verdict instanceof Verdict.Vanished) {
+            onVanished();
+        } else if (verdict instanceof Verdict.Granted) {
             grantOrConfirm();
         } else if (mode == Mode.TRY) {
             end(() -> outcome.complete(Optional.empty()));
-        } else if (decision instanceof Decision.WaitFor wait) {
-            waitFor(wait.nodes());
+        } else if (verdict instanceof Verdict.Wait wait) {
+            waitFor(wait);
         }
     }
 
-    private void waitFor(List<LockNode> nodes) {
+    private void waitFor(Verdict.Wait wait) {
         steps.become(Step.WAITING);
         client.queueGuard().add(this);
-        waits.waitFor(
-                nodes.stream()
-                        .map(waitedFor -> LockPath.child(target.path(), waitedFor.name()))
-                        .collect(Collectors.toSet()),
-                session().watches());
+        waits.waitFor(wait, session().watches());
         onQueued.run();
     }
 
-    private void onPredecessorGone() {
+    /** Something that was waited for is gone or has changed. */
+    private void onChange() {
         if (steps.isIn(Step.WAITING)) {
             list();
         }
     }
 
     private void onWatchRefused(String path, Answer<?> answer) {
-        fail(Refusal.of(target.path(), "watch " + path, answer.code()));
+        fail(Refusal.of(targets.path(), "watch " + path, answer.code()));
     }
 
     private void grantOrConfirm() {
@@ -292,27 +283,32 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
             list();
             return;
         }
-        QueueNode mine = node();
-        Grant grant;
-        try {
-            grant = new Grant(client, mine);
-        } catch (LockException e) {
-            fail(e);
-            return;
+        deciding(this::grants).ifPresent(this::deliver);
+    }
+
+    private List<Grant> grants() {
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < nodes().size(); i++) {
+            QueueNode node = nodes().get(i);
+            grants.add(new Grant(targets.all().get(i), node, Grant.token(node)));
         }
+        return grants;
+    }
+
+    private void deliver(List<Grant> grants) {
         entry = null;
-        mine.session().leases().add(grant);
+        grants.forEach(session().leases()::add);
         finish(Step.GRANTED);
-        if (!outcome.complete(Optional.of(grant))) {
-            grant.release();
+        if (!outcome.complete(Optional.of(grants))) {
+            Grant.release(grants);
         }
     }
 
     // ---- Losing the place.
 
-    /** The node that this attempt waits with; empty unless it waits. */
-    Optional<QueueNode> waitingNode() {
-        return steps.isIn(Step.WAITING) ? Optional.of(node()) : Optional.empty();
+    /** The nodes that this attempt waits with; none unless it waits. */
+    List<QueueNode> waitingNodes() {
+        return steps.isIn(Step.WAITING) ? nodes() : List.of();
     }
 
     /** The attempt has waited for a while: its owner may have something to see to. */
@@ -320,27 +316,28 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
         onQueued.run();
     }
 
-    /** Our node is gone though the session lives: somebody deleted it. */
+    /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
     @Override
     public void onVanished() {
-        String name = node().describe();
-        discardNode();
-        if (target.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
-            fail(placeLost("its node " + name + " was deleted by somebody else"));
+        String names = names();
+        discardNodes();
+        if (targets.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
+            fail(placeLost((targets.isSingle() ? "its node " : "one of its nodes ") + names
+                    + " was deleted by somebody else"));
         } else {
             steps.pauseThen(session(), this::enqueue);
         }
     }
 
     private QueuePlaceLostException placeLost(String why) {
-        return new QueuePlaceLostException("lost the place in the queue of the lock " + target.path() + ": " + why
+        return new QueuePlaceLostException("lost the place in the queue of the lock " + targets.path() + ": " + why
                 + "; acquire again, or use QueueLossPolicy.REQUEUE");
     }
 
     // ---- Trouble and endings.
 
     private void onFailure(Throwable failure) {
-        fail(new LockException("the lock engine failed on " + target.path() + "; please report this", failure));
+        fail(new LockException("the lock engine failed on " + targets.path() + "; please report this", failure));
     }
 
     @Override
@@ -348,16 +345,16 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(Refusal.of(target.path(), what, answer.code()));
+            fail(Refusal.of(targets.path(), what, answer.code()));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
-                    + ") while trying for the lock " + target.path() + "; try again"));
+                    + ") while trying for the lock " + targets.path() + "; try again"));
         } else {
             steps.pauseThen(session(), again);
         }
     }
 
-    /** Runs what may call the driver; empty if that failed, and then so has the attempt. */
+    /** Runs what may call a driver; empty if that failed, and then so has the attempt. */
     private <T> Optional<T> deciding(Supplier<T> decision) {
         try {
             return Optional.of(decision.get());
@@ -379,7 +376,7 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
 
     private void end(Runnable last) {
         if (!steps.isOver()) {
-            discardNode();
+            discardNodes();
             finish(Step.ENDED);
             last.run();
         }
@@ -397,13 +394,13 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
         client.exit(this);
     }
 
-    private void discardNode() {
+    private void discardNodes() {
         QueueEntry left = entry;
         if (left != null) {
             entry = null;
-            waits.clear(left.node().session().watches());
+            waits.clear(left.nodes().get(0).session().watches());
             client.queueGuard().remove(this);
-            client.cleaner().discard(left.node());
+            client.cleaner().discard(left.nodes());
         }
     }
 
@@ -411,7 +408,12 @@ final class Attempt implements SessionObserver, SessionSource.User, QueueEntry.O
         return Preconditions.checkNotNull(session, "no session in step %s", steps);
     }
 
-    private QueueNode node() {
-        return Preconditions.checkNotNull(entry, "no node in step %s", steps).node();
+    private List<QueueNode> nodes() {
+        return Preconditions.checkNotNull(entry, "no node in step %s", steps).nodes();
+    }
+
+    /** What to call the nodes in messages. */
+    private String names() {
+        return nodes().stream().map(QueueNode::describe).collect(Collectors.joining(", "));
     }
 }

@@ -39,6 +39,12 @@ final class Blocking {
         }
     }
 
+    static void throwIfInterrupted() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
     /** Waits for the future; empty if the deadline passes first. The future's LockException is thrown here. */
     static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
         try {

@@ -33,9 +33,10 @@ public final class EngineClient implements ZooKeeperClient {
     private final SessionSource sessions;
     private final NodeCleaner cleaner;
     private final QueueGuard queueGuard;
+    private final ThreadHolds threadHolds = new ThreadHolds();
     private final byte[] nodeData;
     private final String rootName;
-    private final Set<Attempt> attempts = ConcurrentHashMap.newKeySet();
+    private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -128,6 +129,10 @@ public final class EngineClient implements ZooKeeperClient {
         return queueGuard;
     }
 
+    ThreadHolds threadHolds() {
+        return threadHolds;
+    }
+
     /** What to call the node that all paths of this client lie below, in messages. */
     String rootName() {
         return rootName;
@@ -144,7 +149,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     /** Lets an attempt begin, or ends it if the client is closed. Any thread. */
-    void enter(Attempt attempt) {
+    void enter(Acquisition attempt) {
         attempts.add(attempt);
         if (closing.get()) {
             attempts.remove(attempt);
@@ -152,7 +157,7 @@ public final class EngineClient implements ZooKeeperClient {
         }
     }
 
-    List<Attempt> attempts() {
+    List<Acquisition> attempts() {
         return List.copyOf(attempts);
     }
 
@@ -160,7 +165,7 @@ public final class EngineClient implements ZooKeeperClient {
         return List.copyOf(living);
     }
 
-    void exit(Attempt attempt) {
+    void exit(Acquisition attempt) {
         attempts.remove(attempt);
     }
 

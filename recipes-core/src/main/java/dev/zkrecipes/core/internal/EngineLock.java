@@ -8,8 +8,11 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.internal.Acquisition.Mode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -25,30 +28,66 @@ import org.slf4j.LoggerFactory;
 public final class EngineLock implements InterProcessLock {
     private static final Logger log = LoggerFactory.getLogger(EngineLock.class);
 
-    private final LockTarget target;
+    private final LockTargets targets;
     private final EngineClient client;
     private final HoldTable holds;
+    private final @Nullable LockModes modes;
     private final Set<HeldLease> ownerless = ConcurrentHashMap.newKeySet();
 
-    private EngineLock(LockTarget target, HoldTable holds) {
-        this.target = target;
-        this.client = target.client();
+    private EngineLock(LockTargets targets, HoldTable holds, @Nullable LockModes modes) {
+        this.targets = targets;
+        this.client = targets.client();
         this.holds = holds;
+        this.modes = modes;
     }
 
     /** A lock that is held by threads, re-entrantly. */
     public static EngineLock threadOwned(LockTarget target) {
-        return new EngineLock(target, new HoldTable.PerThread());
+        return threadOwned(LockTargets.of(target), null);
     }
 
-    /** A lock that is held by the instance. */
+    /** One of the two modes of a lock, held by threads, re-entrantly. */
+    public static EngineLock mode(LockTarget target, LockModes modes) {
+        return threadOwned(LockTargets.of(target), modes);
+    }
+
+    /**
+     * Several locks as one, held by threads, re-entrantly.
+     *
+     * @throws IllegalArgumentException if they cannot be
+     */
+    public static EngineLock together(List<EngineLock> members, LockOptions options) {
+        List<LockTarget> all = members.stream()
+                .flatMap(member -> member.targets.all().stream())
+                .toList();
+        return threadOwned(LockTargets.together(all, options), null);
+    }
+
+    private static EngineLock threadOwned(LockTargets targets, @Nullable LockModes modes) {
+        return new EngineLock(targets, new HoldTable.PerThread(targets.client().threadHolds(), targets), modes);
+    }
+
+    /** A lock that is held by the instance, once at a time. */
     public static EngineLock instanceOwned(LockTarget target) {
-        return new EngineLock(target, new HoldTable.PerInstance());
+        return new EngineLock(LockTargets.of(target), new HoldTable.PerInstance(true), null);
+    }
+
+    /** A lock that is held by the instance, any number of times, as the driver allows. */
+    public static EngineLock unowned(LockTarget target) {
+        return new EngineLock(LockTargets.of(target), new HoldTable.PerInstance(false), null);
     }
 
     @Override
     public String path() {
-        return target.path();
+        return targets.path();
+    }
+
+    public EngineClient client() {
+        return client;
+    }
+
+    public boolean isSingle() {
+        return targets.isSingle();
     }
 
     // ---- Acquiring.
@@ -56,12 +95,12 @@ public final class EngineLock implements InterProcessLock {
     @Override
     public Lease acquire() throws InterruptedException {
         Blocking.requireMayBlock(client);
-        throwIfInterrupted();
+        Blocking.throwIfInterrupted();
         Lease again = reenter();
         if (again != null) {
             return again;
         }
-        Attempt attempt = begin(Attempt.Mode.QUEUE);
+        Acquisition attempt = begin(Mode.QUEUE);
         try {
             return hold(Blocking.await(attempt.outcome()).orElseThrow());
         } catch (InterruptedException e) {
@@ -76,9 +115,10 @@ public final class EngineLock implements InterProcessLock {
         if (again != null) {
             return Optional.of(again);
         }
-        Attempt attempt = begin(Attempt.Mode.TRY);
+        Acquisition attempt = begin(Mode.TRY);
         Deadline deadline = Deadline.after(client.requestTimeout(), client.scheduler());
-        Optional<Optional<Grant>> outcome = Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
+        Optional<Optional<List<Grant>>> outcome =
+                Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
         if (outcome.isEmpty() && attempt.giveUp()) {
             throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
                     + ", so it is not known whether the lock " + path() + " is free; try again");
@@ -91,7 +131,7 @@ public final class EngineLock implements InterProcessLock {
         Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(client);
-        throwIfInterrupted();
+        Blocking.throwIfInterrupted();
         if (timeout.isZero()) {
             return tryAcquire();
         }
@@ -99,7 +139,7 @@ public final class EngineLock implements InterProcessLock {
         if (again != null) {
             return Optional.of(again);
         }
-        Attempt attempt = begin(Attempt.Mode.QUEUE);
+        Acquisition attempt = begin(Mode.QUEUE);
         try {
             if (Blocking.await(attempt.outcome(), deadline).isEmpty() && attempt.giveUp()) {
                 return Optional.empty();
@@ -113,10 +153,10 @@ public final class EngineLock implements InterProcessLock {
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         CompletableFuture<Lease> future = new CompletableFuture<>();
-        Attempt attempt = begin(Attempt.Mode.QUEUE);
+        Acquisition attempt = launch(new Attempt(targets, Mode.QUEUE, this::warnOfDeadOwners));
         Completion.on(attempt.outcome(), (outcome, failure) -> {
-            Grant grant = outcome == null ? null : outcome.orElseThrow();
-            client.callbacks().run(() -> deliver(future, grant, failure));
+            List<Grant> grants = outcome == null ? null : outcome.orElseThrow();
+            client.callbacks().run(() -> deliver(future, grants, failure));
         });
         // However the future ends, if not with the grant, the attempt leaves the queue.
         Completion.on(future, (lease, failure) -> attempt.giveUp());
@@ -130,37 +170,44 @@ public final class EngineLock implements InterProcessLock {
         if (again != null) {
             return again;
         }
-        Attempt attempt = begin(Attempt.Mode.QUEUE);
+        Acquisition attempt = begin(Mode.QUEUE);
         return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome()))
                 .orElseThrow());
     }
 
-    private Attempt begin(Attempt.Mode mode) {
-        Attempt attempt = new Attempt(target, mode, this::warnOfDeadOwners);
+    private Acquisition begin(Mode mode) {
+        Grant exclusive = modes == null ? null : modes.toDowngrade(targets.all().get(0), holds.mine());
+        return launch(
+                exclusive == null
+                        ? new Attempt(targets, mode, this::warnOfDeadOwners)
+                        : new Downgrade(targets.all().get(0), exclusive, mode));
+    }
+
+    private static Acquisition launch(Acquisition attempt) {
         attempt.launch();
         return attempt;
     }
 
     private @Nullable Lease reenter() {
         client.requireOpenFor(path());
-        Grant grant = holds.toReenter();
-        return grant == null ? null : hold(grant);
+        List<Grant> grants = holds.toReenter();
+        return grants == null ? null : hold(grants);
     }
 
-    /** Records a hold of the caller on the grant. */
-    private Lease hold(Grant grant) {
+    /** Records a hold of the caller on the grants. */
+    private Lease hold(List<Grant> grants) {
         LockData data = holds.mineToOpen();
-        HeldLease lease = new HeldLease(client, this, grant, data);
+        HeldLease lease = new HeldLease(this, grants, data);
         data.opened(lease);
         return lease;
     }
 
     /** After an interruption: nothing is acquired, unless the grant came first; then the flag tells of it. */
-    private Lease leaveOrHold(Attempt attempt, InterruptedException interruption) throws InterruptedException {
+    private Lease leaveOrHold(Acquisition attempt, InterruptedException interruption) throws InterruptedException {
         if (attempt.giveUp()) {
             throw interruption;
         }
-        Grant granted = attempt.outcome()
+        List<Grant> granted = attempt.outcome()
                 .handle((outcome, failure) -> failure == null ? outcome.orElse(null) : null)
                 .join();
         if (granted == null) {
@@ -170,21 +217,15 @@ public final class EngineLock implements InterProcessLock {
         return hold(granted);
     }
 
-    private void deliver(CompletableFuture<Lease> future, @Nullable Grant grant, @Nullable Throwable failure) {
-        if (grant == null) {
+    private void deliver(CompletableFuture<Lease> future, @Nullable List<Grant> grants, @Nullable Throwable failure) {
+        if (grants == null) {
             future.completeExceptionally(Objects.requireNonNull(failure));
             return;
         }
-        HeldLease lease = new HeldLease(client, this, grant, null);
+        HeldLease lease = new HeldLease(this, grants, null);
         ownerless.add(lease);
         if (!future.complete(lease)) {
             lease.beginClosing();
-        }
-    }
-
-    private static void throwIfInterrupted() throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
         }
     }
 
@@ -195,7 +236,7 @@ public final class EngineLock implements InterProcessLock {
         LockData mine = holds.mine();
         HeldLease lease;
         do {
-            lease = mine == null ? null : mine.toRelease();
+            lease = mine == null ? null : mine.toRelease(this);
             if (lease == null) {
                 throw new IllegalMonitorStateException(
                         "thread " + Thread.currentThread().getName() + " does not hold the lock " + path());
@@ -203,24 +244,23 @@ public final class EngineLock implements InterProcessLock {
         } while (!lease.beginClosing()); // somebody else closed that one just now: the next
         awaitRelease(lease.givenBack());
         if (lease.state() == LeaseState.LOST) {
-            throw lease.grant().lost();
+            lease.requireNotLost();
         }
     }
 
-    /** Takes a hold that was closed from the record; releases the grant if it was the last one on it. */
+    /** Takes a hold that was closed from the record; releases the grants of which it was the last one. */
     CompletableFuture<Void> giveBack(HeldLease lease) {
         LockData data = lease.data();
         ownerless.remove(lease);
+        List<Grant> left = lease.grants();
         if (data != null) {
             data.closed(lease);
             if (data.isEmpty()) {
                 holds.forget(data);
             }
-            if (data.needs(lease.grant())) {
-                return CompletableFuture.completedFuture(null);
-            }
+            left = left.stream().filter(grant -> !data.needs(grant)).toList();
         }
-        return lease.grant().release();
+        return Grant.release(left);
     }
 
     /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
@@ -243,41 +283,40 @@ public final class EngineLock implements InterProcessLock {
     @Override
     public boolean isHeldByCurrentThread() {
         LockData mine = holds.mine();
-        return mine != null && mine.isHeld();
+        return mine != null && mine.holds(targets);
     }
 
     @Override
     public int holdCount() {
         LockData mine = holds.mine();
-        return mine == null ? 0 : mine.count();
+        return mine == null ? 0 : mine.count(this);
     }
 
     @Override
     public boolean isAcquiredInThisProcess() {
-        return holds.all().stream().anyMatch(LockData::isHeld)
+        return holds.all().stream().anyMatch(data -> data.holds(targets))
                 || ownerless.stream().anyMatch(HeldLease::isStanding);
     }
 
     @Override
     public List<Participant> participants() throws InterruptedException {
-        Blocking.requireMayBlock(client);
-        throwIfInterrupted();
-        client.requireOpenFor(path());
-        CompletableFuture<List<Participant>> answer = new ParticipantQuery(target).launch();
-        return Blocking.await(answer, Deadline.after(client.requestTimeout(), client.scheduler()))
-                .orElseThrow(() -> new LockConnectionException("no answer from ZooKeeper within "
-                        + client.requestTimeout() + " to who takes part in the lock " + path() + "; ask again"));
+        List<Participant> all = new ArrayList<>();
+        Deadline deadline = Deadline.after(client.requestTimeout(), client.scheduler());
+        for (LockTarget target : targets.all()) {
+            all.addAll(new PathQueries(target).participants(deadline));
+        }
+        return List.copyOf(all);
     }
 
     @Override
     public Lock asLock() {
-        return new JucLock(this);
+        return new JucLock(this, this::acquireUninterruptibly);
     }
 
     private void warnOfDeadOwners() {
         holds.all().stream().filter(LockData::isForgettable).toList().forEach(holds::forget);
         holds.all().stream()
-                .filter(LockData::isNewlyOrphaned)
+                .filter(data -> data.isNewlyOrphaned(this))
                 .forEach(data -> log.warn(
                         "Thread {} ended while it held the lock {}. It stays locked until a lease of it is closed, which any"
                                 + " thread may do now, or the client is. Close leases with try-with-resources.",

@@ -7,10 +7,13 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,7 @@ final class Grant {
 
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
 
+    private final LockTarget target;
     private final EngineClient client;
     private final QueueNode node;
     private final String nodePath;
@@ -38,16 +42,30 @@ final class Grant {
     /** How it ended, and, if it was lost, why. */
     record End(LeaseState state, String reason) {}
 
-    Grant(EngineClient client, QueueNode node) {
-        this.client = client;
+    /**
+     * A node that is held.
+     *
+     * @param token what {@link #token(QueueNode)} says, or the token of the grant that this one goes on from
+     */
+    Grant(LockTarget target, QueueNode node, long token) {
+        this.target = target;
+        this.client = target.client();
         this.node = node;
         this.nodePath = node.path();
-        this.token = token(node);
+        this.token = token;
         this.grantedAt = client.scheduler().nanoTime();
     }
 
     Session session() {
         return node.session();
+    }
+
+    LockTarget target() {
+        return target;
+    }
+
+    QueueNode node() {
+        return node;
     }
 
     String lockPath() {
@@ -92,6 +110,17 @@ final class Grant {
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
+    /** Asks, with one committed check, whether the nodes are there, and notes it if one is not. On the engine thread. */
+    static void check(List<Grant> grants, Consumer<Code> done) {
+        List<String> paths = grants.stream().map(Grant::nodePath).toList();
+        grants.get(0).session().check(paths, answer -> {
+            if (answer.code() == Code.NONODE) {
+                grants.get(Session.firstMissing(answer.value())).lose("its node was deleted by somebody else");
+            }
+            done.accept(answer.code());
+        });
+    }
+
     /** Tells the hold when the grant ends, unless it is detached before. */
     void attach(HeldLease hold) {
         holds.add(hold);
@@ -109,15 +138,23 @@ final class Grant {
         return gone;
     }
 
-    /** Gives the lock back, unless it has ended; returns {@link #gone()}. */
+    /** Gives back those that have not ended, together; completes when the nodes of all of them are known to be gone. */
     @CanIgnoreReturnValue
-    CompletableFuture<Void> release() {
-        end(new End(LeaseState.RELEASED, ""));
-        return gone;
+    static CompletableFuture<Void> release(List<Grant> grants) {
+        End released = new End(LeaseState.RELEASED, "");
+        List<Grant> ending = grants.stream()
+                .filter(grant -> grant.end.compareAndSet(null, released))
+                .toList();
+        if (!ending.isEmpty()) {
+            ending.get(0).client.scheduler().execute(() -> afterEnd(ending));
+        }
+        return CompletableFuture.allOf(grants.stream().map(Grant::gone).toArray(CompletableFuture<?>[]::new));
     }
 
     void lose(String reason) {
-        end(new End(LeaseState.LOST, reason));
+        if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
+            client.scheduler().execute(() -> afterEnd(List.of(this)));
+        }
     }
 
     /** The client is closed: nobody is left to delete the node, its session's end does. */
@@ -127,16 +164,17 @@ final class Grant {
         gone.complete(null);
     }
 
-    private void end(End how) {
-        if (end.compareAndSet(null, how)) {
-            client.scheduler().execute(this::afterEnd);
+    private static void afterEnd(List<Grant> grants) {
+        List<CompletableFuture<Void>> deletions = grants.get(0)
+                .client
+                .cleaner()
+                .discard(grants.stream().map(Grant::node).toList());
+        for (int i = 0; i < grants.size(); i++) {
+            Grant grant = grants.get(i);
+            grant.session().leases().remove(grant);
+            Completion.forward(deletions.get(i), grant.gone);
+            grant.tellHolds();
         }
-    }
-
-    private void afterEnd() {
-        session().leases().remove(this);
-        Completion.forward(client.cleaner().discard(node), gone);
-        tellHolds();
     }
 
     private void tellHolds() {
@@ -153,7 +191,12 @@ final class Grant {
         return last;
     }
 
-    private static long token(QueueNode node) {
+    /**
+     * The fencing token of a node.
+     *
+     * @throws LockException if none can be made
+     */
+    static long token(QueueNode node) {
         if (node.czxid() <= 0 || node.czxid() >= FIRST_UNUSABLE_CZXID) {
             throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(node.czxid()) + " of "
                     + node.path() + "; the ensemble has outlived this library's tokens");

@@ -6,18 +6,25 @@ package dev.zkrecipes.core.internal;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** One hold: a share in a grant. Closing it tells the lock, which releases the grant with its last hold. */
+/**
+ * One hold: a share in a grant, or in several that were acquired as one. Closing it tells the lock, which releases each
+ * grant with its last hold.
+ */
 final class HeldLease implements Lease {
     private final EngineClient client;
     private final EngineLock lock;
-    private final Grant grant;
+    private final List<Grant> grants;
     private final @Nullable LockData data;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
@@ -28,16 +35,31 @@ final class HeldLease implements Lease {
      *
      * @param data the owner's record; null if the hold belongs to nobody
      */
-    HeldLease(EngineClient client, EngineLock lock, Grant grant, @Nullable LockData data) {
-        this.client = client;
+    HeldLease(EngineLock lock, List<Grant> grants, @Nullable LockData data) {
+        this.client = lock.client();
         this.lock = lock;
-        this.grant = grant;
+        this.grants = grants;
         this.data = data;
-        grant.attach(this);
+        grants.forEach(grant -> grant.attach(this));
     }
 
-    Grant grant() {
-        return grant;
+    EngineLock lock() {
+        return lock;
+    }
+
+    List<Grant> grants() {
+        return grants;
+    }
+
+    /** The grant on this lock that the hold stands on; null if it does not. */
+    @Nullable
+    Grant grantOn(LockTarget target) {
+        for (Grant grant : grants) {
+            if (grant.target() == target) {
+                return grant;
+            }
+        }
+        return null;
     }
 
     @Nullable
@@ -45,7 +67,7 @@ final class HeldLease implements Lease {
         return data;
     }
 
-    /** The grant has ended under this hold, or with it. On the engine thread. */
+    /** A grant has ended under this hold, or with it. On the engine thread. */
     void onGrantEnded(LeaseState how) {
         ended.complete(how);
         lock.onHoldEnded(this);
@@ -53,23 +75,43 @@ final class HeldLease implements Lease {
 
     /** Open and not lost. */
     boolean isStanding() {
-        return closedAs.get() == null && grant.state() != LeaseState.LOST;
+        return closedAs.get() == null && grantState() != LeaseState.LOST;
+    }
+
+    /** The worst state of what the hold stands on. */
+    private LeaseState grantState() {
+        LeaseState worst = LeaseState.HELD;
+        for (Grant grant : grants) {
+            LeaseState state = grant.state();
+            worst = state.compareTo(worst) > 0 ? state : worst;
+        }
+        return worst;
     }
 
     @Override
     public String path() {
-        return grant.lockPath();
+        return lock.path();
     }
 
     @Override
     public long fencingToken() {
-        return grant.token();
+        Set<Long> tokens = new HashSet<>(fencingTokens().values());
+        if (tokens.size() > 1) {
+            throw new IllegalStateException("the locks " + path()
+                    + " were not entered together, so they have no token in common: see fencingTokens()");
+        }
+        return tokens.iterator().next();
+    }
+
+    @Override
+    public Map<String, Long> fencingTokens() {
+        return grants.stream().collect(Collectors.toUnmodifiableMap(Grant::lockPath, Grant::token));
     }
 
     @Override
     public LeaseState state() {
         LeaseState closed = closedAs.get();
-        return closed != null ? closed : grant.state();
+        return closed != null ? closed : grantState();
     }
 
     @Override
@@ -82,17 +124,10 @@ final class HeldLease implements Lease {
         Blocking.requireMayBlock(client);
         requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
-        client.scheduler().execute(() -> {
-            grant.session().check(List.of(grant.nodePath()), answer -> {
-                if (answer.code() == Code.NONODE) {
-                    grant.lose("its node was deleted by somebody else");
-                }
-                answered.complete(answer.code());
-            });
-        });
+        client.scheduler().execute(() -> Grant.check(grants, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
-        grant.requireNotLost();
+        requireNotLost();
         if (code != Code.OK) {
             throw new LockConnectionException("could not verify the lock " + path() + " (" + code
                     + "): it is not known whether it is held; treat it as not held, or verify again");
@@ -101,8 +136,18 @@ final class HeldLease implements Lease {
 
     @Override
     public Op guard() {
+        List<Op> all = guards();
+        if (all.size() > 1) {
+            throw new IllegalStateException("the lease of " + path() + " stands on " + all.size()
+                    + " nodes, which one operation cannot check: put all of guards() into the multi");
+        }
+        return all.get(0);
+    }
+
+    @Override
+    public List<Op> guards() {
         requireOpenAndStanding();
-        return Op.check(grant.nodePath(), -1);
+        return grants.stream().map(grant -> Op.check(grant.nodePath(), -1)).toList();
     }
 
     @Override
@@ -144,11 +189,11 @@ final class HeldLease implements Lease {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
                     + data.ownerName() + ", which is alive: only that thread may close it");
         }
-        LeaseState last = grant.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
+        LeaseState last = grantState() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
         if (!closedAs.compareAndSet(null, last)) {
             return false;
         }
-        grant.detach(this);
+        grants.forEach(grant -> grant.detach(this));
         Completion.forward(lock.giveBack(this), givenBack);
         ended.complete(last);
         return true;
@@ -158,8 +203,12 @@ final class HeldLease implements Lease {
         return givenBack;
     }
 
+    void requireNotLost() {
+        grants.forEach(Grant::requireNotLost);
+    }
+
     private void requireOpenAndStanding() {
-        grant.requireNotLost();
+        requireNotLost();
         if (closedAs.get() != null) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " is closed");
         }

@@ -5,11 +5,9 @@ package dev.zkrecipes.core.internal;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Who holds what in this process through one lock instance. Thread-safe. */
+/** Whose holds the acquires of a lock are, and where they are recorded. Thread-safe. */
 interface HoldTable {
 
     /** The record that the calling thread's acquires and releases work on; null if there is none yet. */
@@ -19,9 +17,14 @@ interface HoldTable {
     /** The same, made if there is none yet. */
     LockData mineToOpen();
 
-    /** The grant that one more hold of the caller can stand on; null if he has to queue. */
+    /**
+     * The grants that one more hold of the caller can stand on; null if he has to queue.
+     *
+     * @throws dev.zkrecipes.core.LockLostException if he has to give back a lost hold first
+     * @throws dev.zkrecipes.core.LockRefusedException if he would wait for himself
+     */
     @Nullable
-    Grant toReenter();
+    List<Grant> toReenter();
 
     /** Forgets a record that has no open holds left. */
     void forget(LockData empty);
@@ -30,43 +33,47 @@ interface HoldTable {
     Collection<LockData> all();
 
     /** Holds belong to the thread that acquired them, which may acquire again at once. */
-    final class PerThread implements HoldTable {
-        // A thread adds and removes its own record only; a dead thread's is removed by who closes its last hold.
-        private final Map<Thread, LockData> records = new ConcurrentHashMap<>();
-
+    record PerThread(ThreadHolds threads, LockTargets targets) implements HoldTable {
         @Override
         public @Nullable LockData mine() {
-            return records.get(Thread.currentThread());
+            return threads.mine();
         }
 
         @Override
         public LockData mineToOpen() {
-            return records.computeIfAbsent(Thread.currentThread(), LockData::new);
+            return threads.mineToOpen();
         }
 
         @Override
-        public @Nullable Grant toReenter() {
+        public @Nullable List<Grant> toReenter() {
             LockData mine = mine();
-            return mine == null ? null : mine.grantToReenter();
+            return mine == null ? null : mine.grantsToReenter(targets);
         }
 
         @Override
         public void forget(LockData empty) {
-            Thread owner = empty.owner();
-            if (owner != null) {
-                records.remove(owner, empty);
-            }
+            threads.forget(empty);
         }
 
         @Override
         public Collection<LockData> all() {
-            return records.values();
+            return threads.all();
         }
     }
 
     /** Holds belong to the instance: any thread may give them back, and every acquire queues. */
     final class PerInstance implements HoldTable {
         private final LockData record = new LockData(null);
+        private final boolean oneAtATime;
+
+        /**
+         * Begins without holds.
+         *
+         * @param oneAtATime whether a lost hold has to be given back before the next acquire
+         */
+        PerInstance(boolean oneAtATime) {
+            this.oneAtATime = oneAtATime;
+        }
 
         @Override
         public LockData mine() {
@@ -79,8 +86,10 @@ interface HoldTable {
         }
 
         @Override
-        public @Nullable Grant toReenter() {
-            record.requireNoneLost();
+        public @Nullable List<Grant> toReenter() {
+            if (oneAtATime) {
+                record.requireNoneLost();
+            }
             return null;
         }
 

@@ -3,22 +3,35 @@
 
 package dev.zkrecipes.core.internal;
 
+import dev.zkrecipes.core.InterProcessLock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /** A lock as {@link Lock}. Leases are not handed out; {@code unlock} gives back the thread's youngest hold. */
-final class JucLock implements Lock {
-    private final EngineLock lock;
+public final class JucLock implements Lock {
+    private final InterProcessLock lock;
+    private final Runnable acquireUninterruptibly;
 
-    JucLock(EngineLock lock) {
+    /**
+     * A view of any lock.
+     *
+     * @param acquireUninterruptibly acquires it, waits on when interrupted, and keeps the flag
+     */
+    JucLock(InterProcessLock lock, Runnable acquireUninterruptibly) {
         this.lock = lock;
+        this.acquireUninterruptibly = acquireUninterruptibly;
+    }
+
+    /** A view of a lock that has no uninterruptible acquire: after an interruption it begins again. */
+    public static Lock of(InterProcessLock lock) {
+        return new JucLock(lock, () -> Blocking.uninterruptibly(lock::acquire));
     }
 
     @Override
     public void lock() {
-        lock.acquireUninterruptibly();
+        acquireUninterruptibly.run();
     }
 
     @Override

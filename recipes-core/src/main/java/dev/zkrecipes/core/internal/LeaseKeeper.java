@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.OpResult.ErrorResult;
 
 /**
  * Keeps the leases of one session true. While the session holds a lease older than T/6, it sends every T/6 one
@@ -141,7 +140,7 @@ final class LeaseKeeper {
 
     private void onChecked(List<Grant> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
-            Grant missing = nodes.get(firstMissing(answer.value()));
+            Grant missing = nodes.get(Session.firstMissing(answer.value()));
             missing.lose("its node was deleted by somebody else");
             // The multi as a whole failed, so the other nodes are not confirmed yet.
             List<Grant> others = nodes.stream()
@@ -153,14 +152,5 @@ final class LeaseKeeper {
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
         }
-    }
-
-    private static int firstMissing(List<OpResult> results) {
-        for (int i = 0; i < results.size(); i++) {
-            if (results.get(i) instanceof ErrorResult error && error.getErr() == Code.NONODE.intValue()) {
-                return i;
-            }
-        }
-        throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
     }
 }

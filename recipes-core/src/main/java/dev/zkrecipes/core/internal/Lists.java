@@ -3,56 +3,44 @@
 
 package dev.zkrecipes.core.internal;
 
-import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.spi.Answer;
 import dev.zkrecipes.core.spi.EngineScheduler;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.Children;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 
 /**
  * The lists of lock paths that attempts of one session ask for. What is asked for while the engine is busy with other
  * tasks is sent once, after them, and serves all who asked: a list shows every create of the session that was sent
  * before it. So a thousand attempts that begin or are woken at once cost one list, sorted once.
+ *
+ * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to one of several paths is lost
+ * with the connection, it may have been larger than a packet can be: from then on those paths are listed one by one.
  */
 final class Lists {
 
-    /** One look at a path. */
-    static final class Look {
-        private final Answer<Children> answer;
-        private final IdentityHashMap<LockTarget, LockQueue> queues = new IdentityHashMap<>();
+    /**
+     * One path to list.
+     *
+     * @param withRule whether to read its data, too
+     */
+    record Part(String path, boolean withRule) {}
 
-        Look(Answer<Children> answer) {
-            this.answer = answer;
-        }
+    /** What to list. Those who ask the same share the answer. */
+    record Query(List<Part> parts) {}
 
-        Code code() {
-            return answer.code();
-        }
-
-        Answer<Children> answer() {
-            return answer;
-        }
-
-        /**
-         * The queue of a lock in this look.
-         *
-         * @throws LockException as {@link LockQueue}
-         */
-        LockQueue queue(LockTarget target) {
-            return queues.computeIfAbsent(
-                    target, key -> new LockQueue(key, answer.value().names()));
-        }
-    }
+    /** As many names as fit a packet ten times over. */
+    private static final int SMALL = 1000;
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<String, List<Consumer<Look>>> asked = new LinkedHashMap<>();
+    private final Map<Query, List<Consumer<Look>>> asked = new LinkedHashMap<>();
+    private final Set<Query> perhapsTooLarge = new HashSet<>();
 
     Lists(Session session, EngineScheduler scheduler) {
         this.session = session;
@@ -60,19 +48,68 @@ final class Lists {
     }
 
     /** Asks for a list that is sent after everything that was sent so far. */
-    void ask(String path, Consumer<Look> reply) {
+    void ask(Query query, Consumer<Look> reply) {
         if (asked.isEmpty()) {
             scheduler.execute(this::send);
         }
-        asked.computeIfAbsent(path, key -> new ArrayList<>()).add(reply);
+        asked.computeIfAbsent(query, key -> new ArrayList<>()).add(reply);
     }
 
     private void send() {
-        Map<String, List<Consumer<Look>>> batch = new LinkedHashMap<>(asked);
+        Map<Query, List<Consumer<Look>>> batch = new LinkedHashMap<>(asked);
         asked.clear();
-        batch.forEach((path, replies) -> session.zk().children(path, answer -> {
-            Look look = new Look(answer);
-            replies.forEach(reply -> Guarded.run(() -> reply.accept(look)));
-        }));
+        batch.forEach((query, replies) ->
+                send(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+    }
+
+    private void send(Query query, Consumer<Look> reply) {
+        if (query.parts().size() == 1) {
+            sendOne(query.parts().get(0), reply);
+        } else if (perhapsTooLarge.contains(query)) {
+            sendOneByOne(query, reply);
+        } else {
+            sendTogether(query, reply);
+        }
+    }
+
+    private void sendOne(Part part, Consumer<Look> reply) {
+        if (part.withRule()) {
+            sendTogether(new Query(List.of(part)), reply);
+        } else {
+            session.zk().children(part.path(), answer -> reply.accept(Look.of(part, answer)));
+        }
+    }
+
+    private void sendTogether(Query query, Consumer<Look> reply) {
+        List<Op> reads = new ArrayList<>();
+        for (Part part : query.parts()) {
+            reads.add(Op.getChildren(part.path()));
+            if (part.withRule()) {
+                // After the children: a rule may be newer than the list that it is read with, not older.
+                reads.add(Op.getData(part.path()));
+            }
+        }
+        session.zk().multi(reads, answer -> {
+            if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
+                perhapsTooLarge.add(query);
+            }
+            reply.accept(Look.of(query.parts(), answer));
+        });
+    }
+
+    private void sendOneByOne(Query query, Consumer<Look> reply) {
+        List<Look> looks = new ArrayList<>();
+        for (Part part : query.parts()) {
+            sendOne(part, look -> {
+                looks.add(look);
+                if (looks.size() == query.parts().size()) {
+                    Look together = Look.together(looks);
+                    if (together.code() == Code.OK && together.size() < SMALL) {
+                        perhapsTooLarge.remove(query); // it was just the connection
+                    }
+                    reply.accept(together);
+                }
+            });
+        }
     }
 }

@@ -4,19 +4,25 @@
 package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockRefusedException;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open holds of one owner: of a thread, or of a lock instance that holds for whoever comes. The owner's thread
- * opens and closes them; once it is dead, any thread may close, so the collection is a concurrent one.
+ * The open holds of one owner: of a thread, through all locks of a client, or of a lock instance that holds for whoever
+ * comes. The owner's thread opens and closes them; once it is dead, any thread may close, so the collection is a
+ * concurrent one.
  */
 final class LockData {
     private final @Nullable Thread owner;
-    private final Deque<HeldLease> open = new ConcurrentLinkedDeque<>();
-    private volatile boolean warned;
+    private final Deque<HeldLease> open = new ConcurrentLinkedDeque<>(); // the youngest first
+    private final Set<EngineLock> warned = ConcurrentHashMap.newKeySet();
 
     LockData(@Nullable Thread owner) {
         this.owner = owner;
@@ -27,13 +33,9 @@ final class LockData {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
 
-    /** Whether the owner died holding; true once. */
-    boolean isNewlyOrphaned() {
-        if (owner == null || owner.isAlive() || warned || open.isEmpty()) {
-            return false;
-        }
-        warned = true;
-        return true;
+    /** Whether the owner died holding this lock; true once for each lock. */
+    boolean isNewlyOrphaned(EngineLock lock) {
+        return owner != null && !owner.isAlive() && count(lock) > 0 && warned.add(lock);
     }
 
     @Nullable
@@ -53,39 +55,47 @@ final class LockData {
         open.remove(lease);
     }
 
-    /** The hold to give back next: a lost one, the oldest, before the youngest of those that stand. */
+    /** The lock's hold to give back next: a lost one, the oldest, before the youngest of those that stand. */
     @Nullable
-    HeldLease toRelease() {
+    HeldLease toRelease(EngineLock lock) {
         Iterator<HeldLease> oldestFirst = open.descendingIterator();
+        HeldLease youngest = null;
         while (oldestFirst.hasNext()) {
             HeldLease hold = oldestFirst.next();
-            if (!hold.isStanding()) {
-                return hold;
+            if (hold.lock() == lock) {
+                if (!hold.isStanding()) {
+                    return hold;
+                }
+                youngest = hold;
             }
         }
-        return open.peekFirst();
+        return youngest;
     }
 
     /** Whether the owner is dead and nothing that he holds stands: there is nothing left to say of it. */
     boolean isForgettable() {
-        return owner != null && !owner.isAlive() && !isHeld();
-    }
-
-    int count() {
-        return open.size();
+        return owner != null && !owner.isAlive() && open.stream().noneMatch(HeldLease::isStanding);
     }
 
     boolean isEmpty() {
         return open.isEmpty();
     }
 
-    /** Whether an open hold stands on the grant. */
-    boolean needs(Grant grant) {
-        return open.stream().anyMatch(hold -> hold.grant() == grant);
+    /** The number of holds that were acquired through the lock. */
+    int count(EngineLock lock) {
+        return (int) open.stream().filter(hold -> hold.lock() == lock).count();
     }
 
-    boolean isHeld() {
-        return open.stream().anyMatch(HeldLease::isStanding);
+    /** Whether an open hold stands on the grant. */
+    boolean needs(Grant grant) {
+        return open.stream().anyMatch(hold -> hold.grants().contains(grant));
+    }
+
+    /** Whether holds that stand cover all these locks. */
+    boolean holds(LockTargets targets) {
+        return targets.all().stream()
+                .allMatch(target ->
+                        open.stream().filter(HeldLease::isStanding).anyMatch(hold -> hold.grantOn(target) != null));
     }
 
     /**
@@ -94,21 +104,58 @@ final class LockData {
      * @throws LockLostException if one is
      */
     void requireNoneLost() {
-        open.forEach(hold -> hold.grant().requireNotLost());
+        open.forEach(hold -> hold.grants().forEach(Grant::requireNotLost));
+    }
+
+    /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
+    @Nullable
+    Grant grantOn(LockTarget target) {
+        for (HeldLease hold : open) {
+            Grant grant = hold.grantOn(target);
+            if (grant != null) {
+                return grant;
+            }
+        }
+        return null;
     }
 
     /**
-     * The grant that the owner's holds stand on, for one more of them; null if there are none.
+     * The grants on these locks that the owner's holds stand on, for one more hold of all; null if there are none.
      *
-     * @throws LockLostException if it is lost
+     * @throws LockLostException if one is lost
+     * @throws LockRefusedException if the owner holds some of several locks, but not all, or holds them another way
      */
     @Nullable
-    Grant grantToReenter() {
-        HeldLease hold = open.peekFirst();
-        if (hold == null) {
-            return null;
+    List<Grant> grantsToReenter(LockTargets targets) {
+        List<Grant> found = new ArrayList<>();
+        for (LockTarget target : targets.all()) {
+            Grant grant = grantOn(target);
+            if (grant != null) {
+                grant.requireNotLost();
+                found.add(grant);
+            }
         }
-        hold.grant().requireNotLost();
-        return hold.grant();
+        if (found.size() == targets.all().size()) {
+            return found;
+        }
+        if (!targets.isSingle()) {
+            requireNoneHeldOf(targets);
+        }
+        return null;
+    }
+
+    private void requireNoneHeldOf(LockTargets targets) {
+        List<String> held = open.stream()
+                .filter(HeldLease::isStanding)
+                .flatMap(hold -> hold.grants().stream())
+                .map(Grant::lockPath)
+                .distinct()
+                .filter(targets.paths()::contains)
+                .toList();
+        if (!held.isEmpty()) {
+            throw new LockRefusedException("this thread holds " + held + " and asks for " + targets.path()
+                    + " together: it could wait for itself, or for a request that waits for it; give back what it holds"
+                    + " first, or acquire all of them together from the start");
+        }
     }
 }

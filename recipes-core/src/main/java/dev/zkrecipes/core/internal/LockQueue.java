@@ -7,28 +7,34 @@ import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The nodes of a lock as one list showed them, in order. */
 final class LockQueue {
     private final LockTarget target;
     private final List<LockNode> nodes;
     private final Map<String, Integer> places;
+    private final LockDriver driver;
 
     /**
      * Sorts the children of a lock's path.
      *
+     * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
      * @throws IncompatibleNodeException if one has the form of a lock node and is of no kind that the lock knows
      * @throws LockRefusedException if the driver throws
      */
-    LockQueue(LockTarget target, List<String> childNames) {
+    LockQueue(LockTarget target, List<String> childNames, byte @Nullable [] rule) {
         this.target = target;
+        this.driver = target.driverUnder(rule);
         this.nodes = new ArrayList<>(childNames.size());
         this.places = new HashMap<>(childNames.size() * 2);
         for (String name : childNames) {
@@ -52,23 +58,24 @@ final class LockQueue {
         return nodes;
     }
 
+    boolean contains(@Nullable String name) {
+        return places.containsKey(name);
+    }
+
     /**
-     * Asks the driver about a node of ours that wants to be granted; empty if the list does not show it.
+     * Asks the driver about a node of ours, in the list, that wants to be granted.
      *
      * @throws LockException if the node's number is of no use: ZooKeeper's counter sticks at its end and then repeats
      * @throws LockRefusedException if the driver throws, or waits for what does not stand in front of the node
      */
-    Optional<Decision> decideOnOwn(String name) {
-        Integer place = places.get(name);
-        if (place == null) {
-            return Optional.empty();
-        }
+    Decision decideOnOwn(@Nullable String name) {
+        int place = Objects.requireNonNull(places.get(name), "not in the list");
         LockNode self = nodes.get(place);
         if (!self.hasOrdinaryNumber() || isNumberAt(place - 1, self) || isNumberAt(place + 1, self)) {
             throw new LockException("the sequence counter of " + target.path() + " is exhausted: " + name
                     + " cannot be ordered; stop all users of the path, delete it, and start again");
         }
-        return Optional.of(decide(self));
+        return decide(self);
     }
 
     /**
@@ -79,7 +86,25 @@ final class LockQueue {
     Decision decide(LockNode self) {
         int found = Collections.binarySearch(nodes, self);
         int place = found < 0 ? -found - 1 : found;
-        return target.decide(Collections.unmodifiableList(nodes.subList(0, place)), self);
+        return decide(place, self);
+    }
+
+    /**
+     * Whether a node in the list holds the lock. A node that a change of mode put at the place of another one has the
+     * same number, and neither stands in front of the other.
+     *
+     * @throws LockRefusedException as {@link #decide}
+     */
+    boolean holds(LockNode node) {
+        int place = Objects.requireNonNull(places.get(node.name()), "not in the list");
+        while (isNumberAt(place - 1, node)) {
+            place--;
+        }
+        return node.hasOrdinaryNumber() && decide(place, node) instanceof Decision.Granted;
+    }
+
+    private Decision decide(int place, LockNode self) {
+        return target.decide(driver, Collections.unmodifiableList(nodes.subList(0, place)), self);
     }
 
     /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */

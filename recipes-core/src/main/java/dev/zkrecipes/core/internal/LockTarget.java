@@ -9,12 +9,14 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What attempts are made on: one path with one driver on one client. The driver is user code that may throw anything;
@@ -88,8 +90,36 @@ public final class LockTarget {
         return node;
     }
 
-    Decision decide(List<LockNode> predecessors, LockNode self) {
-        Decision decision = driving(() -> driver.decide(predecessors, self));
+    /** Whether the driver's rule depends on the data of the path. */
+    boolean hasSharedRule() {
+        return driver instanceof SharedRuleDriver;
+    }
+
+    /**
+     * What the path is made with; empty if it is made as a container.
+     *
+     * @throws LockRefusedException if the driver throws
+     */
+    Optional<byte[]> initialRule() {
+        return driver instanceof SharedRuleDriver shared ? Optional.of(driving(shared::initialRule)) : Optional.empty();
+    }
+
+    /**
+     * The driver under the rule that the path holds; under its own, if there is no path or no such rule.
+     *
+     * @throws LockRefusedException if it does not go along with that rule
+     */
+    LockDriver driverUnder(byte @Nullable [] rule) {
+        return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;
+    }
+
+    /** Whether a driver whose rule may have changed refuses the request, under its own, even with nobody in front. */
+    boolean isHopeless() {
+        return hasSharedRule() && decide(driver, List.of(), hypotheticalLast()) instanceof Decision.Never;
+    }
+
+    Decision decide(LockDriver ruling, List<LockNode> predecessors, LockNode self) {
+        Decision decision = driving(() -> ruling.decide(predecessors, self));
         if (decision instanceof Decision.WaitFor wait && !containsAll(predecessors, wait.nodes())) {
             throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
                     + " waits for nodes that do not stand in front of " + self.name() + "; mend the driver");
@@ -109,6 +139,8 @@ public final class LockTarget {
     private <T> T driving(Supplier<T> call) {
         try {
             return Objects.requireNonNull(call.get(), "the driver returned null");
+        } catch (LockRefusedException e) {
+            throw e; // it says what is wrong
         } catch (Throwable t) {
             throw new LockRefusedException(
                     "the driver " + driver.getClass().getName() + " of the lock " + path + " failed: "

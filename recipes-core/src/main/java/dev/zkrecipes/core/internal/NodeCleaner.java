@@ -11,6 +11,7 @@ import dev.zkrecipes.core.spi.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.Children;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,13 +54,48 @@ final class NodeCleaner {
         this.client = client;
     }
 
-    /** Sees to it that the node is gone; the future completes when it is. */
+    /**
+     * Sees to it that the nodes, of one session, are gone. Several are deleted by one {@code multi}, if they are there;
+     * otherwise each by itself.
+     *
+     * @return a future for each, which completes when it is gone
+     */
     @CanIgnoreReturnValue
-    CompletableFuture<Void> discard(QueueNode node) {
-        Deletion deletion = new Deletion(node);
-        pending.computeIfAbsent(node.lockPath(), path -> new LinkedHashSet<>()).add(deletion);
-        node.whenAnswered(deletion::begin);
-        return deletion.done;
+    List<CompletableFuture<Void>> discard(List<QueueNode> nodes) {
+        List<Deletion> deletions = nodes.stream().map(Deletion::new).toList();
+        for (Deletion deletion : deletions) {
+            pending.computeIfAbsent(deletion.node.lockPath(), path -> new LinkedHashSet<>())
+                    .add(deletion);
+        }
+        if (nodes.size() > 1 && nodes.stream().allMatch(NodeCleaner::canBeDeletedNow)) {
+            deleteTogether(deletions);
+        } else {
+            deletions.forEach(deletion -> deletion.node.whenAnswered(deletion::begin));
+        }
+        return deletions.stream().map(deletion -> deletion.done).toList();
+    }
+
+    private static boolean canBeDeletedNow(QueueNode node) {
+        return node.existence() == QueueNode.Existence.CREATED && node.session().isConnected();
+    }
+
+    private void deleteTogether(List<Deletion> deletions) {
+        List<Op> operations = new ArrayList<>();
+        for (Deletion deletion : deletions) {
+            deletion.to(Phase.TOGETHER);
+            operations.add(Op.delete(deletion.node.path(), -1));
+        }
+        deletions.get(0).node.session().zk().multi(operations, answer -> {
+            for (Deletion deletion : deletions) {
+                if (deletion.phase != Phase.TOGETHER) {
+                    continue; // the client was closed meanwhile
+                } else if (answer.isOk()) {
+                    deletion.finish(null);
+                } else {
+                    deletion.begin();
+                }
+            }
+        });
     }
 
     /** Sends at once what waits for a better time on this path: nobody shall queue behind his own ghost. */
@@ -113,6 +150,8 @@ final class NodeCleaner {
     private enum Phase {
         /** Its create is not answered yet. */
         BORN,
+        /** Under way with others in one request. */
+        TOGETHER,
         /** In the queue. */
         READY,
         /** Waiting for a session to be opened. */
@@ -229,7 +268,7 @@ final class NodeCleaner {
                     : Optional.empty();
             long wait = mayStillAppearFor();
             if (found.isPresent()) {
-                node.created(LockPath.child(node.lockPath(), found.get()), 0);
+                node.created(found.get(), 0);
                 send();
             } else if (wait > 0) {
                 again(Duration.ofNanos(wait));

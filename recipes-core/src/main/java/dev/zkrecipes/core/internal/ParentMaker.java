@@ -5,12 +5,16 @@ package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.spi.Answer;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty. From the bottom up, so that
+ * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty, or with a node of its own
+ * that stays because it keeps the lock's rule. From the bottom up, so that
  * nothing is asked for above what exists: a client may have no rights there.
  */
 final class ParentMaker {
@@ -23,18 +27,18 @@ final class ParentMaker {
     }
 
     /** Answers OK if the path existed when it was looked at, NONODE if the root itself (the chroot) does not exist. */
-    void make(String path, Consumer<Answer<String>> done) {
+    void make(String path, Optional<byte[]> rule, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NONODE));
             return;
         }
-        session.zk().createContainer(path, acl, answer -> {
+        create(path, rule, answer -> {
             switch (answer.code()) {
                 case NODEEXISTS -> done.accept(Answer.ok(path));
                 case NONODE ->
-                    make(LockPath.parent(path), above -> {
+                    make(LockPath.parent(path), Optional.empty(), above -> {
                         if (above.isOk()) {
-                            make(path, done);
+                            make(path, rule, done);
                         } else {
                             done.accept(above);
                         }
@@ -42,5 +46,13 @@ final class ParentMaker {
                 default -> done.accept(answer);
             }
         });
+    }
+
+    private void create(String path, Optional<byte[]> rule, Consumer<Answer<?>> reply) {
+        if (rule.isPresent()) {
+            session.zk().multi(List.of(Op.create(path, rule.get(), acl, CreateMode.PERSISTENT)), reply::accept);
+        } else {
+            session.zk().createContainer(path, acl, reply::accept);
+        }
     }
 }

@@ -7,9 +7,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 
 /** One look at who takes part in a lock: a list, then all nodes read at once. */
 final class ParticipantQuery implements SessionSource.User {
@@ -61,19 +60,19 @@ final class ParticipantQuery implements SessionSource.User {
                     + " who takes part in the lock " + target.path() + "; ask again when connected"));
             return;
         }
-        session.zk().children(target.path(), answer -> {
-            switch (answer.code()) {
-                case OK -> readAll(session, answer.value());
+        session.lists().ask(LockTargets.of(target).query(), look -> {
+            switch (look.code()) {
+                case OK -> readAll(session, look);
                 case NONODE -> result.complete(List.of());
-                default -> fail("list " + target.path(), answer);
+                default -> fail("list " + target.path(), look.answer());
             }
         });
     }
 
-    private void readAll(Session session, Children children) {
+    private void readAll(Session session, Look look) {
         LockQueue queue;
         try {
-            queue = new LockQueue(target, children.names());
+            queue = look.queue(target);
         } catch (LockException e) {
             result.completeExceptionally(e);
             return;
@@ -101,31 +100,33 @@ final class ParticipantQuery implements SessionSource.User {
         for (LockNode node : queue.nodes()) {
             Answer<Content> answer = contents.getOrDefault(node.name(), Answer.failed(Code.NONODE));
             if (answer.isOk()) {
-                participants.add(participant(queue, node, answer.value(), participants.size(), now));
+                Stat stat = answer.value().stat();
+                Duration age = Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
+                participants.add(new Participant(
+                        node.name(),
+                        node.kind(),
+                        node.payload(),
+                        OwnerLabel.decode(answer.value().data()),
+                        stat.getEphemeralOwner(),
+                        age.isNegative() ? Duration.ZERO : age,
+                        participants.size(),
+                        queue.holds(node)));
             } else if (answer.code() == Code.NOAUTH) {
                 participants.add(new Participant(
-                        node.name(), OwnerLabel.UNKNOWN, 0, Duration.ZERO, participants.size(), holds(queue, node)));
+                        node.name(),
+                        node.kind(),
+                        node.payload(),
+                        OwnerLabel.UNKNOWN,
+                        0,
+                        Duration.ZERO,
+                        participants.size(),
+                        queue.holds(node)));
             } else if (answer.code() != Code.NONODE) {
                 fail("read " + node.name(), answer);
                 return;
             }
         }
         result.complete(List.copyOf(participants));
-    }
-
-    private static Participant participant(LockQueue queue, LockNode node, Content content, int position, Instant now) {
-        Duration age = Duration.between(Instant.ofEpochMilli(content.stat().getCtime()), now);
-        return new Participant(
-                node.name(),
-                OwnerLabel.decode(content.data()),
-                content.stat().getEphemeralOwner(),
-                age.isNegative() ? Duration.ZERO : age,
-                position,
-                holds(queue, node));
-    }
-
-    private static boolean holds(LockQueue queue, LockNode node) {
-        return queue.decide(node) instanceof Decision.Granted;
     }
 
     private void fail(String what, Answer<?> answer) {

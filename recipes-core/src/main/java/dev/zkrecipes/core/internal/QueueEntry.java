@@ -7,24 +7,25 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.Steps.Step;
 import dev.zkrecipes.core.spi.Answer;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.Created;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 
 /**
- * How an attempt gets a node into the queue, in one session: create it and list in one round trip, make the path if
- * there is none, and find out what became of a create whose answer was lost. Confined to the engine thread.
+ * How an attempt gets its nodes into the queues, in one session: create them and list in one round trip, make the paths
+ * if there are none, and find out what became of a create whose answer was lost. Several nodes are created by one
+ * {@code multi}, so there are all of them or none. Confined to the engine thread.
  */
 final class QueueEntry {
 
     /** The attempt, as its entry sees it. */
     interface Owner {
-        /** The node was made, proven by a write that was committed just now; the list was taken after that. */
-        void onEntered(Lists.Look list);
+        /** The nodes were made, proven by a write that was committed just now; the look was taken after that. */
+        void onEntered(Look look);
 
-        /** The node was made, and is gone again. */
+        /** The nodes were made, and one is gone again. */
         void onVanished();
 
         /** A request got no answer, or a refusal: pause and do {@code again}, or fail. */
@@ -35,58 +36,53 @@ final class QueueEntry {
     }
 
     private final EngineClient client;
-    private final LockTarget target;
+    private final LockTargets targets;
     private final Session session;
     private final Steps steps;
     private final Owner owner;
-    private QueueNode node;
+    private NodeCreation creation;
 
-    QueueEntry(LockTarget target, Session session, Steps steps, Owner owner) {
-        this.client = target.client();
-        this.target = target;
+    QueueEntry(LockTargets targets, Session session, Steps steps, Owner owner) {
+        this.client = targets.client();
+        this.targets = targets;
         this.session = session;
         this.steps = steps;
         this.owner = owner;
-        this.node = new QueueNode(session, target);
+        this.creation = new NodeCreation(targets, session);
     }
 
-    /** The node of the last create. */
-    QueueNode node() {
-        return node;
+    /** The nodes of the last create, in the order of the targets. */
+    List<QueueNode> nodes() {
+        return creation.nodes();
     }
 
     /** Sends the create and, without waiting for the answer, the list: the server answers one after the other. */
     void create() {
         steps.become(Step.ENQUEUEING);
-        QueueNode mine = node;
-        long sentAt = client.scheduler().nanoTime();
-        Consumer<Answer<Created>> next = steps.inThisStep(this::onCreated);
-        session.zk()
-                .createEphemeralSequential(
-                        mine.prefix(), client.nodeData(), client.settings().acl(), answer -> {
-                            mine.answered(answer);
-                            if (answer.isOk()) {
-                                session.committed(sentAt);
-                            }
-                            next.accept(answer);
-                        });
+        creation.send(steps.inThisStep(this::onCreated));
         // If the create fails, the step has changed by the time this answer comes.
-        session.lists().ask(target.path(), steps.inThisStep(owner::onEntered));
+        session.lists().ask(targets.query(), steps.inThisStep(owner::onEntered));
     }
 
-    private void onCreated(Answer<Created> answer) {
-        switch (answer.code()) {
+    private void onCreated(Code code) {
+        switch (code) {
             case OK -> {}
-            case NONODE -> makePath();
-            default -> owner.retryOrFail("create a node below " + target.path(), answer, this::settle);
+            case NONODE -> makePaths(0);
+            default -> owner.retryOrFail("create a node below " + targets.path(), Answer.failed(code), this::settle);
         }
     }
 
-    private void makePath() {
+    private void makePaths(int from) {
+        if (from == targets.all().size()) {
+            createAnew();
+            return;
+        }
         steps.become(Step.MAKING_PATH);
-        new ParentMaker(session, client.settings().acl()).make(target.path(), steps.inThisStep(answer -> {
+        LockTarget target = targets.all().get(from);
+        ParentMaker maker = new ParentMaker(session, client.settings().acl());
+        maker.make(target.path(), target.initialRule(), steps.inThisStep(answer -> {
             switch (answer.code()) {
-                case OK -> createAnew();
+                case OK -> makePaths(from + 1);
                 case NONODE ->
                     owner.fail(new LockException(client.rootName() + " does not exist, so the lock " + target.path()
                             + " cannot be made; create the chroot node first"));
@@ -95,9 +91,9 @@ final class QueueEntry {
         }));
     }
 
-    /** With a new node object: every create has an id of its own. */
+    /** With new node objects: every create has ids of its own. */
     private void createAnew() {
-        node = new QueueNode(session, target);
+        creation = new NodeCreation(targets, session);
         create();
     }
 
@@ -107,54 +103,75 @@ final class QueueEntry {
      */
     private void settle() {
         steps.become(Step.SETTLING);
-        session.check(List.of(target.path()), steps.inThisStep(answer -> {
+        session.check(targets.paths(), steps.inThisStep(answer -> {
             // That there is no such path is an answer too, and a committed one.
             if (!answer.isOk() && answer.code() != Code.NONODE) {
-                owner.retryOrFail("check " + target.path(), answer, this::settle);
+                owner.retryOrFail("check " + targets.path(), answer, this::settle);
             }
         }));
-        session.lists().ask(target.path(), steps.inThisStep(look -> {
+        session.lists().ask(targets.query(), steps.inThisStep(look -> {
             switch (look.code()) {
-                case OK -> adoptOrCreate(look);
-                case NONODE -> createAfterAll();
-                default -> owner.retryOrFail("list " + target.path(), look.answer(), this::settle);
+                case OK, NONODE -> adoptOrCreate(look);
+                default -> owner.retryOrFail("list " + targets.path(), look.answer(), this::settle);
             }
         }));
     }
 
-    private void adoptOrCreate(Lists.Look list) {
-        Optional<String> ours =
-                list.answer().value().names().stream().filter(node::isOurs).findFirst();
-        if (ours.isPresent()) {
-            adopt(ours.get(), list);
+    private void adoptOrCreate(Look look) {
+        List<QueueNode> found = new ArrayList<>();
+        for (QueueNode node : nodes()) {
+            Optional<String> name =
+                    look.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
+            if (name.isPresent()) {
+                node.created(name.get(), 0);
+                found.add(node);
+            } else {
+                node.absent();
+            }
+        }
+        if (found.isEmpty()) {
+            createAnew();
+        } else if (found.size() < nodes().size()) {
+            owner.onVanished(); // they were made together, so somebody has deleted one
         } else {
-            createAfterAll();
+            adopt(look);
         }
     }
 
-    private void createAfterAll() {
-        node.absent();
-        createAnew();
+    /** Nodes that were found are ours only if they belong to this session. */
+    private void adopt(Look look) {
+        steps.become(Step.ADOPTING);
+        List<Answer<Content>> answers = new ArrayList<>();
+        for (QueueNode node : nodes()) {
+            session.zk().read(node.path(), steps.inThisStep((Answer<Content> answer) -> {
+                answers.add(answer);
+                if (answers.size() == nodes().size()) {
+                    judge(answers, look);
+                }
+            }));
+        }
     }
 
-    /** A node that was found is ours only if it belongs to this session. */
-    private void adopt(String name, Lists.Look list) {
-        steps.become(Step.ADOPTING);
-        String path = LockPath.child(target.path(), name);
-        session.zk().read(path, steps.inThisStep((Answer<Content> answer) -> {
-            switch (answer.code()) {
-                case OK -> {
-                    node.created(path, answer.value().stat().getCzxid());
-                    if (answer.value().stat().getEphemeralOwner()
-                            == session.zk().sessionId()) {
-                        owner.onEntered(list);
-                    } else {
-                        owner.onVanished();
-                    }
-                }
-                case NONODE -> owner.onVanished();
-                default -> owner.retryOrFail("read " + path, answer, this::settle);
+    private void judge(List<Answer<Content>> answers, Look look) {
+        boolean ours = true;
+        for (int i = 0; i < answers.size(); i++) {
+            Answer<Content> answer = answers.get(i);
+            QueueNode node = nodes().get(i);
+            if (answer.isOk()) {
+                Stat stat = answer.value().stat();
+                node.created(node.name(), stat.getCzxid());
+                ours &= stat.getEphemeralOwner() == session.zk().sessionId();
+            } else if (answer.code() == Code.NONODE) {
+                ours = false;
+            } else {
+                owner.retryOrFail("read " + node.path(), answer, this::settle);
+                return;
             }
-        }));
+        }
+        if (ours) {
+            owner.onEntered(look);
+        } else {
+            owner.onVanished();
+        }
     }
 }

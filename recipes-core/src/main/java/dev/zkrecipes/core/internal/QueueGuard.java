@@ -15,7 +15,7 @@ import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Finds out when a waiting attempt's own node was deleted by somebody else: nothing would ever wake it. Every T/6 it
+ * Finds out when a node of a waiting attempt was deleted by somebody else: nothing would ever wake it. Every T/6 it
  * lists each path on which an attempt has waited for that long, once for all attempts of a session. Shorter waits cost
  * nothing. Confined to the engine thread.
  */
@@ -47,7 +47,7 @@ final class QueueGuard {
 
     private void arm() {
         long period = waitingSince.keySet().stream()
-                .flatMap(attempt -> attempt.waitingNode().stream())
+                .flatMap(attempt -> attempt.waitingNodes().stream())
                 .mapToLong(node -> node.session().timeoutNanos() / 6)
                 .min()
                 .orElse(0);
@@ -61,7 +61,7 @@ final class QueueGuard {
         armed = false;
         long now = client.scheduler().nanoTime();
         Map<Place, Map<Attempt, QueueNode>> due = new HashMap<>();
-        waitingSince.forEach((attempt, since) -> attempt.waitingNode().ifPresent(node -> {
+        waitingSince.forEach((attempt, since) -> attempt.waitingNodes().forEach(node -> {
             if (now - since >= node.session().timeoutNanos() / 6
                     && node.session().isConnected()) {
                 due.computeIfAbsent(new Place(node.session(), node.lockPath()), place -> new HashMap<>())
@@ -70,7 +70,10 @@ final class QueueGuard {
         }));
         due.forEach(
                 (place, waiting) -> place.session().zk().children(place.lockPath(), answer -> check(waiting, answer)));
-        due.values().forEach(waiting -> waiting.keySet().forEach(Attempt::remindOwner));
+        due.values().stream()
+                .flatMap(waiting -> waiting.keySet().stream())
+                .distinct()
+                .forEach(Attempt::remindOwner);
         arm();
     }
 
@@ -80,8 +83,7 @@ final class QueueGuard {
         }
         Set<String> present = new HashSet<>(answer.isOk() ? answer.value().names() : List.of());
         waiting.forEach((attempt, node) -> {
-            boolean stillWaits = attempt.waitingNode().filter(node::equals).isPresent();
-            if (stillWaits && !present.contains(node.name())) {
+            if (attempt.waitingNodes().contains(node) && !present.contains(node.name())) {
                 attempt.onVanished();
             }
         });

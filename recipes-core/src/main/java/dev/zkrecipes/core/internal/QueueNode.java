@@ -4,9 +4,9 @@
 package dev.zkrecipes.core.internal;
 
 import com.google.common.base.Preconditions;
-import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.Created;
+import dev.zkrecipes.core.spi.LockNode;
 import java.util.UUID;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,15 +33,29 @@ final class QueueNode {
     private final String lockPath;
     private final String id = newId();
     private final String nodeName;
+    private final boolean numberIsGiven;
     private Existence existence = Existence.IN_FLIGHT;
     private @Nullable String path;
     private long czxid;
     private @Nullable Runnable whenAnswered;
 
+    /** A node that ZooKeeper numbers. */
     QueueNode(Session session, LockTarget target) {
+        this(session, target, target.nodeName(), false);
+    }
+
+    private QueueNode(Session session, LockTarget target, String nodeName, boolean numberIsGiven) {
         this.session = session;
         this.lockPath = target.path();
-        this.nodeName = target.nodeName();
+        this.nodeName = nodeName;
+        this.numberIsGiven = numberIsGiven;
+    }
+
+    /** A node at the place of another one, which is held. */
+    static QueueNode atPlaceOf(QueueNode held, LockTarget target) {
+        String name = held.name();
+        String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
+        return new QueueNode(held.session(), target, target.nodeName() + number, true);
     }
 
     static String newId() {
@@ -60,14 +74,15 @@ final class QueueNode {
         return existence;
     }
 
-    /** The path to create, which ZooKeeper appends the sequence number to. */
+    /** The path to create, which ZooKeeper appends the sequence number to, unless it has one already. */
     String prefix() {
         return LockPath.child(lockPath, id + "-" + nodeName);
     }
 
     /** Whether a child of the lock's path is this request's. */
     boolean isOurs(String childName) {
-        return childName.startsWith(id + "-");
+        String known = id + "-";
+        return numberIsGiven ? childName.equals(known + nodeName) : childName.startsWith(known);
     }
 
     /** The whole path of a node that was created. */
@@ -98,10 +113,10 @@ final class QueueNode {
         }
     }
 
-    /** Notes the answer to the create. Only answers that are known to come from a refusal mean that there is no node. */
-    void answered(Answer<Created> answer) {
-        switch (answer.code()) {
-            case OK -> created(answer.value().path(), answer.value().stat().getCzxid());
+    /** Notes how the create failed. Only answers that are known to come from a refusal mean that there is no node. */
+    void failed(Code code) {
+        switch (code) {
+            case OK -> throw new IllegalArgumentException("not a failure");
             case NONODE,
                     NOAUTH,
                     INVALIDACL,
@@ -113,17 +128,23 @@ final class QueueNode {
                     UNIMPLEMENTED -> existence = Existence.ABSENT;
             default -> existence = Existence.UNKNOWN;
         }
+        tellWhoWaits();
+    }
+
+    /** Notes that the node exists. */
+    void created(String name, long nodeCzxid) {
+        existence = Existence.CREATED;
+        path = LockPath.child(lockPath, name);
+        czxid = nodeCzxid;
+        tellWhoWaits();
+    }
+
+    private void tellWhoWaits() {
         Runnable waiting = whenAnswered;
         if (waiting != null) {
             whenAnswered = null;
             waiting.run();
         }
-    }
-
-    void created(String nodePath, long nodeCzxid) {
-        existence = Existence.CREATED;
-        path = nodePath;
-        czxid = nodeCzxid;
     }
 
     void absent() {

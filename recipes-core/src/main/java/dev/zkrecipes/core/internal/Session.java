@@ -13,8 +13,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.ErrorResult;
 
 /**
  * One session: how it stands, what proves that it lives, and what hangs on it.
@@ -136,6 +138,16 @@ final class Session {
             }
             reply.accept(answer);
         });
+    }
+
+    /** Which of the checked paths does not exist, if the answer to {@link #check} was NONODE. */
+    static int firstMissing(List<OpResult> results) {
+        for (int i = 0; i < results.size(); i++) {
+            if (results.get(i) instanceof ErrorResult error && error.getErr() == Code.NONODE.intValue()) {
+                return i;
+            }
+        }
+        throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
     }
 
     /** Whether a committed write that was sent less than T/2 ago, in this connection, proves the session. Any thread. */

@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The watches of one session: one per node, however many attempts wait for it. A watch tells its subscribers one thing,
- * that the node is gone. Everything else that may happen to a watch (the node's data changes, the read is lost with the
- * connection) is mended here by reading and watching again.
+ * The watches of one session: one per node, however many attempts wait for it. A watch tells its subscribers that the
+ * node is gone, and until then what each read of it showed. Everything else that may happen to a watch (the node's data
+ * changes, the read is lost with the connection) is mended here by reading and watching again.
  *
  * <p>When the last subscriber leaves, the watch is dropped. Since requests of a session are answered in order, a new
  * watch on the same node, read after that, is not hit by it.
@@ -25,6 +27,9 @@ final class WatchRegistry {
 
     /** Somebody who waits for a node to vanish. */
     interface Subscriber {
+        /** The node was read and is there. Said for every read, and at once to who subscribes to what is watched. */
+        void onRead(String path, Stat stat);
+
         /** The node is gone; the subscription has ended. */
         void onGone(String path);
 
@@ -39,7 +44,7 @@ final class WatchRegistry {
         this.session = session;
     }
 
-    /** Tells {@code subscriber} once when the node is gone, at once if it does not exist. */
+    /** Tells {@code subscriber} once when the node is gone, at once if it does not exist; again if he is one already. */
     void subscribe(String path, Subscriber subscriber) {
         Watch watch = watches.get(path);
         if (watch == null) {
@@ -48,15 +53,28 @@ final class WatchRegistry {
             watch.read();
         }
         watch.subscribers.add(subscriber);
+        Stat seen = watch.seen;
+        if (seen != null) {
+            subscriber.onRead(path, seen);
+        }
     }
 
     void unsubscribe(String path, Subscriber subscriber) {
         Watch watch = watches.get(path);
-        if (watch != null && watch.subscribers.remove(subscriber) && watch.subscribers.isEmpty()) {
-            watches.remove(path);
-            if (!session.isEnded()) {
-                session.zk().dropWatch(path, watch.onEvent);
-            }
+        if (watch != null && watch.subscribers.remove(subscriber)) {
+            watch.dropIfIdle();
+        }
+    }
+
+    /**
+     * The same, but if the watch is of no more use to anybody it is dropped only a while later: on a path that each new
+     * waiter watches, dropping it each time would cost more than it saves.
+     */
+    void unsubscribeLater(String path, Subscriber subscriber) {
+        Watch watch = watches.get(path);
+        if (watch != null && watch.subscribers.remove(subscriber) && !watch.dropPlanned) {
+            watch.dropPlanned = true;
+            session.later(watch::dropAsPlanned);
         }
     }
 
@@ -74,14 +92,28 @@ final class WatchRegistry {
         private final Set<Subscriber> subscribers = new LinkedHashSet<>();
         // One object for the life of the watch: ZooKeeper's client tells watches apart by identity.
         private final Consumer<NodeEvent> onEvent = this::onEvent;
+        private @Nullable Stat seen; // null while a read is under way
         private boolean lost;
+        private boolean dropPlanned;
 
         Watch(String path) {
             this.path = path;
         }
 
+        void dropAsPlanned() {
+            dropPlanned = false;
+            dropIfIdle();
+        }
+
+        void dropIfIdle() {
+            if (subscribers.isEmpty() && watches.remove(path, this) && !session.isEnded()) {
+                session.zk().dropWatch(path, onEvent);
+            }
+        }
+
         void read() {
             lost = false;
+            seen = null;
             session.zk().readAndWatch(path, onEvent, this::onRead);
         }
 
@@ -93,7 +125,12 @@ final class WatchRegistry {
 
         private void onRead(Answer<Content> answer) {
             switch (answer.code()) {
-                case OK -> {}
+                case OK -> {
+                    seen = answer.value().stat();
+                    List.copyOf(subscribers)
+                            .forEach(subscriber ->
+                                    subscriber.onRead(path, answer.value().stat()));
+                }
                 case NONODE -> end(subscriber -> subscriber.onGone(path));
                 default -> {
                     if (answer.isUnsettled()) {
@@ -113,7 +150,13 @@ final class WatchRegistry {
             }
             switch (event) {
                 case DELETED -> end(subscriber -> subscriber.onGone(path));
-                case CHANGED -> read();
+                case CHANGED -> {
+                    if (subscribers.isEmpty()) {
+                        watches.remove(path, this); // it was kept for nobody, and now it is spent
+                    } else {
+                        read();
+                    }
+                }
             }
         }
 

@@ -57,6 +57,16 @@ public sealed interface Decision {
     }
 
     /**
+     * The node holds the lock if nobody is in front of it; else it waits for the nearest one.
+     *
+     * @param predecessors the nodes in front of it, in order
+     * @return the decision
+     */
+    static Decision grantedIfFirst(List<LockNode> predecessors) {
+        return predecessors.isEmpty() ? granted() : waitFor(predecessors.get(predecessors.size() - 1));
+    }
+
+    /**
      * The node waits for one node to vanish.
      *
      * @param node one of the predecessors

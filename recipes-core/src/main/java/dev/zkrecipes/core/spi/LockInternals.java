@@ -8,9 +8,16 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.EngineClient;
 import dev.zkrecipes.core.internal.EngineLock;
+import dev.zkrecipes.core.internal.JucLock;
+import dev.zkrecipes.core.internal.LockModes;
 import dev.zkrecipes.core.internal.LockPath;
 import dev.zkrecipes.core.internal.LockTarget;
+import dev.zkrecipes.core.internal.PathQueries;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 
 /**
  * The engine for one path and one driver: the loop that all recipes share.
@@ -30,8 +37,9 @@ import java.util.Objects;
  * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it. If the
  * session ends, the request goes back to the first step in the next one.
  *
- * <p>A recipe makes one of these and hands out what {@link #threadOwned()} or {@link #instanceOwned()} returns.
- * Instances are thread-safe.
+ * <p>A recipe makes one of these and hands out what {@link #threadOwned()}, {@link #instanceOwned()} or {@link #unowned()}
+ * returns. Locks of two modes come from {@link #modes}, several locks as one from {@link #together}. Instances are
+ * thread-safe.
  */
 public final class LockInternals {
     private final LockTarget target;
@@ -67,5 +75,135 @@ public final class LockInternals {
      */
     public InterProcessLock instanceOwned() {
         return EngineLock.instanceOwned(target);
+    }
+
+    /**
+     * A lock of which the instance may hold any number at the same time, as the driver allows: every acquire queues, and
+     * its lease, which any thread may close, has nothing to do with the others. {@link InterProcessLock#release} gives
+     * back the youngest.
+     *
+     * @return a new lock with holds of its own
+     */
+    public InterProcessLock unowned() {
+        return EngineLock.unowned(target);
+    }
+
+    /**
+     * Looks at the queue of the lock and at its rule, by one request, waiting at most for the request time-out.
+     *
+     * @return what the server showed; empty if the path does not exist
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time
+     * @throws dev.zkrecipes.core.LockException if ZooKeeper or the driver refuses
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public LockSnapshot snapshot() throws InterruptedException {
+        return new PathQueries(target).snapshot();
+    }
+
+    /**
+     * Changes the rule of a lock with a {@link SharedRuleDriver}: waiting requests decide again, held locks stay held.
+     * Waits at most for the request time-out.
+     *
+     * @param change makes the new rule of the old one, or of nothing if the lock's node does not exist; called again, with
+     *     what is there then, if somebody else changes the rule meanwhile. What it throws is thrown here
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: it is not known
+     *     whether the rule was changed
+     * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
+        new PathQueries(target).changeRule(change);
+    }
+
+    /**
+     * Two modes of one lock, of which a thread may hold both: an exclusive one and a shared one. The thread that holds
+     * the exclusive mode gets the shared one at once, at the same place in the queue and with the same token (one
+     * {@code multi} that checks the exclusive node and creates the shared one), and keeps it when it gives back the
+     * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockUpgradeException}: two threads
+     * that hold the shared mode would wait for each other for ever.
+     *
+     * @param client what to work on, made by this library
+     * @param path absolute path of the lock, below the client's chroot
+     * @param exclusive the driver of the mode that excludes everybody; knows the nodes of both modes
+     * @param shared the driver of the other mode; knows the nodes of both modes, and grants beside every node beside which
+     *     {@code exclusive} grants
+     * @param options how to behave where there is a choice
+     * @return new locks, both thread-owned
+     * @throws IllegalArgumentException as the constructor
+     */
+    public static Modes modes(
+            ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
+        LockTarget exclusiveTarget = new LockInternals(client, path, exclusive, options).target;
+        LockTarget sharedTarget = new LockInternals(client, path, shared, options).target;
+        LockModes modes = new LockModes(exclusiveTarget, sharedTarget);
+        return new Modes(EngineLock.mode(exclusiveTarget, modes), EngineLock.mode(sharedTarget, modes));
+    }
+
+    /**
+     * The two modes of one lock.
+     *
+     * @param exclusive the mode that excludes everybody
+     * @param shared the mode that many may hold together
+     */
+    public record Modes(InterProcessLock exclusive, InterProcessLock shared) {}
+
+    /**
+     * Several locks as one, held by threads and re-entrant as a whole: all members are entered by one {@code multi}, so
+     * that any two such requests stand in the same order on every path that they share.
+     *
+     * <p>A thread that holds all members, together or each by itself, holds them once more at once. A request of which the
+     * thread holds some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}: it could wait
+     * for itself.
+     *
+     * @param members locks made by {@code LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a path
+     *     of its own
+     * @param options how to behave where there is a choice
+     * @return a new lock; its path is the members' paths with commas between them
+     * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have the
+     *     same path, or they are not of one client
+     */
+    public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
+        Objects.requireNonNull(options, "options");
+        return EngineLock.together(
+                members.stream().map(LockInternals::engineLock).toList(), options);
+    }
+
+    /**
+     * The client that a lock works on, if the lock can be a member of {@link #together}.
+     *
+     * @param lock any lock
+     * @return its client; empty if it is not a lock of the engine, or already several together
+     */
+    public static Optional<ZooKeeperClient> clientOf(InterProcessLock lock) {
+        return unwrap(lock) instanceof EngineLock engine && engine.isSingle()
+                ? Optional.of(engine.client())
+                : Optional.empty();
+    }
+
+    /**
+     * A view for a lock that is not made by {@code LockInternals} and wants to answer {@link InterProcessLock#asLock()}.
+     *
+     * @param lock any lock
+     * @return a view of it, whose {@code lock()} acquires anew after an interruption
+     */
+    public static Lock asLock(InterProcessLock lock) {
+        return JucLock.of(lock);
+    }
+
+    private static EngineLock engineLock(InterProcessLock lock) {
+        if (unwrap(lock) instanceof EngineLock engine) {
+            return engine;
+        }
+        throw new IllegalArgumentException("not a lock of this engine: " + lock);
+    }
+
+    private static InterProcessLock unwrap(InterProcessLock lock) {
+        InterProcessLock found = Objects.requireNonNull(lock, "lock");
+        while (found instanceof DelegatingLock delegating) {
+            found = delegating.delegate();
+        }
+        return found;
     }
 }

@@ -25,7 +25,9 @@ public record LockNode(String name, String kind, String payload, long number) im
     /** The greatest number that a node can have and be granted. */
     public static final long LAST_NUMBER = Integer.MAX_VALUE - 1L;
 
-    private static final int SEQUENCE_DIGITS = 10;
+    /** How many digits ZooKeeper appends to the name of a sequential node. */
+    public static final int SEQUENCE_DIGITS = 10;
+
     private static final int LONGEST_PAYLOAD = 80;
     private static final String CURATOR_PROTECTION = "_c_";
     private static final List<String> ID_FORMS = List.of("x".repeat(32) + "-", "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-");

@@ -27,7 +27,7 @@ class LockQueueTest {
             LockOptions.defaults());
 
     private LockQueue queueOf(List<String> names) {
-        return new LockQueue(target, names);
+        return new LockQueue(target, names, null);
     }
 
     @Test
@@ -36,7 +36,8 @@ class LockQueueTest {
     void queue_isSortedByNumberWithoutForeignChildren() {
         LockQueue queue = new LockQueue(
                 target,
-                List.of("lock-0000000010", "0", "f".repeat(32) + "-lock-0000000009", "lock--000000001", "config"));
+                List.of("lock-0000000010", "0", "f".repeat(32) + "-lock-0000000009", "lock--000000001", "config"),
+                null);
         assertThat(queue.nodes()).extracting(LockNode::number).containsExactly(-1L, 9L, 10L);
     }
 
@@ -44,9 +45,11 @@ class LockQueueTest {
     @Tag("H09")
     void nodeThatIsNotInTheList_isNotDecidedOn() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002"));
-        assertThat(queue.decideOnOwn("lock-0000000003")).isEmpty();
-        assertThat(queue.decideOnOwn("lock-0000000001")).contains(Decision.granted());
-        assertThat(queueOf(List.of()).decideOnOwn("lock-0000000001")).isEmpty();
+        assertThat(queue.contains("lock-0000000003")).isFalse();
+        assertThatThrownBy(() -> queue.decideOnOwn("lock-0000000003")).isInstanceOf(NullPointerException.class);
+        assertThat(queue.contains("lock-0000000001")).isTrue();
+        assertThat(queue.decideOnOwn("lock-0000000001")).isEqualTo(Decision.granted());
+        assertThat(queueOf(List.of()).contains("lock-0000000001")).isFalse();
     }
 
     @Test
@@ -67,7 +70,7 @@ class LockQueueTest {
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("sequence counter of /locks/orders is exhausted");
         LockQueue single = queueOf(List.of("lock-0000000001", "lock-0000000002"));
-        assertThat(single.decideOnOwn("lock-0000000001")).contains(Decision.granted());
+        assertThat(single.decideOnOwn("lock-0000000001")).isEqualTo(Decision.granted());
     }
 
     @Test

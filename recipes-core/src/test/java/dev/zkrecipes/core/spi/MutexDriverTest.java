@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.core.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

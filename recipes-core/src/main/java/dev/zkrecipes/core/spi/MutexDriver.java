@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.core.spi;
 
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,8 +28,6 @@ public final class MutexDriver implements LockDriver {
 
     @Override
     public Decision decide(List<LockNode> predecessors, LockNode self) {
-        return predecessors.isEmpty()
-                ? Decision.granted()
-                : Decision.waitFor(predecessors.get(predecessors.size() - 1));
+        return Decision.grantedIfFirst(predecessors);
     }
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.LockOptions;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What one attempt acquires as a whole: one lock, or several of one client on different paths. */
+final class LockTargets {
+    /** Keeps every {@code multi} far below ZooKeeper's packet limit of 1 MiB. */
+    private static final int MOST = 500;
+
+    private static final int MOST_PATH_CHARACTERS = 100_000;
+
+    private final List<LockTarget> all;
+    private final LockOptions options;
+    private final String path;
+    private final Lists.Query query;
+
+    private LockTargets(List<LockTarget> all, LockOptions options) {
+        this.all = all;
+        this.options = options;
+        this.path = all.stream().map(LockTarget::path).collect(Collectors.joining(","));
+        this.query = new Lists.Query(all.stream()
+                .map(target -> new Lists.Part(target.path(), target.hasSharedRule()))
+                .toList());
+    }
+
+    static LockTargets of(LockTarget target) {
+        return new LockTargets(List.of(target), target.options());
+    }
+
+    /**
+     * Several locks as one.
+     *
+     * @throws IllegalArgumentException if they cannot be
+     */
+    static LockTargets together(List<LockTarget> targets, LockOptions options) {
+        Preconditions.checkArgument(!targets.isEmpty(), "a lock of several needs at least one member");
+        Preconditions.checkArgument(
+                targets.size() <= MOST, "%s locks together; the most that enter at once are %s", targets.size(), MOST);
+        Set<String> paths = new HashSet<>();
+        int characters = 0;
+        for (LockTarget target : targets) {
+            Preconditions.checkArgument(
+                    target.client() == targets.get(0).client(),
+                    "the lock %s is not of the same client as %s",
+                    target.path(),
+                    targets.get(0).path());
+            Preconditions.checkArgument(
+                    paths.add(target.path()),
+                    "the path %s is named twice: its second request would wait for its first",
+                    target.path());
+            characters += target.path().length();
+        }
+        Preconditions.checkArgument(
+                characters <= MOST_PATH_CHARACTERS,
+                "paths of %s characters in all; the most that enter at once are %s",
+                characters,
+                MOST_PATH_CHARACTERS);
+        return new LockTargets(List.copyOf(targets), options);
+    }
+
+    EngineClient client() {
+        return all.get(0).client();
+    }
+
+    List<LockTarget> all() {
+        return all;
+    }
+
+    boolean isSingle() {
+        return all.size() == 1;
+    }
+
+    LockOptions options() {
+        return options;
+    }
+
+    /** The path of the lock; with commas in between, if there are several. */
+    String path() {
+        return path;
+    }
+
+    List<String> paths() {
+        return all.stream().map(LockTarget::path).toList();
+    }
+
+    /** The list that shows the queues of all of them. */
+    Lists.Query query() {
+        return query;
+    }
+}

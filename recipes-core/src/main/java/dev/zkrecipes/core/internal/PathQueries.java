@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.spi.LockSnapshot;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** Questions to the server about one lock path, and its rule: each waits for one answer. Thread-safe. */
+public final class PathQueries {
+    private final LockTarget target;
+    private final EngineClient client;
+
+    public PathQueries(LockTarget target) {
+        this.target = target;
+        this.client = target.client();
+    }
+
+    /** Who takes part. */
+    List<Participant> participants(Deadline deadline) throws InterruptedException {
+        return await(() -> new ParticipantQuery(target).launch(), deadline, "who takes part in the lock");
+    }
+
+    /** The queue and the rule. */
+    public LockSnapshot snapshot() throws InterruptedException {
+        return await(() -> new SnapshotQuery(target).launch(), deadline(), "who is in the queue of the lock");
+    }
+
+    /** Replaces the rule by what {@code change} makes of it; without a path, makes the path with it. */
+    public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
+        var unused =
+                await(() -> new RuleChange(target, change).launch(), deadline(), "a change of the rule of the lock");
+    }
+
+    private Deadline deadline() {
+        return Deadline.after(client.requestTimeout(), client.scheduler());
+    }
+
+    private <T> T await(Supplier<CompletableFuture<T>> launch, Deadline deadline, String what)
+            throws InterruptedException {
+        Blocking.requireMayBlock(client);
+        Blocking.throwIfInterrupted();
+        client.requireOpenFor(target.path());
+        CompletableFuture<T> answer = launch.get();
+        Optional<T> found = Blocking.await(answer, deadline);
+        if (found.isEmpty()) {
+            answer.cancel(false);
+            throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout() + " to "
+                    + what + " " + target.path() + "; ask again");
+        }
+        return found.get();
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.DelegatingLock;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Several locks as one: all are held, or none.
+ *
+ * <pre>{@code
+ * InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/accounts/7", "/accounts/9"));
+ * try (Lease lease = both.acquire()) {
+ *     transfer(7, 9, lease.fencingToken());
+ * }
+ * }</pre>
+ *
+ * <p><b>Members.</b> Mutexes by their paths, or any locks: mutexes, read or write locks, permits of a semaphore, locks with
+ * a driver of your own, and locks of other libraries behind {@link InterProcessLock}.
+ *
+ * <p><b>No deadlock among those that ask for everything at once.</b> Members that this library made on one client enter by
+ * one {@code multi}, so any two such requests stand in the same order on every path that they share, in whatever order
+ * they name the paths. A request then waits until it is at the front everywhere. It is one acquire: one deadline for all,
+ * and if one member's node is deleted by somebody, all leave and enter again together.
+ *
+ * <p><b>Easy to get wrong: asking while holding.</b> A thread that holds one lock and asks for a multi-lock, or holds a
+ * multi-lock and asks for one more lock, can deadlock with another thread that does the same, even if all name the paths
+ * in one fixed order: the other's request may be queued in front of it on one path while it waits for what this thread
+ * holds on another. Take one multi-lock for everything, or use a time-out. A request of which the thread itself holds
+ * some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}.
+ *
+ * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. Nothing is waited for
+ * while anything is held: one member is waited for, the others are tried; if one is busy, all are given back, and after a
+ * pause the busy one is waited for first. So such a multi-lock has no place in a queue and may be overtaken for long under
+ * load. Its {@link #acquireAsync()} is not supported: the leases of such members belong to the thread that tries them.
+ *
+ * <p><b>Fairness:</b> that of the members, if all entered together. <b>Re-entrancy:</b> as a whole; a thread that holds the
+ * multi-lock holds each member, so a re-entrant member lets it in again, too. <b>Ownership:</b> a hold belongs to its
+ * thread. <b>Session loss:</b> the lease is in the worst state of its members; if one is lost, the lease is, and closing it
+ * gives back the others.
+ *
+ * <p><b>Fencing:</b> one token, if all members entered together; else one for each path:
+ * {@link dev.zkrecipes.core.Lease#fencingTokens()}. {@link dev.zkrecipes.core.Lease#guards()} has a check for each member.
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class InterProcessMultiLock implements DelegatingLock {
+    private final InterProcessLock lock;
+
+    /**
+     * Makes a lock of several mutexes; sends nothing.
+     *
+     * @param client what to work on
+     * @param paths absolute paths, below the client's chroot; made when first needed
+     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, or one is named twice
+     */
+    public InterProcessMultiLock(ZooKeeperClient client, List<String> paths) {
+        this(client, paths, LockOptions.defaults());
+    }
+
+    /**
+     * Makes a lock of several mutexes; sends nothing.
+     *
+     * @param client what to work on
+     * @param paths absolute paths, below the client's chroot; made when first needed
+     * @param options how to behave where there is a choice
+     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, or one is named twice
+     */
+    public InterProcessMultiLock(ZooKeeperClient client, List<String> paths, LockOptions options) {
+        this(paths.stream().map(path -> mutex(client, path, options)).toList(), options);
+    }
+
+    /**
+     * Makes a lock of several locks; sends nothing.
+     *
+     * @param members the locks, of different paths; none of them a multi-lock
+     * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, or one is a
+     *     multi-lock
+     */
+    public InterProcessMultiLock(List<? extends InterProcessLock> members) {
+        this(members, LockOptions.defaults());
+    }
+
+    /**
+     * Makes a lock of several locks; sends nothing.
+     *
+     * @param members the locks, of different paths; none of them a multi-lock
+     * @param options how to behave where there is a choice, for the members that enter together; the options of the members
+     *     themselves have no effect on that
+     * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, or one is a
+     *     multi-lock
+     */
+    public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
+        Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
+        List<InterProcessLock> parts = parts(members, options);
+        this.lock = parts.size() == 1 ? parts.get(0) : new MixedLock(parts);
+    }
+
+    private static InterProcessLock mutex(ZooKeeperClient client, String path, LockOptions options) {
+        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
+    }
+
+    /** One part for the members of each client, and one for each member that is not of this library. */
+    private static List<InterProcessLock> parts(List<? extends InterProcessLock> members, LockOptions options) {
+        Map<Object, List<InterProcessLock>> byClient = new LinkedHashMap<>();
+        Set<InterProcessLock> foreign = new HashSet<>();
+        for (InterProcessLock member : members) {
+            Preconditions.checkArgument(
+                    !(member instanceof InterProcessMultiLock),
+                    "the multi-lock %s cannot be a member of another one: name its members",
+                    member.path());
+            Optional<ZooKeeperClient> client = LockInternals.clientOf(member);
+            Preconditions.checkArgument(
+                    client.isPresent() || foreign.add(member), "the lock %s is named twice", member.path());
+            byClient.computeIfAbsent(client.isPresent() ? client.get() : member, key -> new ArrayList<>())
+                    .add(member);
+        }
+        return byClient.values().stream()
+                .map(group -> foreign.contains(group.get(0)) ? group.get(0) : LockInternals.together(group, options))
+                .toList();
+    }
+
+    @Override
+    public InterProcessLock delegate() {
+        return lock;
+    }
+
+    @Override
+    public String toString() {
+        return "InterProcessMultiLock[" + path() + "]";
+    }
+}

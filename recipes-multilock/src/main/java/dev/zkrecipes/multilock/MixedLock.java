@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.spi.LockInternals;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.Collectors;
+
+/**
+ * Several locks that cannot enter together, as one.
+ *
+ * <p>One is waited for, the others are tried. If one of those is busy, everything is given back; after a pause of random
+ * length the busy one is waited for. So nothing is waited for while anything is held, and nobody can wait for this thread
+ * while it waits.
+ */
+final class MixedLock implements InterProcessLock {
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
+
+    private final List<InterProcessLock> parts;
+    private final MixedHolds holds = new MixedHolds();
+
+    MixedLock(List<InterProcessLock> parts) {
+        this.parts = parts;
+    }
+
+    @Override
+    public String path() {
+        return parts.stream().map(InterProcessLock::path).collect(Collectors.joining(","));
+    }
+
+    @Override
+    public Lease acquire() throws InterruptedException {
+        return acquire(TimeLimit.NONE).orElseThrow();
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("negative time-out " + timeout);
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return timeout.isZero() ? tryAcquire() : acquire(TimeLimit.after(timeout));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() {
+        Optional<Lease> again = reenter();
+        return again.isPresent() ? again : tryAll(0, new ArrayList<>()).map(this::hold);
+    }
+
+    private Optional<Lease> acquire(TimeLimit limit) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        Optional<Lease> again = reenter();
+        if (again.isPresent()) {
+            return again;
+        }
+        Duration pause = SHORTEST_PAUSE;
+        int first = 0;
+        while (true) {
+            Optional<Lease> waitedFor = limit.acquire(parts.get(first));
+            if (waitedFor.isEmpty()) {
+                return Optional.empty();
+            }
+            List<Lease> leases = new ArrayList<>(List.of(waitedFor.get()));
+            Optional<List<Lease>> all = tryAll(first, leases);
+            if (all.isPresent()) {
+                return all.map(this::hold);
+            }
+            first = (first + leases.size()) % parts.size(); // the busy one
+            if (!limit.pause(jittered(pause))) {
+                return Optional.empty();
+            }
+            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
+        }
+    }
+
+    private static Duration jittered(Duration pause) {
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(pause.toNanos() / 2, pause.toNanos() + 1));
+    }
+
+    /**
+     * Tries the parts from {@code first} on that there is no lease of yet; gives all of them back unless it gets all.
+     *
+     * @param leases those that are held; afterwards also those that were tried with success, even if they are given back
+     */
+    private Optional<List<Lease>> tryAll(int first, List<Lease> leases) {
+        try {
+            while (leases.size() < parts.size()) {
+                Optional<Lease> lease =
+                        parts.get((first + leases.size()) % parts.size()).tryAcquire();
+                if (lease.isEmpty()) {
+                    MixedGrant.giveBack(leases);
+                    return Optional.empty();
+                }
+                leases.add(lease.get());
+            }
+            return Optional.of(leases);
+        } catch (RuntimeException | Error e) {
+            try {
+                MixedGrant.giveBack(leases);
+            } catch (RuntimeException failure) {
+                e.addSuppressed(failure);
+            }
+            throw e;
+        }
+    }
+
+    /** One more hold, if the thread has one. */
+    private Optional<Lease> reenter() {
+        Optional<MixedGrant> held = holds.mine();
+        if (held.isPresent()) {
+            held.get().requireNotLost();
+            return Optional.of(holds.open(held.get()));
+        }
+        List<String> heldPaths = parts.stream()
+                .filter(InterProcessLock::isHeldByCurrentThread)
+                .map(InterProcessLock::path)
+                .toList();
+        if (!heldPaths.isEmpty() && heldPaths.size() < parts.size()) {
+            throw new LockRefusedException("this thread holds " + heldPaths + " and asks for " + path()
+                    + " together: it could wait for itself, or for a request that waits for it; give back what it holds"
+                    + " first, or acquire all of them together from the start");
+        }
+        return Optional.empty();
+    }
+
+    private Lease hold(List<Lease> leases) {
+        return holds.open(new MixedGrant(path(), leases));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        throw new UnsupportedOperationException("the members of the multi-lock " + path()
+                + " are not all of one ZooKeeperClient, so their leases belong to the thread that acquires them:"
+                + " use acquire or tryAcquire");
+    }
+
+    @Override
+    public void release() {
+        MixedLease youngest = holds.youngest()
+                .orElseThrow(() -> new IllegalMonitorStateException(
+                        "thread " + Thread.currentThread().getName() + " does not hold the multi-lock " + path()));
+        youngest.close();
+        if (youngest.state() == LeaseState.LOST) {
+            youngest.requireNotLost();
+        }
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return holds.mine().filter(grant -> grant.state() != LeaseState.LOST).isPresent();
+    }
+
+    @Override
+    public int holdCount() {
+        return holds.count();
+    }
+
+    @Override
+    public boolean isAcquiredInThisProcess() {
+        return holds.isAny();
+    }
+
+    @Override
+    public List<Participant> participants() throws InterruptedException {
+        List<Participant> all = new ArrayList<>();
+        for (InterProcessLock part : parts) {
+            all.addAll(part.participants());
+        }
+        return List.copyOf(all);
+    }
+
+    @Override
+    public Lock asLock() {
+        return LockInternals.asLock(this);
+    }
+}

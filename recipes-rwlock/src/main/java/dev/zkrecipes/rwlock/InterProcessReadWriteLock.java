@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+
+/**
+ * A re-entrant read-write lock that processes share: any number of readers hold it together, or one writer alone.
+ *
+ * <pre>{@code
+ * InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
+ * try (Lease writing = catalogue.writeLock().acquire()) {
+ *     update();
+ *     Lease reading = catalogue.readLock().acquire(); // at once: the downgrade
+ *     writing.close();
+ *     publish();
+ *     reading.close();
+ * }
+ * }</pre>
+ *
+ * <p><b>Fairness:</b> readers and writers stand in one queue, in the order of the server. A reader waits for the nearest
+ * writer in front of it, a writer for everybody in front of it; so a reader that comes after a waiting writer does not
+ * pass it, and neither side starves.
+ *
+ * <p><b>Re-entrancy:</b> a thread acquires again what it holds. <b>Downgrade:</b> the thread that holds the write lock
+ * takes the read lock at once, also while others wait, and keeps it when it gives back the write lock: no queued writer
+ * gets in between, and the fencing token stays the same. <b>Upgrade:</b> a thread that holds only the read lock and asks
+ * for the write lock is refused at once with {@link dev.zkrecipes.core.LockUpgradeException}, in whatever way it asks,
+ * also through {@link #asReadWriteLock()}: two such threads would wait for each other for ever. Leases of
+ * {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant and neither downgrade nor are
+ * refused an upgrade: they queue.
+ *
+ * <p><b>Ownership:</b> a hold belongs to its thread. <b>Session loss:</b> what is held is lost, and free for others. A
+ * thread that has lost the write lock is not given the read lock until it has given back what it lost.
+ *
+ * <p><b>Fencing:</b> a token is greater than those of all earlier holders that it conflicts with. Readers that hold
+ * together have different tokens in no meaningful order, so a store may refuse only what is below the greatest token of
+ * a writer that it has seen.
+ *
+ * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
+ * are thread-safe; two instances on one path exclude each other like two processes.
+ */
+public final class InterProcessReadWriteLock {
+    private final InterProcessLock readLock;
+    private final InterProcessLock writeLock;
+
+    /**
+     * Makes a lock on a path; sends nothing.
+     *
+     * @param client what to work on
+     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @throws IllegalArgumentException if the path is not a valid absolute path
+     */
+    public InterProcessReadWriteLock(ZooKeeperClient client, String path) {
+        this(client, path, LockOptions.defaults());
+    }
+
+    /**
+     * Makes a lock on a path; sends nothing.
+     *
+     * @param client what to work on
+     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @param options how to behave where there is a choice
+     * @throws IllegalArgumentException if the path is not a valid absolute path
+     */
+    public InterProcessReadWriteLock(ZooKeeperClient client, String path, LockOptions options) {
+        LockInternals.Modes modes =
+                LockInternals.modes(client, path, ReadWriteDriver.WRITE, ReadWriteDriver.READ, options);
+        this.readLock = modes.shared();
+        this.writeLock = modes.exclusive();
+    }
+
+    /**
+     * The path of the lock, below the chroot if there is one.
+     *
+     * @return the absolute path
+     */
+    public String path() {
+        return readLock.path();
+    }
+
+    /**
+     * The side that any number may hold together.
+     *
+     * @return the same lock at every call
+     */
+    public InterProcessLock readLock() {
+        return readLock;
+    }
+
+    /**
+     * The side that one holds alone.
+     *
+     * @return the same lock at every call
+     */
+    public InterProcessLock writeLock() {
+        return writeLock;
+    }
+
+    /**
+     * Who holds the lock and who waits for it, readers and writers, in the order of the queue, as of one look at the
+     * server. A writer that has downgraded takes part as both until it gives back the write lock.
+     *
+     * @return the participants, which {@link #isWriter} tells apart; empty if there are none or the path does not exist
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer within the request
+     *     time-out
+     * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses the request
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public List<Participant> participants() throws InterruptedException {
+        return readLock.participants();
+    }
+
+    /**
+     * Whether a participant of a read-write lock asks for the write lock or holds it.
+     *
+     * @param participant one of {@link #participants()}
+     * @return true for a writer, false for a reader
+     * @throws IllegalArgumentException if it is not of a read-write lock
+     */
+    public static boolean isWriter(Participant participant) {
+        if (participant.kind().equals(ReadWriteDriver.WRITE.nodeName())) {
+            return true;
+        } else if (participant.kind().equals(ReadWriteDriver.READ.nodeName())) {
+            return false;
+        }
+        throw new IllegalArgumentException("not a participant of a read-write lock: " + participant);
+    }
+
+    /**
+     * This lock as a {@link ReadWriteLock}; see {@link InterProcessLock#asLock()}.
+     *
+     * @return a view; holds made through it and through this lock are the same holds
+     */
+    public ReadWriteLock asReadWriteLock() {
+        return new View(readLock.asLock(), writeLock.asLock());
+    }
+
+    private record View(Lock readLock, Lock writeLock) implements ReadWriteLock {}
+
+    @Override
+    public String toString() {
+        return "InterProcessReadWriteLock[" + path() + "]";
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Readers hold together, a writer alone. A reader waits for the nearest writer in front of it and for nothing else, a
+ * writer for whoever is next in front of it. Both stand in one queue, so neither side starves.
+ *
+ * <p>The names are those of Apache Curator, without a dash between kind and number: with one, Curator would sort these
+ * nodes wrongly.
+ */
+enum ReadWriteDriver implements LockDriver {
+    /** Holds beside other readers. */
+    READ("__READ__") {
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            for (int i = predecessors.size() - 1; i >= 0; i--) {
+                if (predecessors.get(i).kind().equals(WRITE.kind)) {
+                    return Decision.waitFor(predecessors.get(i));
+                }
+            }
+            return Decision.granted();
+        }
+    },
+
+    /** Holds alone. */
+    WRITE("__WRIT__") {
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    };
+
+    private final String kind;
+
+    ReadWriteDriver(String kind) {
+        this.kind = kind;
+    }
+
+    @Override
+    public String nodeName() {
+        return kind;
+    }
+
+    @Override
+    public Optional<LockNode> parse(String childName) {
+        return LockNode.parse(childName, READ.kind).or(() -> LockNode.parse(childName, WRITE.kind));
+    }
+}

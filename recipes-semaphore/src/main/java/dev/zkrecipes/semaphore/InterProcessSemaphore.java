@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import com.google.common.cache.CacheBuilder;
+import com.google.common.cache.CacheLoader;
+import com.google.common.cache.LoadingCache;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockSnapshot;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A counting semaphore that processes share: at any time no more than a limited number of permits is held.
+ *
+ * <pre>{@code
+ * InterProcessSemaphore imports = new InterProcessSemaphore(client, "/semaphores/imports", 10);
+ * try (Lease lease = imports.acquire(3)) {
+ *     importInThreeThreads();
+ * }
+ * }</pre>
+ *
+ * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, also for requests of different size:
+ * a small request does not pass a large one that waits, so the large one is not starved. All permits of a request are one
+ * node and one decision: two requests for all permits never take half each and block each other.
+ *
+ * <p><b>Ownership:</b> a lease belongs to nobody. Any thread may close it, and an acquire never re-enters: each takes
+ * permits of its own. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others
+ * when the session ends, and its leases are lost; the process may acquire again at once. See {@link Lease}.
+ *
+ * <p><b>The limit</b> is kept in ZooKeeper, as data of the semaphore's node, so that all processes decide by the same one.
+ * The first user makes the node with the number that it is configured with. A process that is configured with another
+ * number is refused with {@link dev.zkrecipes.core.LockRefusedException}, which names both. {@link #resize} changes the
+ * limit in force for all, without touching what is configured. The node stays when nobody uses the semaphore.
+ *
+ * <p><b>Fencing:</b> holders of permits have different tokens in no meaningful order, unless the limit is 1.
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class InterProcessSemaphore {
+    /** As many sizes of requests as share their sorted lists; the others work as well. */
+    private static final int SIZES = 100;
+
+    private final ZooKeeperClient client;
+    private final String path;
+    private final int maxLeases;
+    private final LockOptions options;
+    private final LockInternals internals;
+    private final LoadingCache<Integer, InterProcessLock> bySize;
+
+    /**
+     * Makes a semaphore on a path; sends nothing.
+     *
+     * @param client what to work on
+     * @param path absolute path of the semaphore, below the client's chroot; made when first needed
+     * @param maxLeases how many permits there are, unless the semaphore was resized; the same in all processes
+     * @throws IllegalArgumentException if the path is not a valid absolute path, or {@code maxLeases} is less than 1
+     */
+    public InterProcessSemaphore(ZooKeeperClient client, String path, int maxLeases) {
+        this(client, path, maxLeases, LockOptions.defaults());
+    }
+
+    /**
+     * Makes a semaphore on a path; sends nothing.
+     *
+     * @param client what to work on
+     * @param path absolute path of the semaphore, below the client's chroot; made when first needed
+     * @param maxLeases how many permits there are, unless the semaphore was resized; the same in all processes
+     * @param options how to behave where there is a choice
+     * @throws IllegalArgumentException if the path is not a valid absolute path, or {@code maxLeases} is less than 1
+     */
+    public InterProcessSemaphore(ZooKeeperClient client, String path, int maxLeases, LockOptions options) {
+        this.client = client;
+        this.path = path;
+        this.maxLeases = Permits.check(maxLeases);
+        this.options = options;
+        this.internals = internals(1);
+        this.bySize = CacheBuilder.newBuilder().maximumSize(SIZES).build(CacheLoader.from(this::permits));
+    }
+
+    private LockInternals internals(int permits) {
+        return new LockInternals(
+                client, path, new SemaphoreDriver(path, SemaphoreLimit.of(maxLeases), permits), options);
+    }
+
+    /**
+     * The path of the semaphore, below the chroot if there is one.
+     *
+     * @return the absolute path
+     */
+    public String path() {
+        return path;
+    }
+
+    /**
+     * So many permits of this semaphore as a lock, for code that takes a lock and as member of a multi-lock. Its acquires
+     * are those of {@link #acquire(int)}: not re-entrant, each takes permits of its own. Its leases may be closed by any
+     * thread, and {@link InterProcessLock#release()} by any thread gives back the youngest.
+     *
+     * @param permits how many, at least 1
+     * @return a new lock with holds of its own
+     * @throws IllegalArgumentException if {@code permits} is less than 1
+     */
+    public InterProcessLock permits(int permits) {
+        return internals(Permits.check(permits)).unowned();
+    }
+
+    /**
+     * Acquires one permit, waiting for as long as it takes. Ends as {@link InterProcessLock#acquire()}.
+     *
+     * @return the lease
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is acquired and the
+     *     flag is cleared
+     * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
+     */
+    public Lease acquire() throws InterruptedException {
+        return acquire(1);
+    }
+
+    /**
+     * Acquires permits, all together, waiting for as long as it takes. Ends as {@link InterProcessLock#acquire()}.
+     *
+     * @param permits how many, at least 1
+     * @return the lease of all of them
+     * @throws IllegalArgumentException if {@code permits} is less than 1
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is acquired and the
+     *     flag is cleared
+     * @throws dev.zkrecipes.core.LockRefusedException if there are never so many, or the semaphore is configured otherwise,
+     *     at once; or, later, if it is resized below {@code permits} while the request waits
+     * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
+     */
+    public Lease acquire(int permits) throws InterruptedException {
+        return lock(permits).acquire();
+    }
+
+    /**
+     * Acquires one permit if that is possible without waiting. See {@link InterProcessLock#tryAcquire()}.
+     *
+     * @return the lease, or empty if no permit is free or others wait
+     * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
+     */
+    public Optional<Lease> tryAcquire() {
+        return tryAcquire(1);
+    }
+
+    /**
+     * Acquires permits, all together, if that is possible without waiting. See {@link InterProcessLock#tryAcquire()}.
+     *
+     * @param permits how many, at least 1
+     * @return the lease, or empty if so many are not free or others wait
+     * @throws IllegalArgumentException if {@code permits} is less than 1
+     * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
+     */
+    public Optional<Lease> tryAcquire(int permits) {
+        return lock(permits).tryAcquire();
+    }
+
+    /**
+     * Acquires one permit, waiting no longer than {@code timeout}. See {@link InterProcessLock#tryAcquire(Duration)}.
+     *
+     * @param timeout how long to wait at most; zero means not to wait
+     * @return the lease, or empty if the time ran out
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
+     */
+    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        return tryAcquire(1, timeout);
+    }
+
+    /**
+     * Acquires permits, all together, waiting no longer than {@code timeout}. See
+     * {@link InterProcessLock#tryAcquire(Duration)}.
+     *
+     * @param permits how many, at least 1
+     * @param timeout how long to wait at most; zero means not to wait
+     * @return the lease, or empty if the time ran out
+     * @throws IllegalArgumentException if {@code permits} is less than 1 or {@code timeout} is negative
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
+     */
+    public Optional<Lease> tryAcquire(int permits, Duration timeout) throws InterruptedException {
+        return lock(permits).tryAcquire(timeout);
+    }
+
+    /**
+     * Asks for one permit and returns at once. See {@link InterProcessLock#acquireAsync()}.
+     *
+     * @return the future lease; cancelling it leaves the queue
+     */
+    public CompletableFuture<Lease> acquireAsync() {
+        return acquireAsync(1);
+    }
+
+    /**
+     * Asks for permits, all together, and returns at once. See {@link InterProcessLock#acquireAsync()}.
+     *
+     * @param permits how many, at least 1
+     * @return the future lease; cancelling it leaves the queue
+     * @throws IllegalArgumentException if {@code permits} is less than 1
+     */
+    public CompletableFuture<Lease> acquireAsync(int permits) {
+        return lock(permits).acquireAsync();
+    }
+
+    private InterProcessLock lock(int permits) {
+        return bySize.getUnchecked(Permits.check(permits));
+    }
+
+    /**
+     * The limit in force, as of one look at the server: what all processes are configured with, or what the semaphore
+     * was resized to.
+     *
+     * @return the limit
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
+     * @throws dev.zkrecipes.core.LockException if there is no answer, or ZooKeeper refuses; see the subclasses
+     */
+    public int maxLeases() throws InterruptedException {
+        return limit(internals.snapshot());
+    }
+
+    /**
+     * How many permits nobody holds, as of one look at the server. If others wait, a new request does not get them.
+     *
+     * @return the number; 0 also while more permits are held than a resize has left
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
+     * @throws dev.zkrecipes.core.LockException if there is no answer, or ZooKeeper refuses; see the subclasses
+     */
+    public int availablePermits() throws InterruptedException {
+        LockSnapshot snapshot = internals.snapshot();
+        long held = snapshot.places().stream()
+                .filter(LockSnapshot.Place::holding)
+                .mapToLong(place -> SemaphoreDriver.permits(place.node()))
+                .sum();
+        return (int) Math.max(0, limit(snapshot) - held);
+    }
+
+    /**
+     * How many requests wait, of whatever size, as of one look at the server.
+     *
+     * @return the number
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
+     * @throws dev.zkrecipes.core.LockException if there is no answer, or ZooKeeper refuses; see the subclasses
+     */
+    public int queueLength() throws InterruptedException {
+        return (int) internals.snapshot().places().stream()
+                .filter(place -> !place.holding())
+                .count();
+    }
+
+    /**
+     * Changes the limit in force, for all processes. More permits wake those who wait. Fewer take none away: until enough
+     * leases are closed, nobody new is let in. Requests that wait for more than the new limit end with
+     * {@link dev.zkrecipes.core.LockRefusedException}. The number that processes are configured with stays the same.
+     *
+     * <p>Needs the right to write the semaphore's node.
+     *
+     * @param maxLeases how many permits there are from now on, at least 1
+     * @throws IllegalArgumentException if {@code maxLeases} is less than 1
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: then it is not
+     *     known whether it was resized, and doing it again does no harm
+     * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
+     */
+    public void resize(int maxLeases) throws InterruptedException {
+        Permits.check(maxLeases);
+        internals.changeRule(rule -> {
+            SemaphoreLimit limit =
+                    rule.map(data -> SemaphoreLimit.decode(path, data)).orElse(SemaphoreLimit.of(this.maxLeases));
+            limit.requireConfigured(path, this.maxLeases);
+            return limit.resized(maxLeases).encode();
+        });
+    }
+
+    private int limit(LockSnapshot snapshot) {
+        return snapshot.rule()
+                .map(data -> SemaphoreLimit.decode(path, data).current())
+                .orElse(maxLeases);
+    }
+
+    /**
+     * Who holds permits and who waits for them, in the order of the queue, as of one look at the server.
+     *
+     * @return the participants, of which {@link #permitsOf} tells the size; empty if there are none
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer within the request
+     *     time-out
+     * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses the request
+     */
+    public List<Participant> participants() throws InterruptedException {
+        return lock(1).participants();
+    }
+
+    /**
+     * How many permits a participant of a semaphore holds or waits for.
+     *
+     * @param participant one of {@link #participants()}
+     * @return the number, at least 1
+     * @throws IllegalArgumentException if it is not of a semaphore
+     */
+    public static int permitsOf(Participant participant) {
+        return Permits.parse(participant.payload())
+                .filter(permits -> participant.kind().equals(SemaphoreDriver.KIND))
+                .orElseThrow(() -> new IllegalArgumentException("not a participant of a semaphore: " + participant));
+    }
+
+    @Override
+    public String toString() {
+        return "InterProcessSemaphore[" + path + ", " + maxLeases + "]";
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A request holds if its permits and those of everybody in front of it are within the limit. A node asks for all its
+ * permits together; their number is the payload of its name.
+ *
+ * <p>Leases come back in any order, so a request does not wait for one node: it watches the nearest ones in front of it,
+ * as few as have more permits together than the limit leaves beside its own. Until one of those is gone, it cannot hold.
+ *
+ * @param path the path of the semaphore, for errors
+ * @param limit the limit that this driver decides by
+ * @param permits how many permits this request asks for
+ */
+record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implements SharedRuleDriver {
+    static final String KIND = "lease.";
+
+    @Override
+    public String nodeName() {
+        return KIND + permits + "-";
+    }
+
+    @Override
+    public Optional<LockNode> parse(String childName) {
+        return LockNode.parseWithPayload(childName, KIND)
+                .filter(node -> Permits.parse(node.payload()).isPresent());
+    }
+
+    @Override
+    public byte[] initialRule() {
+        return SemaphoreLimit.of(limit.configured()).encode();
+    }
+
+    @Override
+    public LockDriver under(byte[] rule) {
+        SemaphoreLimit found = SemaphoreLimit.decode(path, rule);
+        found.requireConfigured(path, limit.configured());
+        return new SemaphoreDriver(path, found, permits);
+    }
+
+    @Override
+    public Decision decide(List<LockNode> predecessors, LockNode self) {
+        int own = permits(self);
+        long room = (long) limit.current() - own;
+        if (room < 0) {
+            return Decision.never("it asks for " + own + " permits, and the limit is " + limit.current());
+        }
+        long inFront = 0;
+        for (int i = predecessors.size() - 1; i >= 0; i--) {
+            inFront += permits(predecessors.get(i));
+            if (inFront > room) {
+                return Decision.waitFor(predecessors.subList(i, predecessors.size()));
+            }
+        }
+        return Decision.granted();
+    }
+
+    /** How many permits a node of a semaphore asks for. */
+    static int permits(LockNode node) {
+        return Permits.parse(node.payload()).orElseThrow();
+    }
+}

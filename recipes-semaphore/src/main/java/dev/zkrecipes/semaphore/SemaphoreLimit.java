@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import com.google.common.base.Splitter;
+import dev.zkrecipes.core.LockRefusedException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The limit of a semaphore, which is the data of its node: three lines of UTF-8, {@code zkrecipes 1},
+ * {@code configured=N} and {@code current=N}, each with a line feed at its end. {@code docs/wire-format.md} is the
+ * reference.
+ *
+ * @param configured the number that all its users name in their code
+ * @param current the number in force; another one after a resize
+ */
+record SemaphoreLimit(int configured, int current) {
+    private static final String VERSION_LINE = "zkrecipes 1";
+    private static final String CONFIGURED = "configured=";
+    private static final String CURRENT = "current=";
+
+    /** The limit of a semaphore that was never resized. */
+    static SemaphoreLimit of(int maxLeases) {
+        return new SemaphoreLimit(maxLeases, maxLeases);
+    }
+
+    /**
+     * Reads the limit from a node.
+     *
+     * @param path the node, for the error
+     * @throws LockRefusedException if the data is not that of a semaphore
+     */
+    static SemaphoreLimit decode(String path, byte[] data) {
+        List<String> lines = Splitter.on('\n').splitToList(new String(data, StandardCharsets.UTF_8));
+        if (lines.get(0).equals(VERSION_LINE)) {
+            Optional<Integer> configured = number(lines, CONFIGURED);
+            Optional<Integer> current = number(lines, CURRENT);
+            if (configured.isPresent() && current.isPresent()) {
+                return new SemaphoreLimit(configured.get(), current.get());
+            }
+        }
+        throw new LockRefusedException("the node " + path + " holds no limit of a semaphore but "
+                + (data.length == 0 ? "no data" : data.length + " bytes of something else")
+                + ": it was made for something else, or by hand; use another path, or delete it while nobody uses it");
+    }
+
+    byte[] encode() {
+        return (VERSION_LINE + '\n' + CONFIGURED + configured + '\n' + CURRENT + current + '\n')
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Does nothing if this is the limit of a semaphore that was configured so.
+     *
+     * @throws LockRefusedException if it is not
+     */
+    void requireConfigured(String path, int maxLeases) {
+        if (configured != maxLeases) {
+            throw new LockRefusedException("the semaphore " + path + " was made with " + configured
+                    + " leases, and this process is configured with " + maxLeases
+                    + ": name the same number in all processes, and change the number in force with resize");
+        }
+    }
+
+    SemaphoreLimit resized(int maxLeases) {
+        return new SemaphoreLimit(configured, maxLeases);
+    }
+
+    private static Optional<Integer> number(List<String> lines, String name) {
+        return lines.stream()
+                .filter(line -> line.startsWith(name))
+                .map(line -> line.substring(name.length()))
+                .flatMap(value -> Permits.parse(value).stream())
+                .findFirst();
+    }
+}
