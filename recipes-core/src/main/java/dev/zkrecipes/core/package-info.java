@@ -13,7 +13,8 @@
  * <tr><td>{@link dev.zkrecipes.core.LockException}</td><td>the base of all errors</td></tr>
  * </table>
  *
- * <p>The locks themselves are in modules of their own, {@code recipes-mutex} first. Who wants to write a lock of his own
+ * <p>The locks themselves are in modules of their own: {@code recipes-mutex}, {@code recipes-rwlock},
+ * {@code recipes-semaphore}, {@code recipes-multilock}. Who wants to write a lock of his own
  * starts at {@link dev.zkrecipes.core.spi}.
  */
 @NullMarked

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.Acquisition.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -294,7 +296,9 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public boolean isAcquiredInThisProcess() {
-        return holds.all().stream().anyMatch(data -> data.holds(targets))
+        return Stream.of(holds.all(), client.threadHolds().all())
+                        .flatMap(Collection::stream)
+                        .anyMatch(data -> data.holds(targets))
                 || ownerless.stream().anyMatch(HeldLease::isStanding);
     }
 
