@@ -7,19 +7,15 @@ import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.Steps.Step;
 import dev.zkrecipes.core.spi.Answer;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.State;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -47,20 +43,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
  * grant or the caller by giving up.
  */
-final class Attempt implements Acquisition, SessionObserver, SessionSource.User, QueueEntry.Owner {
-
+final class Attempt implements Acquisition, SessionObserver, SessionSource.User, Turn.Owner {
     private final EngineClient client;
     private final LockTargets targets;
     private final Mode mode;
     private final Runnable onQueued;
     private final Steps steps;
-    private final WaitSet waits;
     private final CompletableFuture<Optional<List<Grant>>> outcome = new CompletableFuture<>();
 
     private @Nullable Session session;
     private @Nullable QueueEntry entry;
-    private boolean confirmed; // by a write that was committed in or just before this step
-    private boolean confirmedTwice;
+    private @Nullable Turn turn;
 
     /**
      * Prepares an attempt.
@@ -73,7 +66,6 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
         this.mode = mode;
         this.onQueued = onQueued;
         this.steps = new Steps(client.scheduler(), new Backoff(client.settings()), this::onFailure);
-        this.waits = new WaitSet(this::onChange, this::onWatchRefused);
     }
 
     // ---- What callers do, on any thread.
@@ -188,16 +180,21 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
     }
 
     private void onPeeked(Look look) {
-        switch (look.code()) {
-            case OK, NONODE ->
-                deciding(() -> Verdict.onNewcomer(targets, look)).ifPresent(verdict -> {
-                    if (verdict instanceof Verdict.Granted || (verdict instanceof Verdict.Wait && mode == Mode.QUEUE)) {
-                        enqueue();
-                    } else {
-                        act(verdict);
-                    }
-                });
-            default -> retryOrFail("list " + targets.path(), look.answer(), this::peek);
+        if (look.code() != Code.OK && look.code() != Code.NONODE) {
+            retryOrFail("list " + targets.path(), look.answer(), this::peek);
+            return;
+        }
+        try {
+            Verdict verdict = Verdict.onNewcomer(targets, look);
+            if (verdict instanceof Verdict.Never never) {
+                fail(never.refusal());
+            } else if (verdict instanceof Verdict.Granted || mode == Mode.QUEUE) {
+                enqueue();
+            } else {
+                end(() -> outcome.complete(Optional.empty()));
+            }
+        } catch (LockException e) {
+            fail(e);
         }
     }
 
@@ -209,93 +206,25 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
 
     @Override
     public void onEntered(Look look) {
-        confirmed = true;
-        onListed(look);
+        Turn begun = new Turn(targets, nodes(), session(), steps, this);
+        turn = begun;
+        begun.decide(look);
     }
 
-    // ---- Deciding and waiting.
-
-    private void list() {
-        steps.become(Step.LISTING);
-        confirmed = session().isFreshlyProven();
-        if (!confirmed) {
-            // A lease must not start on an old proof. The list that follows tells if the node is gone.
-            session().check(nodes().stream().map(QueueNode::path).toList(), steps.inThisStep(answer -> {
-                confirmed = answer.isOk();
-                if (!confirmed && answer.code() != Code.NONODE) {
-                    retryOrFail("check " + names(), answer, this::list);
-                }
-            }));
-        }
-        session().lists().ask(targets.query(), steps.inThisStep(this::onListed));
-    }
-
-    private void onListed(Look look) {
-        switch (look.code()) {
-            case OK -> decide(look);
-            case NONODE -> onVanished();
-            default -> retryOrFail("list " + targets.path(), look.answer(), this::list);
-        }
-    }
-
-    private void decide(Look look) {
-        steps.resetPace();
-        deciding(() -> Verdict.onOwn(targets, nodes(), look)).ifPresent(this::act);
-    }
-
-    private void act(Verdict verdict) {
-        if (verdict instanceof Verdict.Never never) {
-            fail(new LockRefusedException("the lock " + never.lockPath() + " refuses this request: " + never.reason()));
-        } else if (verdict instanceof Verdict.Vanished) {
-            onVanished();
-        } else if (verdict instanceof Verdict.Granted) {
-            grantOrConfirm();
-        } else if (mode == Mode.TRY) {
+    @Override
+    public boolean onBusy() {
+        if (mode == Mode.TRY) {
             end(() -> outcome.complete(Optional.empty()));
-        } else if (verdict instanceof Verdict.Wait wait) {
-            waitFor(wait);
+            return false;
         }
-    }
-
-    private void waitFor(Verdict.Wait wait) {
         steps.become(Step.WAITING);
         client.queueGuard().add(this);
-        waits.waitFor(wait, session().watches());
         onQueued.run();
+        return true;
     }
 
-    /** Something that was waited for is gone or has changed. */
-    private void onChange() {
-        if (steps.isIn(Step.WAITING)) {
-            list();
-        }
-    }
-
-    private void onWatchRefused(String path, Answer<?> answer) {
-        fail(Refusal.of(targets.path(), "watch " + path, answer.code()));
-    }
-
-    private void grantOrConfirm() {
-        boolean stillborn = session().isOutlived();
-        if (!confirmed || stillborn || (!session().isProven() && !confirmedTwice)) {
-            // Better a valid lease a moment later. Once more is enough: on a line that is too slow no lease is valid.
-            confirmedTwice = confirmed;
-            list();
-            return;
-        }
-        deciding(this::grants).ifPresent(this::deliver);
-    }
-
-    private List<Grant> grants() {
-        List<Grant> grants = new ArrayList<>();
-        for (int i = 0; i < nodes().size(); i++) {
-            QueueNode node = nodes().get(i);
-            grants.add(new Grant(targets.all().get(i), node, Grant.token(node)));
-        }
-        return grants;
-    }
-
-    private void deliver(List<Grant> grants) {
+    @Override
+    public void onGranted(List<Grant> grants) {
         entry = null;
         grants.forEach(session().leases()::add);
         finish(Step.GRANTED);
@@ -319,7 +248,7 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
     /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
     @Override
     public void onVanished() {
-        String names = names();
+        String names = QueueNode.describe(nodes());
         discardNodes();
         if (targets.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
             fail(placeLost((targets.isSingle() ? "its node " : "one of its nodes ") + names
@@ -354,16 +283,6 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
         }
     }
 
-    /** Runs what may call a driver; empty if that failed, and then so has the attempt. */
-    private <T> Optional<T> deciding(Supplier<T> decision) {
-        try {
-            return Optional.of(decision.get());
-        } catch (LockException e) {
-            fail(e);
-            return Optional.empty();
-        }
-    }
-
     @Override
     public void fail(LockException why) {
         end(() -> outcome.completeExceptionally(why));
@@ -386,19 +305,25 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
         steps.become(last);
         client.queueGuard().remove(this);
         client.sessions().forget(this);
-        Session current = session;
-        if (current != null) {
-            waits.clear(current.watches());
-            current.ignore(this);
+        endTurn();
+        if (session != null) {
+            session.ignore(this);
         }
         client.exit(this);
+    }
+
+    private void endTurn() {
+        if (turn != null) {
+            turn.end();
+            turn = null;
+        }
     }
 
     private void discardNodes() {
         QueueEntry left = entry;
         if (left != null) {
             entry = null;
-            waits.clear(left.nodes().get(0).session().watches());
+            endTurn();
             client.queueGuard().remove(this);
             client.cleaner().discard(left.nodes());
         }
@@ -410,10 +335,5 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
 
     private List<QueueNode> nodes() {
         return Preconditions.checkNotNull(entry, "no node in step %s", steps).nodes();
-    }
-
-    /** What to call the nodes in messages. */
-    private String names() {
-        return nodes().stream().map(QueueNode::describe).collect(Collectors.joining(", "));
     }
 }

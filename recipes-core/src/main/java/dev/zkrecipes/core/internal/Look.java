@@ -29,7 +29,7 @@ final class Look {
 
     private final Answer<?> answer;
     private final Map<String, Seen> paths = new HashMap<>();
-    private final Map<LockTarget, LockQueue> queues = new IdentityHashMap<>();
+    private final IdentityHashMap<LockTarget, LockQueue> queues = new IdentityHashMap<>();
 
     private Look(Answer<?> answer) {
         this.answer = answer;

@@ -87,12 +87,13 @@ final class NodeCleaner {
         }
         deletions.get(0).node.session().zk().multi(operations, answer -> {
             for (Deletion deletion : deletions) {
-                if (deletion.phase != Phase.TOGETHER) {
-                    continue; // the client was closed meanwhile
-                } else if (answer.isOk()) {
-                    deletion.finish(null);
-                } else {
-                    deletion.begin();
+                // Otherwise the client was closed meanwhile.
+                if (deletion.phase == Phase.TOGETHER) {
+                    if (answer.isOk()) {
+                        deletion.finish(null);
+                    } else {
+                        deletion.begin();
+                    }
                 }
             }
         });

@@ -5,7 +5,9 @@ package dev.zkrecipes.core.internal;
 
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.spi.LockNode;
+import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -102,6 +104,11 @@ final class QueueNode {
     /** What to call the node in messages, also before its number is known. */
     String describe() {
         return path == null ? prefix() + "?" : path;
+    }
+
+    /** The same for several. */
+    static String describe(List<QueueNode> nodes) {
+        return nodes.stream().map(QueueNode::describe).collect(Collectors.joining(", "));
     }
 
     /** Runs {@code task} once the create is answered, at once if it is already. */

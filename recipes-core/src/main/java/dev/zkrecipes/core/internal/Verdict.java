@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
@@ -31,7 +32,11 @@ sealed interface Verdict {
     record Wait(Set<String> nodes, Map<String, RuleVersion> rules) implements Verdict {}
 
     /** One never will. */
-    record Never(String lockPath, String reason) implements Verdict {}
+    record Never(String lockPath, String reason) implements Verdict {
+        LockRefusedException refusal() {
+            return new LockRefusedException("the lock " + lockPath + " refuses this request: " + reason);
+        }
+    }
 
     /** One of the request's nodes is not there. */
     record Vanished() implements Verdict {}
