@@ -217,6 +217,11 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
     }
 
     @Override
+    public List<Long> watchers(String path) {
+        return tree().watchers(path);
+    }
+
+    @Override
     public List<String> children(String path) {
         return tree().children(path);
     }

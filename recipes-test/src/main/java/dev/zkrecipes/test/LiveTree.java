@@ -38,6 +38,12 @@ final class LiveTree implements ServerTree {
     }
 
     @Override
+    public List<Long> watchers(String path) {
+        Set<Long> sessions = server.tree().getWatchesByPath().getSessions(path);
+        return sessions == null ? List.of() : sessions.stream().sorted().toList();
+    }
+
+    @Override
     public List<String> children(String path) {
         DataNode node = server.tree().getNode(path);
         if (node == null) {

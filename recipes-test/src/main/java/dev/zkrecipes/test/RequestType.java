@@ -102,8 +102,8 @@ public enum RequestType {
         return sessionId == 0 ? CREATE_SESSION : RESUME_SESSION;
     }
 
-    /** Whether it only keeps a session: pings, and setting up, resuming or closing the session. */
-    boolean isSessionKeeping() {
+    /** {@return whether it only keeps a session: pings, and setting up, resuming or closing the session} */
+    public boolean isSessionKeeping() {
         return this == PING || this == CREATE_SESSION || this == RESUME_SESSION || this == CLOSE_SESSION;
     }
 }

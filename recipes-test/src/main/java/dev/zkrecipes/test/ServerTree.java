@@ -27,6 +27,14 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
     int watchCount();
 
     /**
+     * Tells who watches a node: who would hear of its change or deletion because of a read of its data or existence.
+     *
+     * @param path the node
+     * @return the ids of the sessions in ascending order; empty if there are none
+     */
+    List<Long> watchers(String path);
+
+    /**
      * Lists children, straight from the server's memory.
      *
      * @param path the parent

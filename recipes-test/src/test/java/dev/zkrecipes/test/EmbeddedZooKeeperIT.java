@@ -251,11 +251,14 @@ class EmbeddedZooKeeperIT {
             CompletableFuture<EventType> event = client.watch("/a");
             client.zk().getChildren("/", true);
             assertThat(server.watchCount()).isEqualTo(2);
+            assertThat(server.watchers("/a")).containsExactly(client.session());
+            assertThat(server.watchers("/")).isEmpty();
             assertThat(server.eventsSent()).isZero();
 
             client.create("/a");
 
             assertThat(server.watchCount()).isZero();
+            assertThat(server.watchers("/a")).isEmpty();
             assertThat(server.eventsSent()).isEqualTo(2);
             assertThat(event).succeedsWithin(LIMIT).isEqualTo(EventType.NodeCreated);
         }
