@@ -11,7 +11,6 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Fault;
@@ -51,36 +50,6 @@ class MutexExclusionIT {
                 .connectString(connectString)
                 .sessionTimeout(SESSION)
                 .build();
-    }
-
-    @Test
-    @Tag("H01")
-    void waiterWhoseSessionIsReplaced_isGrantedOnlyOnANodeOfTheNewSession() throws Exception {
-        try (ZooKeeperClient holding = client(server.connectString());
-                ZooKeeperClient waiting = client(server.connectString())) {
-            InterProcessMutex waiter = new InterProcessMutex(waiting, path);
-            Lease held = new InterProcessMutex(holding, path).acquire();
-            CompletableFuture<Lease> wanted = waiter.acquireAsync();
-            await().until(() -> server.children(path).size() == 2);
-            ZooKeeper oldHandle = waiting.zooKeeper().orElseThrow();
-            List<String> oldNodes = server.ephemerals(oldHandle.getSessionId());
-            assertThat(oldNodes).hasSize(1);
-
-            // The client believes that the session is gone, the server keeps it.
-            oldHandle.getTestable().injectSessionExpiration();
-            await().until(() -> waiting.zooKeeper().orElseThrow() != oldHandle
-                    && waiting.connectionState() == ConnectionState.CONNECTED);
-            held.close();
-
-            Lease granted = wanted.get(10, TimeUnit.SECONDS);
-            List<Participant> participants = waiter.participants();
-            assertThat(participants).hasSize(1);
-            assertThat(participants.get(0).sessionId())
-                    .isEqualTo(waiting.zooKeeper().orElseThrow().getSessionId())
-                    .isNotEqualTo(oldHandle.getSessionId());
-            assertThat(path + "/" + participants.get(0).node()).isNotIn(oldNodes);
-            granted.close();
-        }
     }
 
     @Test

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.mutex;
 
-import static dev.zkrecipes.mutex.Soon.await;
+import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -16,6 +16,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.LeakCheck;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -32,7 +33,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
@@ -204,47 +204,6 @@ class MutexLeakIT {
             assertFree(sound);
         } finally {
             leaver.shutdownNow();
-        }
-    }
-
-    @Test
-    @Tag("H42")
-    void timedOutAcquires_leaveNoNodeAndAtMostOneWatch() throws Exception {
-        try (ZooKeeperClient holding = client();
-                WatchList handle = new WatchList(server.connectString());
-                ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
-            Lease held = new InterProcessMutex(holding, path).acquire();
-            InterProcessMutex mutex = new InterProcessMutex(client, path);
-            int before = server.watchCount();
-            // One that certainly waits behind a watch, then many that end at any step.
-            CompletableFuture<Lease> certain = mutex.acquireAsync();
-            await().until(() -> !handle.getDataWatches().isEmpty() && server.watchCount() == before + 1);
-            certain.cancel(false);
-            for (int i = 0; i < 1000; i++) {
-                assertThat(mutex.tryAcquire(Duration.ofMillis(1))).isEmpty();
-            }
-            await("the holder alone")
-                    .untilAsserted(() -> assertThat(server.children(path)).hasSize(1));
-            await("no watch in the client")
-                    .untilAsserted(() -> assertThat(handle.getDataWatches()).isEmpty());
-            assertThat(server.watchCount()).as("watches at the server").isBetween(before, before + 1);
-            held.close();
-            assertThat(server.watchCount()).as("watches at the server").isEqualTo(before);
-            assertThat(server.children(path)).isEmpty();
-            assertFree(mutex);
-        }
-    }
-
-    /** A handle that tells its client-side watches, apart from the one by which a wrapped session is heard. */
-    private static final class WatchList extends ZooKeeper {
-        WatchList(String connectString) throws IOException {
-            super(connectString, Math.toIntExact(SESSION.toMillis()), event -> {});
-        }
-
-        @Override
-        protected List<String> getDataWatches() {
-            return super.getDataWatches();
         }
     }
 

@@ -13,6 +13,9 @@
  *       received or a proxy forwarded.
  *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} stands between a client and a server and delays, holds, loses or
  *       cuts what passes. {@link dev.zkrecipes.test.Fault} and {@link dev.zkrecipes.test.Held} tell when it happened.
+ *   <li>Suites: {@link dev.zkrecipes.test.contract} has the tests that every lock has to pass.
+ *   <li>Time and chance: {@link dev.zkrecipes.test.Soon} waits for what is about to happen, {@link
+ *       dev.zkrecipes.test.Seed} lets a random test be replayed.
  *   <li>Threads: {@link dev.zkrecipes.test.Workers} runs the threads of a test and reports their failures;
  *       {@link dev.zkrecipes.test.LeakCheck} finds the threads that code under test left running.
  * </ul>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.mutex.Soon.await;
+import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ConnectionState;
@@ -23,24 +23,31 @@ final class Contenders implements AutoCloseable {
     final ZooKeeperClient client;
     final ZooKeeperClient rivals;
 
-    private Contenders(EmbeddedZooKeeper server, Recipe recipe) {
+    private Contenders(EmbeddedZooKeeper server, Recipe recipe, Duration session) {
         this.server = server;
         this.recipe = recipe;
         this.proxy = FaultProxy.to(server);
-        this.client = connect(proxy.connectString());
-        this.rivals = connect(server.connectString());
+        this.client = connect(proxy.connectString(), session);
+        this.rivals = connect(server.connectString(), SESSION);
     }
 
     static Contenders open(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
-        Contenders contenders = new Contenders(server, recipe);
+        return open(server, recipe, SESSION);
+    }
+
+    /** With another session time-out of the client under test. */
+    static Contenders open(EmbeddedZooKeeper server, Recipe recipe, Duration session) throws InterruptedException {
+        Contenders contenders = new Contenders(server, recipe, session);
         contenders.awaitConnected();
         return contenders;
     }
 
-    private static ZooKeeperClient connect(String connectString) {
+    private static ZooKeeperClient connect(String connectString, Duration session) {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(SESSION)
+                .sessionTimeout(session)
+                // What a recipe lets go a while after its last use is gone soon.
+                .retryDelay(Duration.ofMillis(20), Duration.ofMillis(100))
                 .build();
     }
 
@@ -49,20 +56,34 @@ final class Contenders implements AutoCloseable {
         assertThat(rivals.awaitConnected(Duration.ofSeconds(5))).isTrue();
     }
 
+    /** Whether the client under test is connected and nothing is left of whatever it has done. */
+    boolean isClean() throws InterruptedException {
+        return client.connectionState() == ConnectionState.CONNECTED
+                && server.watchCount() == 0
+                && Remains.of(client).isEmpty()
+                && server.ephemerals(rivalsSession()).isEmpty();
+    }
+
+    /** Waits until the client under test has another session than this. */
+    void awaitSessionAfter(long lost) throws InterruptedException {
+        await().until(() -> session() != 0 && session() != lost);
+        awaitConnected();
+    }
+
     /** Cuts the client under test off until the proxy accepts again. */
     void disconnect() {
         proxy.refuse();
         await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
     }
 
-    /** The session of the client under test, as the server knows it. */
+    /** The session of the client under test, as the server knows it; 0 while there is none. */
     long session() {
         return client.zooKeeper().orElseThrow().getSessionId();
     }
 
-    /** Waits until so many requests stand behind their rivals and watch them. */
-    void awaitWatches(int count) {
-        await().until(() -> server.watchCount() == count);
+    /** The session of the rivals' client. */
+    long rivalsSession() {
+        return rivals.zooKeeper().orElseThrow().getSessionId();
     }
 
     @Override

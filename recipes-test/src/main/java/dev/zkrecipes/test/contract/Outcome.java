@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.test.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a request for a lock ended.
  *
  * @param flavour how the lock was asked for
  * @param ending with the lock, without it, or with an error
- * @param error the error, if that is how it ended, else null
+ * @param error the error, if that is how it ended
  * @param interrupted whether the thread's interrupt flag was set at the end
  * @param took how long it took
  */
-record Outcome(Flavour flavour, Ending ending, Throwable error, boolean interrupted, Duration took) {
+record Outcome(Flavour flavour, Ending ending, @Nullable Throwable error, boolean interrupted, Duration took) {
 
     /** The ways to end. */
     enum Ending {
@@ -35,6 +36,12 @@ record Outcome(Flavour flavour, Ending ending, Throwable error, boolean interrup
 
     void assertFailed(Class<? extends Throwable> type) {
         assertThat(error).as(toString()).isExactlyInstanceOf(type);
+    }
+
+    /** The same, and the message names the path: who reads it in a log has to know which lock it is about. */
+    void assertFailed(Class<? extends Throwable> type, String path) {
+        assertFailed(type);
+        assertThat(error).hasMessageContaining(path);
     }
 
     void assertInterrupted(boolean expected) {

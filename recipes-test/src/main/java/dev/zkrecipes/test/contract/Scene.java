@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.mutex.Soon.await;
+import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.Remains;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.time.Duration;
 import java.util.List;
@@ -25,10 +24,12 @@ final class Scene {
 
     private final Contenders contenders;
     private final EmbeddedZooKeeper server;
+    private final List<String> queues;
 
     private Scene(Contenders contenders, LockOptions options) {
         this.contenders = contenders;
         this.server = contenders.server;
+        this.queues = contenders.recipe.queues().stream().map(path::concat).toList();
         this.lock = contenders.recipe.lock().make(contenders.client, path, options);
         this.rival = contenders.recipe.rival().make(contenders.rivals, path, LockOptions.defaults());
     }
@@ -41,36 +42,62 @@ final class Scene {
         contenders.awaitConnected();
         Scene scene = new Scene(contenders, options);
         scene.rival.acquire().close();
+        scene.lock.acquire().close(); // has more paths, maybe
         return scene;
     }
 
+    /** The paths of all nodes in all queues. */
     List<String> nodes() {
-        return server.children(path);
+        return queues.stream()
+                .flatMap(queue -> server.children(queue).stream().map(name -> queue + "/" + name))
+                .toList();
     }
 
-    /** Waits until this many nodes are in the queue. */
-    void awaitNodes(int count) {
-        await().until(() -> nodes().size() == count);
+    /** Those of one session. */
+    List<String> nodesOf(long session) {
+        return nodes().stream().filter(node -> isOwnedBy(session, node)).toList();
     }
 
-    /** Waits until one request stands behind the rival and watches him, the only one in all scenes. */
+    private boolean isOwnedBy(long session, String node) {
+        return server.owner(node).orElse(0) == session;
+    }
+
+    /** Waits until the one request of the client under test stands in every queue and watches the rival's node. */
     void awaitWaiting() {
-        awaitNodes(2);
-        contenders.awaitWatches(1);
+        await().alias("a request that waits").until(this::isWaiting);
     }
 
-    /** The path of the one node in the queue. */
-    String onlyNode() {
-        assertThat(nodes()).hasSize(1);
-        return path + "/" + nodes().get(0);
+    private boolean isWaiting() {
+        long session = contenders.session();
+        return nodesOf(session).size() == queues.size()
+                && nodesOf(contenders.rivalsSession()).stream()
+                        .anyMatch(node -> server.watchers(node).contains(session));
+    }
+
+    /** Waits until nobody but the rival is in the queues. */
+    void awaitOnlyTheRival() {
+        await().untilAsserted(() ->
+                assertThat(nodes()).hasSize(1).allMatch(node -> isOwnedBy(contenders.rivalsSession(), node)));
+    }
+
+    /** Waits until the queues are empty. */
+    void awaitNobody() {
+        await().untilAsserted(() -> assertThat(nodes()).isEmpty());
+    }
+
+    /** One node in each queue, of the client under test and its present session. */
+    void assertHeld() {
+        assertThat(nodes())
+                .hasSize(queues.size())
+                .allMatch(node -> isOwnedBy(contenders.session(), node), "is of the present session");
     }
 
     /** After everybody has given back what he had: the rival can have the lock, and no node is left. */
     void assertPathIsFree() throws InterruptedException {
         Optional<Lease> next = rival.tryAcquire(Duration.ofSeconds(1));
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();
-        next.get().close();
-        await().untilAsserted(() -> assertThat(nodes()).isEmpty());
+        next.orElseThrow().close();
+        awaitNobody();
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThat(lock.holdCount()).isZero();
@@ -80,7 +107,7 @@ final class Scene {
     void assertNothingLeft() throws InterruptedException {
         assertPathIsFree();
         await().untilAsserted(() -> {
-            assertThat(server.watchCount()).isZero();
+            assertThat(server.watchCount()).as("watches at the server").isZero();
             if (contenders.client.connectionState() != ConnectionState.CLOSED) {
                 assertThat(Remains.of(contenders.client)).isEmpty();
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
@@ -26,7 +26,7 @@ record Waiter(Scene scene, Lease held, Request request) {
             Lease held = scene.rival.acquire();
             waiters.add(new Waiter(scene, held, Request.of(workers, flavour, scene.lock)));
         }
-        contenders.awaitWatches(waiters.size());
+        waiters.forEach(waiter -> waiter.scene.awaitWaiting());
         return waiters;
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.mutex.Soon.await;
+import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,12 +12,12 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -27,15 +27,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Once the server has ended the session, every question is answered with the loss, and the holds are counted down. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
-abstract class LossContract {
+public abstract class LossContract {
     private EmbeddedZooKeeper server;
     private Contenders contenders;
     private Scene scene;
     private InterProcessLock lock;
 
-    abstract Recipe recipe();
+    /** For the test of a recipe. */
+    protected LossContract() {}
+
+    /**
+     * The recipe under test.
+     *
+     * @return the same at each call
+     */
+    protected abstract Recipe recipe();
 
     @BeforeEach
     void open(EmbeddedZooKeeper started) throws InterruptedException {
@@ -52,7 +60,7 @@ abstract class LossContract {
 
     @Test
     @Tag("H02")
-    void lostLock_isToldToWhoeverAsks() throws Exception {
+    void lostLock_isToldToWhoeverAsks() throws InterruptedException {
         Lease lease = lock.acquire();
         Lease rivals = loseToTheRival(lease);
 
@@ -64,11 +72,7 @@ abstract class LossContract {
         assertLost(lease::fencingToken);
         assertLost(lease::guard);
         assertLost(lease::verify);
-        assertLost(lock::acquire);
-        assertLost(lock::tryAcquire);
-        assertLost(() -> lock.tryAcquire(Duration.ofSeconds(1)));
-        assertLost(lock.asLock()::lock);
-        assertLost(lock.asLock()::tryLock);
+        assertNobodyGetsTheLock();
         assertThat(rivals.isValid()).isTrue();
 
         lease.close();
@@ -81,10 +85,10 @@ abstract class LossContract {
 
     @Test
     @Tag("H02")
-    void releaseOfALostLock_countsDownAndThrows() throws Exception {
+    void releaseOfALostLock_countsDownAndThrows() throws InterruptedException {
         Lease lease = lock.acquire();
         int holds = 1;
-        if (recipe().reentrant()) {
+        if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
             lock.acquire();
             lock.acquire();
             holds = 3;
@@ -92,7 +96,7 @@ abstract class LossContract {
         Lease rivals = loseToTheRival(lease);
         for (int left = holds; left > 0; left--) {
             assertThat(lock.holdCount()).isEqualTo(left);
-            assertLost(lock::acquire);
+            assertNobodyGetsTheLock();
             assertLost(lock::release);
         }
         assertThat(lock.holdCount()).isZero();
@@ -106,7 +110,7 @@ abstract class LossContract {
 
     @Test
     @Tag("H02")
-    void lossListenersAndFuture_areToldOnce() throws Exception {
+    void lossListenersAndFuture_areToldOnce() throws InterruptedException {
         Lease lease = lock.acquire();
         AtomicInteger before = new AtomicInteger();
         AtomicInteger after = new AtomicInteger();
@@ -121,10 +125,10 @@ abstract class LossContract {
         CompletableFuture<LeaseState> ended = lease.ended();
         assertThat(ended).isNotDone();
         Lease rivals = loseToTheRival(lease);
-        assertThat(ended.get(2, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(Soon.get(ended)).isEqualTo(LeaseState.LOST);
         lease.onLost(after::incrementAndGet);
         await().until(() -> after.get() == 1);
-        assertThat(lease.ended().get(2, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
         lease.close();
         rivals.close();
         lock.acquire().close();
@@ -135,36 +139,36 @@ abstract class LossContract {
     }
 
     @Test
-    void releasedLease_isNotLostLater() throws Exception {
+    void releasedLease_isNotLostLater() throws InterruptedException {
         Lease lease = lock.acquire();
         AtomicInteger lost = new AtomicInteger();
         lease.onLost(lost::incrementAndGet);
         lease.close();
-        assertThat(lease.ended().get(2, TimeUnit.SECONDS)).isEqualTo(LeaseState.RELEASED);
+        assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.RELEASED);
         contenders.client.close();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lost).hasValue(0);
     }
 
     @Test
-    void closingTheClient_losesWhatIsHeld() throws Exception {
+    void closingTheClient_losesWhatIsHeld() throws InterruptedException {
         Lease lease = lock.acquire();
         CompletableFuture<LeaseState> ended = lease.ended();
         contenders.client.close();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(ended.get(2, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(Soon.get(ended)).isEqualTo(LeaseState.LOST);
         assertLost(lease::fencingToken);
         lease.close();
         scene.assertNothingLeft();
     }
 
     @Test
-    void lossOfAnAsynchronousLease_isToldAndClosingItIsSilent() throws Exception {
-        Lease lease = lock.acquireAsync().get(2, TimeUnit.SECONDS);
+    void lossOfAnAsynchronousLease_isToldAndClosingItIsSilent() throws InterruptedException {
+        Lease lease = Soon.get(lock.acquireAsync());
         Lease rivals = loseToTheRival(lease);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
         assertLost(lease::verify);
-        lease.closeAsync().get(2, TimeUnit.SECONDS);
+        Soon.get(lease.closeAsync());
         rivals.close();
         scene.assertNothingLeft();
     }
@@ -175,6 +179,21 @@ abstract class LossContract {
         await().until(() -> lease.state() == LeaseState.LOST);
         contenders.awaitConnected(); // in the next session
         return rivals;
+    }
+
+    /** Told of the loss, or, if the lost hold is nobody's, that the lock is busy. */
+    private void assertNobodyGetsTheLock() throws InterruptedException {
+        if (recipe().ownership() == Ownership.NOBODY) {
+            assertThat(lock.tryAcquire()).isEmpty();
+            assertThat(lock.tryAcquire(Duration.ofMillis(50))).isEmpty();
+            assertThat(lock.asLock().tryLock()).isFalse();
+        } else {
+            assertLost(lock::acquire);
+            assertLost(lock::tryAcquire);
+            assertLost(() -> lock.tryAcquire(Duration.ofSeconds(1)));
+            assertLost(lock.asLock()::lock);
+            assertLost(lock.asLock()::tryLock);
+        }
     }
 
     private void assertLost(ThrowingCallable call) {

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.test.contract;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** One request for a lock, made by a thread of its own, which keeps what it gets until it is told to give it back. */
 final class Request {
     private static final Duration LONG = Duration.ofSeconds(20);
 
+    private final Flavour flavour;
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private final CountDownLatch wantedBack = new CountDownLatch(1);
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
     private final Worker worker;
 
     private Request(Workers workers, Flavour flavour, InterProcessLock lock, Duration limit, boolean interrupted) {
-        this.worker = workers.start(flavour.name(), () -> run(flavour, lock, limit, interrupted));
+        this.flavour = flavour;
+        this.worker = workers.start(flavour.name(), () -> run(lock, limit, interrupted));
     }
 
     static Request of(Workers workers, Flavour flavour, InterProcessLock lock) {
@@ -37,8 +47,8 @@ final class Request {
         return new Request(workers, flavour, lock, LONG, true);
     }
 
-    Outcome outcome() throws Exception {
-        return outcome.get(LONG.toSeconds(), TimeUnit.SECONDS);
+    Outcome outcome() throws InterruptedException {
+        return result(outcome, "an answer");
     }
 
     boolean isDone() {
@@ -49,13 +59,34 @@ final class Request {
         worker.interrupt();
     }
 
-    void giveBack() throws Exception {
+    /** Has the thread give back what it got, and throws what it threw. */
+    void giveBack() throws InterruptedException {
         wantedBack.countDown();
-        givenBack.get(LONG.toSeconds(), TimeUnit.SECONDS);
+        result(givenBack, "the end of giving back");
     }
 
-    private void run(Flavour flavour, InterProcessLock lock, Duration limit, boolean interrupted)
-            throws InterruptedException {
+    /** The same, for what was lost: a release may tell of that, the closing of a lease is silent. */
+    void giveBackLost() throws InterruptedException {
+        try {
+            giveBack();
+        } catch (LockLostException e) {
+            assertThat(flavour).as("told %s", e).isEqualTo(Flavour.JUC_TRY_LOCK);
+        }
+    }
+
+    private <T> T result(CompletableFuture<T> future, String what) throws InterruptedException {
+        try {
+            return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new AssertionError(flavour + " waits in vain for " + what + ": " + worker, e);
+        } catch (ExecutionException e) {
+            Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
+            Throwables.throwIfUnchecked(cause);
+            throw new AssertionError(flavour + " failed", cause);
+        }
+    }
+
+    private void run(InterProcessLock lock, Duration limit, boolean interrupted) throws InterruptedException {
         long begin = System.nanoTime();
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -64,17 +95,17 @@ final class Request {
         try {
             hold = flavour.ask(lock, limit);
         } catch (InterruptedException | RuntimeException e) {
-            end(flavour, Outcome.Ending.FAILED, e, begin);
+            end(Outcome.Ending.FAILED, e, begin);
             return;
         }
-        end(flavour, hold.isPresent() ? Outcome.Ending.GRANTED : Outcome.Ending.NOT_GRANTED, null, begin);
+        end(hold.isPresent() ? Outcome.Ending.GRANTED : Outcome.Ending.NOT_GRANTED, null, begin);
         if (hold.isPresent()) {
             wantedBack.await();
             giveBack(hold.get());
         }
     }
 
-    private void end(Flavour flavour, Outcome.Ending ending, Throwable error, long begin) {
+    private void end(Outcome.Ending ending, @Nullable Throwable error, long begin) {
         Duration took = Duration.ofNanos(System.nanoTime() - begin);
         outcome.complete(new Outcome(flavour, ending, error, Thread.interrupted(), took));
     }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.Assertions;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+
+/** Waiting for what has happened already or is about to: looks at once and often, where Awaitility looks every 100 ms. */
+public final class Soon {
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private Soon() {}
+
+    /**
+     * Begins a wait of at most 5 s that looks every 5 ms.
+     *
+     * @return what to tell the condition
+     */
+    public static ConditionFactory await() {
+        return Awaitility.await()
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(5))
+                .atMost(LIMIT);
+    }
+
+    /**
+     * Takes the value of a future that is there already or is about to be.
+     *
+     * @param <T> what it is
+     * @param future the future
+     * @return its value
+     * @throws AssertionError if it fails, or takes longer than 5 s
+     */
+    @CanIgnoreReturnValue
+    public static <T> T get(CompletableFuture<T> future) {
+        Assertions.assertThat(future).succeedsWithin(LIMIT);
+        return future.join();
+    }
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.Seed;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every way to ask for a lock against every way in which the request can end while there is a session. Each method is one
+ * ending, played with each flavour of request that can end so; whatever the ending, nothing is left of the request.
+ */
+public abstract class AcquireContract extends Stage {
+    private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
+    private static final Duration SHORT = Duration.ofMillis(200);
+    /** How late a thread may be on a busy machine. */
+    private static final Duration LATE = Duration.ofMillis(700);
+
+    private static final int INTERRUPTS = 1500;
+    private static final int TIME_OUTS = 1000;
+
+    /** For the test of a recipe. */
+    protected AcquireContract() {}
+
+    // ---- With the lock.
+
+    @ParameterizedTest
+    @EnumSource
+    void freeLock_isGranted(Flavour flavour) throws InterruptedException {
+        Request request = Request.of(workers, flavour, scene.lock);
+        request.outcome().assertGranted();
+        request.outcome().assertInterrupted(false);
+        assertThat(scene.lock.isAcquiredInThisProcess()).isTrue();
+        scene.assertHeld();
+        assertThat(scene.rival.tryAcquire()).isEmpty();
+        request.giveBack();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "waiting")
+    void heldLock_isGrantedWhenItIsGivenBack(Flavour flavour) throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        Request request = Request.of(workers, flavour, scene.lock);
+        scene.awaitWaiting();
+        assertThat(request.isDone()).isFalse();
+        assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
+        held.close();
+        request.outcome().assertGranted();
+        request.outcome().assertInterrupted(false);
+        assertThat(scene.rival.tryAcquire()).isEmpty();
+        request.giveBack();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H61")
+    void leaseOfAThread_isClosedByThatThreadOnly_andOthersByAnybody() throws InterruptedException {
+        Lease lease = scene.lock.acquire();
+        workers.start("another", () -> {
+            if (recipe().ownership().isOfThread()) {
+                assertThatThrownBy(lease::close).isInstanceOf(IllegalMonitorStateException.class);
+            } else {
+                lease.close();
+            }
+        });
+        workers.join(Duration.ofSeconds(5));
+        assertThat(scene.lock.isAcquiredInThisProcess())
+                .isEqualTo(recipe().ownership().isOfThread());
+        lease.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    void acquireByTheHolder_needsNoRequestIfReentrant() throws InterruptedException {
+        Lease first = scene.lock.acquire();
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Optional<Lease> second = scene.lock.tryAcquire();
+        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
+        if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
+            assertThat(sent.total()).as(sent.toString()).isZero();
+            assertThat(second).isPresent();
+            scene.assertHeld();
+        } else {
+            assertThat(sent.total()).as(sent.toString()).isPositive();
+        }
+        second.ifPresent(Lease::close);
+        assertThat(scene.lock.isHeldByCurrentThread()).isTrue();
+        assertThat(scene.rival.tryAcquire()).isEmpty();
+        first.close();
+        scene.assertNothingLeft();
+    }
+
+    // ---- Without the lock, because others have it.
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "trying")
+    @Tag("H55")
+    void heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten(Flavour flavour) throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Request request = Request.of(workers, flavour, scene.lock);
+        request.outcome().assertNotGranted();
+        assertNothingWasWrittenSince(before);
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "timed")
+    void zeroTimeout_onlyTries(Flavour flavour) throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Request request = Request.limited(workers, flavour, scene.lock, Duration.ZERO);
+        request.outcome().assertNotGranted();
+        assertNothingWasWrittenSince(before);
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    private void assertNothingWasWrittenSince(RequestCounts before) {
+        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
+        assertThat(Step.writes(sent)).as(sent.toString()).isZero();
+    }
+
+    @Test
+    void negativeTimeout_isRefusedAndToALockMeansToTry() throws InterruptedException {
+        assertThatThrownBy(() -> scene.lock.tryAcquire(Duration.ofNanos(-1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT-0.000000001S");
+        Lease held = scene.rival.acquire();
+        assertThat(scene.lock.asLock().tryLock(-1, TimeUnit.DAYS)).isFalse();
+        assertThat(scene.lock.asLock().tryLock(Long.MIN_VALUE, TimeUnit.DAYS)).isFalse();
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "timed")
+    void longestTimeout_isNoTimeout(Flavour flavour) throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        Request request = Request.limited(workers, flavour, scene.lock, Duration.ofNanos(Long.MAX_VALUE));
+        scene.awaitWaiting();
+        held.close();
+        request.outcome().assertGranted();
+        request.giveBack();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "timed")
+    @Tag("H36")
+    void timedOutWaiter_isNotGrantedAfterwards_butWhoAsksNext(Flavour flavour) throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        Request request = Request.limited(workers, flavour, scene.lock, SHORT);
+        scene.awaitWaiting();
+        request.outcome().assertNotGranted();
+        request.outcome().assertInterrupted(false);
+        assertThat(request.outcome().took()).isBetween(SHORT, SHORT.plus(LATE));
+        held.close();
+        scene.lock.tryAcquire().orElseThrow().close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H42")
+    void timedOutAcquires_leaveNoNodeAndAtMostOneWatch() throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        // One that certainly waits behind a watch, then many that end at any step.
+        CompletableFuture<Lease> certain = scene.lock.acquireAsync();
+        scene.awaitWaiting();
+        certain.cancel(false);
+        for (int i = 0; i < TIME_OUTS; i++) {
+            assertThat(scene.lock.tryAcquire(Duration.ofMillis(1))).isEmpty();
+        }
+        scene.awaitOnlyTheRival();
+        await().untilAsserted(() -> assertThat(Remains.of(contenders.client)).isEmpty());
+        // The client cannot take back the server's own watch on a node that lives.
+        await().untilAsserted(() -> assertThat(server.watchCount()).isLessThanOrEqualTo(1));
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    // ---- Interrupted.
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "interruptible")
+    @Tag("H52")
+    void interruptBefore_endsTheRequestBeforeAnythingIsSent(Flavour flavour) throws InterruptedException {
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Request request = Request.interrupted(workers, flavour, scene.lock);
+        request.outcome().assertFailed(InterruptedException.class);
+        request.outcome().assertInterrupted(false);
+        assertThat(contenders.proxy.requestsSeen().minus(before).total()).isZero();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "uninterruptible")
+    @Tag("H54")
+    void interruptBefore_doesNotDisturbTheOthersAndIsKept(Flavour flavour) throws InterruptedException {
+        Request request = Request.interrupted(workers, flavour, scene.lock);
+        request.outcome().assertGranted();
+        request.outcome().assertInterrupted(true);
+        request.giveBack();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "interruptible")
+    @Tag("H52")
+    void interruptWhileWaiting_endsTheRequest(Flavour flavour) throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        Request request = Request.of(workers, flavour, scene.lock);
+        scene.awaitWaiting();
+        request.interrupt();
+        request.outcome().assertFailed(InterruptedException.class);
+        request.outcome().assertInterrupted(false);
+        scene.awaitOnlyTheRival();
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H54")
+    void interruptWhileWaiting_doesNotDisturbLockAndIsKept() throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        Request request = Request.of(workers, Flavour.JUC_LOCK, scene.lock);
+        scene.awaitWaiting();
+        List<String> queue = scene.nodes();
+        request.interrupt();
+        held.close();
+        request.outcome().assertGranted();
+        request.outcome().assertInterrupted(true);
+        assertThat(queue).containsAll(scene.nodes());
+        request.giveBack();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H40")
+    void interruptsAtRandomTimes_leaveNoNode() throws InterruptedException {
+        Random random = Seed.forTest("interruptsAtRandomTimes").random(0);
+        AtomicInteger interrupted = new AtomicInteger();
+        List<Flavour> flavours = Flavour.interruptible().toList();
+        Worker asking = workers.start("asking", () -> {
+            for (int i = 0; interrupted.get() < INTERRUPTS; i++) {
+                try {
+                    Optional<Runnable> hold = flavours.get(i % flavours.size()).ask(scene.lock, Duration.ofMinutes(1));
+                    hold.orElseThrow().run();
+                } catch (InterruptedException e) {
+                    interrupted.incrementAndGet();
+                }
+            }
+        });
+        workers.start("rival", () -> {
+            while (asking.isAlive()) {
+                scene.rival.acquire().close();
+            }
+        });
+        while (asking.isAlive()) {
+            LockSupport.parkNanos(random.nextInt(2_000_000));
+            asking.interrupt();
+        }
+        workers.join(Duration.ofSeconds(10));
+        assertThat(interrupted).hasValueGreaterThanOrEqualTo(INTERRUPTS);
+        scene.assertNothingLeft();
+    }
+
+    // ---- Given up.
+
+    /** The ways to end a future that one does not want any more. */
+    static Stream<Named<Consumer<CompletableFuture<Lease>>>> renunciations() {
+        return Stream.of(
+                Named.of("cancel", wanted -> wanted.cancel(true)),
+                Named.of("complete", wanted -> wanted.complete(null)),
+                Named.of("fail", wanted -> wanted.completeExceptionally(new IllegalStateException("no longer"))),
+                Named.of("time out", wanted -> wanted.orTimeout(1, TimeUnit.MILLISECONDS)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("renunciations")
+    void futureEndedByTheCaller_leavesTheQueue(Consumer<CompletableFuture<Lease>> renunciation)
+            throws InterruptedException {
+        Lease held = scene.rival.acquire();
+        CompletableFuture<Lease> wanted = scene.lock.acquireAsync();
+        scene.awaitWaiting();
+        renunciation.accept(wanted);
+        scene.awaitOnlyTheRival();
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    void futureCancelledAsItIsGranted_givesTheLockBack() throws InterruptedException {
+        for (int i = 0; i < 200; i++) {
+            CompletableFuture<Lease> wanted = scene.lock.acquireAsync();
+            scene.nodes(); // a varying little while
+            if (!wanted.cancel(true)) {
+                wanted.join().close();
+            }
+        }
+        scene.assertNothingLeft();
+    }
+
+    // ---- Refused.
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "blocking")
+    @Tag("H34")
+    void blockingOnTheEventThread_isRefused(Flavour flavour) throws InterruptedException {
+        CompletableFuture<Optional<Runnable>> asked = new CompletableFuture<>();
+        onEventThread(() -> {
+            try {
+                asked.complete(flavour.ask(scene.lock, SHORT));
+            } catch (InterruptedException | RuntimeException e) {
+                asked.completeExceptionally(e);
+            }
+        });
+        assertThat(asked)
+                .failsWithin(Duration.ofSeconds(2))
+                .withThrowableThat()
+                .withCauseExactlyInstanceOf(IllegalStateException.class)
+                .withMessageContaining("EventThread");
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H34")
+    void askingAndGivingBackOnTheEventThread_works() throws InterruptedException {
+        CompletableFuture<CompletableFuture<Lease>> asked = new CompletableFuture<>();
+        onEventThread(() -> asked.complete(scene.lock.acquireAsync()));
+        Lease lease = Soon.get(Soon.get(asked));
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        onEventThread(() -> {
+            lease.close();
+            closed.complete(null);
+        });
+        Soon.get(closed);
+        scene.assertNothingLeft();
+    }
+
+    private void onEventThread(Runnable task) {
+        ZooKeeper handle = contenders.client.zooKeeper().orElseThrow();
+        handle.exists("/none", false, (rc, path, ctx, stat) -> task.run(), null);
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.EngineScheduler;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * What a client whose locks are all given back must not know any more. It is found by reflection: the engine has no
+ * window for tests, and a field that was renamed fails the suites instead of passing unseen.
+ */
+final class Remains {
+    private final List<String> left = new ArrayList<>();
+
+    private Remains() {}
+
+    /** Names what is left in an open client, as its own thread sees it; empty if nothing is. */
+    static List<String> of(ZooKeeperClient client) throws InterruptedException {
+        CompletableFuture<List<String>> left = new CompletableFuture<>();
+        try {
+            EngineScheduler engine = (EngineScheduler) read(client, "scheduler");
+            engine.execute(() -> {
+                try {
+                    left.complete(look(client));
+                } catch (ReflectiveOperationException | RuntimeException e) {
+                    left.completeExceptionally(e);
+                }
+            });
+            return left.get(5, TimeUnit.SECONDS);
+        } catch (ReflectiveOperationException | ExecutionException | TimeoutException e) {
+            throw new AssertionError("cannot look into the client " + client, e);
+        }
+    }
+
+    private static List<String> look(ZooKeeperClient client) throws ReflectiveOperationException {
+        Remains remains = new Remains();
+        remains.note(client, "attempts", "the client has an attempt");
+        remains.note(read(client, "queueGuard"), "waitingSince", "the queue guard watches over an attempt");
+        remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
+        for (Object session : (Collection<?>) read(client, "living")) {
+            remains.note(session, "observers", "the session has an observer");
+            remains.note(read(session, "watches"), "watches", "the watch registry has a watch");
+            remains.note(read(session, "leases"), "grants", "the lease keeper has a lease");
+        }
+        if (client.zooKeeper().isPresent()) {
+            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
+            watches.setAccessible(true);
+            remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a data watch");
+        }
+        return remains.left;
+    }
+
+    private void note(Object owner, String field, String what) throws ReflectiveOperationException {
+        note(read(owner, field), what);
+    }
+
+    private void note(Object entries, String what) {
+        boolean isEmpty = entries instanceof Map<?, ?> map ? map.isEmpty() : ((Collection<?>) entries).isEmpty();
+        if (!isEmpty) {
+            left.add(what);
+        }
+    }
+
+    private static Object read(Object owner, String name) throws ReflectiveOperationException {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return Objects.requireNonNull(field.get(owner), name);
+    }
+}

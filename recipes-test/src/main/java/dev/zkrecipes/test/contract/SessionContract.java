@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.test.Fault;
+import dev.zkrecipes.test.Held;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every way to ask for a lock when the session, the connection or the client goes meanwhile. To connect again takes up to a
+ * second, so where they can all flavours of request do it together.
+ */
+public abstract class SessionContract extends Stage {
+    private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
+    private static final Duration SHORT = Duration.ofMillis(200);
+    /** How late a thread may be on a busy machine. */
+    private static final Duration LATE = Duration.ofMillis(700);
+
+    /** For the test of a recipe. */
+    protected SessionContract() {}
+
+    // ---- The session goes.
+
+    @Test
+    @Tag("H58")
+    void sessionLostWhileWaiting_queuesAgainInTheNext() throws InterruptedException {
+        List<Waiter> waiters = Waiter.all(contenders, workers, LockOptions.defaults());
+        long lost = contenders.session();
+        server.expireSession(lost);
+        contenders.awaitSessionAfter(lost);
+        for (Waiter waiter : waiters) {
+            waiter.scene().awaitWaiting();
+            waiter.held().close();
+            assertGrantedNow(waiter);
+        }
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H01")
+    void sessionReplacedWhileWaiting_isGrantedOnlyOnANodeOfTheNext() throws InterruptedException {
+        List<Waiter> waiters = Waiter.all(contenders, workers, LockOptions.defaults());
+        long replaced = contenders.session();
+        Set<String> old = waiters.stream()
+                .flatMap(waiter -> waiter.scene().nodesOf(replaced).stream())
+                .collect(Collectors.toSet());
+        // The client takes its session for ended, the server keeps it and the nodes, which become first in the queue.
+        contenders.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
+        waiters.forEach(waiter -> waiter.held().close());
+        for (Waiter waiter : waiters) {
+            waiter.request().outcome().assertGranted();
+            assertThat(contenders.session()).isNotEqualTo(replaced);
+            assertThat(waiter.scene().nodes()).doesNotContainAnyElementsOf(old);
+            assertGrantedNow(waiter);
+        }
+        assertThat(server.sessions()).as("the old session lives on").contains(replaced);
+        scene.assertNothingLeft();
+    }
+
+    /** By one node of its own, in the present session, which it then gives back. */
+    private static void assertGrantedNow(Waiter waiter) throws InterruptedException {
+        waiter.request().outcome().assertGranted();
+        waiter.scene().assertHeld();
+        waiter.request().giveBack();
+        waiter.scene().assertPathIsFree();
+    }
+
+    @Test
+    @Tag("H58")
+    @Tag("H59")
+    void sessionLostWhileWaiting_failsIfToldSo() throws InterruptedException {
+        LockOptions options = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
+        List<Waiter> waiters = Waiter.all(contenders, workers, options);
+        // The client takes its session for ended, the server keeps it and the nodes, which have to be deleted.
+        contenders.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
+        for (Waiter waiter : waiters) {
+            Outcome outcome = waiter.request().outcome();
+            outcome.assertFailed(QueuePlaceLostException.class, waiter.scene().path);
+            outcome.assertInterrupted(false);
+            waiter.scene().awaitOnlyTheRival();
+            waiter.held().close();
+            waiter.scene().assertPathIsFree();
+        }
+        scene.assertNothingLeft();
+    }
+
+    /**
+     * The server ends the session while the reply to one of the requests is on its way. Who reads that reply first may
+     * believe in his lease until he hears the rest, as nobody has told him: from then on he must not.
+     */
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "trying")
+    @Tag("H02")
+    void sessionLostInTheMiddleOfATry_leavesNoLeaseThatClaimsToBeValid(Flavour flavour) throws InterruptedException {
+        // A create whose reply is lost with its session is looked for until the session is certainly over.
+        try (Contenders own = Contenders.open(server, recipe(), Duration.ofSeconds(2))) {
+            List<Scene> scenes = new ArrayList<>();
+            for (Step step : Step.ofATry(own, Scene.of(own))) {
+                Scene each = Scene.of(own);
+                scenes.add(each);
+                long lost = own.session();
+                Held reply = own.proxy.holdReply(step.type(), step.nth());
+                Request request = Request.of(workers, flavour, each.lock);
+                reply.awaitReached(Duration.ofSeconds(5));
+                assertThat(server.expireSession(lost)).isTrue();
+                reply.release();
+                own.awaitSessionAfter(lost);
+
+                Outcome outcome = request.outcome();
+                assertThat(each.lock.isAcquiredInThisProcess())
+                        .as("%s at %s", outcome, step)
+                        .isFalse();
+                if (outcome.ending() == Outcome.Ending.GRANTED) {
+                    request.giveBackLost();
+                } else {
+                    outcome.assertFailed(LockConnectionException.class, each.path);
+                }
+                each.assertPathIsFree();
+            }
+            for (Scene each : scenes) {
+                each.assertNothingLeft();
+            }
+        }
+    }
+
+    // ---- The connection goes.
+
+    @Test
+    @Tag("H25")
+    void disconnectedWhileWaiting_keepsItsPlace() throws InterruptedException {
+        List<Waiter> waiters = Waiter.all(contenders, workers, LockOptions.defaults());
+        List<List<String>> queues =
+                waiters.stream().map(waiter -> waiter.scene().nodes()).toList();
+        contenders.disconnect();
+        for (Waiter waiter : waiters) {
+            waiter.held().close();
+        }
+        contenders.proxy.accept();
+        for (int i = 0; i < waiters.size(); i++) {
+            waiters.get(i).request().outcome().assertGranted();
+            assertThat(queues.get(i)).containsAll(waiters.get(i).scene().nodes());
+            assertGrantedNow(waiters.get(i));
+        }
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H50")
+    void withoutAConnection_whoOnlyTriesFailsAtOnceAndTimeOutsAreKept() throws InterruptedException {
+        contenders.disconnect();
+        for (Flavour flavour : Flavour.trying().toList()) {
+            Outcome outcome = Request.of(workers, flavour, scene.lock).outcome();
+            outcome.assertFailed(LockConnectionException.class, scene.path);
+            outcome.assertInterrupted(false);
+            assertThat(outcome.took()).isLessThan(LATE);
+        }
+        for (Flavour flavour : Flavour.timed().toList()) {
+            assertTimesOut(Request.limited(workers, flavour, scene.lock, SHORT), SHORT);
+        }
+        contenders.proxy.accept();
+        scene.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "timed")
+    @Tag("H50")
+    void connectionLostWhileWaiting_timeOutsAreKept(Flavour flavour) throws InterruptedException {
+        Duration limit = SHORT.multipliedBy(3);
+        Lease held = scene.rival.acquire();
+        Request request = Request.limited(workers, flavour, scene.lock, limit);
+        scene.awaitWaiting();
+        contenders.proxy.refuse();
+        assertTimesOut(request, limit);
+        contenders.proxy.accept();
+        scene.awaitOnlyTheRival();
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    private static void assertTimesOut(Request request, Duration limit) throws InterruptedException {
+        Outcome outcome = request.outcome();
+        outcome.assertNotGranted();
+        assertThat(outcome.took()).isBetween(limit, limit.plus(LATE));
+    }
+
+    @ParameterizedTest
+    @MethodSource(FLAVOUR + "trying")
+    void replyToTheWriteOfATryLost_failsItAndTakesTheNodeBack(Flavour flavour) throws InterruptedException {
+        List<Step> writes =
+                Step.ofATry(contenders, scene).stream().filter(Step::isWrite).toList();
+        assertThat(writes).isNotEmpty();
+        for (Step write : writes) {
+            Fault lost = contenders.proxy.dropReply(write.type(), write.nth());
+            Request request = Request.of(workers, flavour, scene.lock);
+            request.outcome().assertFailed(LockConnectionException.class, scene.path);
+            lost.awaitFired(Duration.ofSeconds(1));
+            scene.awaitNobody();
+            scene.assertNothingLeft();
+        }
+    }
+
+    // ---- The client goes.
+
+    @Test
+    @Tag("H20")
+    void closingTheClient_endsEveryWaiterWithinASecondAndLetsNobodyIn() throws InterruptedException {
+        try (Contenders own = Contenders.open(server, recipe())) {
+            List<Waiter> waiters = Waiter.all(own, workers, LockOptions.defaults());
+            long begin = System.nanoTime();
+            own.client.close();
+            for (Waiter waiter : waiters) {
+                Outcome outcome = waiter.request().outcome();
+                outcome.assertFailed(ClientClosedException.class, waiter.scene().path);
+                outcome.assertInterrupted(false);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(1));
+            for (Waiter waiter : waiters) {
+                waiter.scene().awaitOnlyTheRival();
+                waiter.held().close();
+                waiter.scene().assertNothingLeft();
+            }
+            InterProcessLock lock = waiters.get(0).scene().lock;
+            for (Flavour flavour : Flavour.values()) {
+                Outcome outcome = Request.of(workers, flavour, lock).outcome();
+                outcome.assertFailed(ClientClosedException.class, lock.path());
+                outcome.assertInterrupted(false);
+            }
+        }
+    }
+
+    @Test
+    @Tag("H20")
+    void closingTheClientWithoutAServer_endsEveryWaiterWithinASecond() throws InterruptedException {
+        try (Contenders own = Contenders.open(server, recipe())) {
+            Scene alone = Scene.of(own);
+            own.disconnect();
+            List<Request> requests = Flavour.waiting()
+                    .map(flavour -> Request.of(workers, flavour, alone.lock))
+                    .toList();
+            long begin = System.nanoTime();
+            workers.start("closing", own.client::close);
+            for (Request request : requests) {
+                request.outcome().assertFailed(ClientClosedException.class);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(1));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Where the tests of a suite play: on one server, with the same two clients, each on a scene of its own. A test that
+ * hangs fails, though it hangs in a wait that no interrupt ends: so it has a thread of its own.
+ */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 100)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class Stage {
+    EmbeddedZooKeeper server;
+    Contenders contenders;
+    Workers workers;
+    Scene scene;
+
+    Stage() {}
+
+    /**
+     * The recipe under test.
+     *
+     * @return the same at each call
+     */
+    protected abstract Recipe recipe();
+
+    @BeforeAll
+    void open(EmbeddedZooKeeper started) throws InterruptedException {
+        server = started;
+        contenders = Contenders.open(server, recipe());
+    }
+
+    @AfterAll
+    void close() {
+        contenders.close();
+    }
+
+    /** A test that failed may have left anything: the next one begins with new clients, and fails for itself only. */
+    @BeforeEach
+    void set() throws InterruptedException {
+        if (!contenders.isClean()) {
+            contenders.close();
+            contenders = Contenders.open(server, recipe());
+        }
+        scene = Scene.of(contenders);
+        workers = new Workers();
+    }
+
+    @AfterEach
+    void endWorkers() {
+        workers.close();
+    }
+}
