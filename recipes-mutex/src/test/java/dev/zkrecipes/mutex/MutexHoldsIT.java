@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -37,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may give back what, how often, and what is left of the lock after it. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MutexHoldsIT {
@@ -53,17 +54,22 @@ class MutexHoldsIT {
     /** A step and the thread that takes it. */
     private record Move(Step step, int thread) {}
 
-    private final String path = "/holds/" + UUID.randomUUID();
     private final List<ExecutorService> threads =
             List.of(Executors.newSingleThreadExecutor(), Executors.newSingleThreadExecutor());
     private EmbeddedZooKeeper server;
     private ZooKeeperClient client;
+    private String path;
 
     @BeforeAll
     void open(EmbeddedZooKeeper started) throws InterruptedException {
         server = started;
         client = ZooKeeperClient.connect(server.connectString());
         assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+    }
+
+    @BeforeEach
+    void name() {
+        path = "/holds/" + UUID.randomUUID();
     }
 
     @AfterAll
