@@ -200,7 +200,7 @@ public abstract class AcquireContract extends Stage {
         scene.awaitOnlyTheRival();
         await().untilAsserted(() -> assertThat(Remains.of(contenders.client)).isEmpty());
         // The client cannot take back the server's own watch on a node that lives.
-        await().untilAsserted(() -> assertThat(server.watchCount()).isLessThanOrEqualTo(1));
+        await().untilAsserted(() -> assertThat(contenders.watches()).isLessThanOrEqualTo(1));
         held.close();
         scene.assertNothingLeft();
     }

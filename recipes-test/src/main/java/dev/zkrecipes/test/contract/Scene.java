@@ -18,7 +18,9 @@ import java.util.UUID;
 
 /** One path, which exists, with the lock under test and a rival. */
 final class Scene {
-    final String path = "/contract/" + UUID.randomUUID();
+    static final String PARENT = "/contract";
+
+    final String path = PARENT + "/" + UUID.randomUUID();
     final InterProcessLock lock;
     final InterProcessLock rival;
 
@@ -107,7 +109,7 @@ final class Scene {
     void assertNothingLeft() throws InterruptedException {
         assertPathIsFree();
         await().untilAsserted(() -> {
-            assertThat(server.watchCount()).as("watches at the server").isZero();
+            assertThat(contenders.watches()).as("watches at the server").isZero();
             if (contenders.client.connectionState() != ConnectionState.CLOSED) {
                 assertThat(Remains.of(contenders.client)).isEmpty();
             }
