@@ -3,37 +3,13 @@
 
 package dev.zkrecipes.mutex;
 
-import dev.zkrecipes.test.contract.AcquireContract;
-import dev.zkrecipes.test.contract.LossContract;
+import dev.zkrecipes.test.contract.LockContracts;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
-import dev.zkrecipes.test.contract.SessionContract;
-import org.junit.jupiter.api.Nested;
 
-class InterProcessSemaphoreMutexContractIT {
-    private static final Recipe RECIPE = Recipe.exclusive(InterProcessSemaphoreMutex::new, Ownership.INSTANCE);
-
-    @Nested
-    class Acquire extends AcquireContract {
-        @Override
-        protected Recipe recipe() {
-            return RECIPE;
-        }
-    }
-
-    @Nested
-    class Session extends SessionContract {
-        @Override
-        protected Recipe recipe() {
-            return RECIPE;
-        }
-    }
-
-    @Nested
-    class Loss extends LossContract {
-        @Override
-        protected Recipe recipe() {
-            return RECIPE;
-        }
+class InterProcessSemaphoreMutexContractIT extends LockContracts {
+    @Override
+    protected Recipe recipe() {
+        return Recipe.exclusive(InterProcessSemaphoreMutex::new, Ownership.INSTANCE);
     }
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import dev.zkrecipes.test.contract.LockContracts;
+import dev.zkrecipes.test.contract.Ownership;
+import dev.zkrecipes.test.contract.Recipe;
+
+class ReadLockContractIT extends LockContracts {
+    @Override
+    protected Recipe recipe() {
+        return Recipe.rivals(
+                (client, path, options) -> new InterProcessReadWriteLock(client, path, options).readLock(),
+                (client, path, options) -> new InterProcessReadWriteLock(client, path, options).writeLock(),
+                Ownership.REENTRANT_THREAD);
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * All suites for one lock:
+ *
+ * <pre>{@code
+ * class InterProcessMutexContractIT extends LockContracts {
+ *     @Override
+ *     protected Recipe recipe() {
+ *         return Recipe.exclusive(InterProcessMutex::new, Ownership.REENTRANT_THREAD);
+ *     }
+ * }
+ * }</pre>
+ */
+public abstract class LockContracts {
+
+    /** For subclasses. */
+    protected LockContracts() {}
+
+    /**
+     * The lock under test.
+     *
+     * @return how to make it and its rival
+     */
+    protected abstract Recipe recipe();
+
+    @Nested
+    class Acquire extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return LockContracts.this.recipe();
+        }
+    }
+
+    @Nested
+    class Session extends SessionContract {
+        @Override
+        protected Recipe recipe() {
+            return LockContracts.this.recipe();
+        }
+    }
+
+    @Nested
+    class Loss extends LossContract {
+        @Override
+        protected Recipe recipe() {
+            return LockContracts.this.recipe();
+        }
+    }
+}
