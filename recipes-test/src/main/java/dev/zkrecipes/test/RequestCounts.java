@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test;
 
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.StringJoiner;
@@ -53,6 +54,19 @@ public final class RequestCounts {
             total += type.isSessionKeeping() ? 0 : of(type);
         }
         return total;
+    }
+
+    /**
+     * Whether these are the requests that were made, no more and no less, apart from those that only keep a session.
+     *
+     * @param expected each as often as it is expected
+     * @return true if so
+     */
+    public boolean consistsOf(RequestType... expected) {
+        return total() == expected.length
+                && Arrays.stream(expected)
+                        .allMatch(type -> of(type)
+                                == Arrays.stream(expected).filter(type::equals).count());
     }
 
     /**

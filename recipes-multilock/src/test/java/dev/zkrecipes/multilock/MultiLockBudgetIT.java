@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
+@Timeout(60)
+@WithZooKeeper
+class MultiLockBudgetIT {
+    private final EmbeddedZooKeeper server;
+
+    MultiLockBudgetIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    private static ZooKeeperClient connect(String connectString) throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return client;
+    }
+
+    private static List<String> paths(String name, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> "/budget/" + name + "/" + i)
+                .toList();
+    }
+
+    private static void assertRequests(RequestCounts spent, RequestType... expected) {
+        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+    void acquireIsTwoRequests_releaseIsOne(int members) throws Exception {
+        try (ZooKeeperClient client = connect(server.connectString())) {
+            InterProcessMultiLock lock = new InterProcessMultiLock(client, paths("n" + members, members));
+            lock.acquire().close(); // makes the paths
+            RequestCounts start = server.requests();
+            Lease lease = lock.acquire();
+            RequestCounts acquired = server.requests();
+            lease.close();
+            assertRequests(acquired.minus(start), RequestType.MULTI, RequestType.MULTI_READ);
+            assertRequests(server.requests().minus(acquired), RequestType.MULTI);
+        }
+    }
+
+    @Test
+    void oneMember_costsWhatAMutexCosts() throws Exception {
+        try (ZooKeeperClient client = connect(server.connectString())) {
+            InterProcessMultiLock lock = new InterProcessMultiLock(client, paths("one", 1));
+            lock.acquire().close();
+            RequestCounts start = server.requests();
+            lock.acquire().close();
+            assertRequests(
+                    server.requests().minus(start), RequestType.CREATE2, RequestType.GET_CHILDREN2, RequestType.DELETE);
+        }
+    }
+
+    @Test
+    void underAChroot_theBudgetAndTheTokenAreTheSame() throws Exception {
+        server.createNode("/app", new byte[0]);
+        try (ZooKeeperClient client = connect(server.connectString() + "/app")) {
+            InterProcessMultiLock lock = new InterProcessMultiLock(client, paths("chroot", 4));
+            lock.acquire().close();
+            RequestCounts start = server.requests();
+            Lease lease = lock.acquire();
+            assertRequests(server.requests().minus(start), RequestType.MULTI, RequestType.MULTI_READ);
+            assertThat(lease.fencingToken() >> 11).isEqualTo(server.lastZxid());
+            lease.close();
+        }
+    }
+
+    @Test
+    void acquire_sendsTheListWithoutWaitingForTheCreate() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient client = connect(proxy.connectString())) {
+            InterProcessMultiLock lock = new InterProcessMultiLock(client, paths("pipelined", 16));
+            lock.acquire().close();
+            Held reply = proxy.holdReply(RequestType.MULTI, 1);
+            RequestCounts start = server.requests();
+            CompletableFuture<Lease> wanted = lock.acquireAsync();
+            reply.awaitReached(Duration.ofSeconds(5));
+            await().until(() -> server.requests().minus(start).of(RequestType.MULTI_READ) == 1);
+            assertThat(wanted).isNotDone();
+            reply.release();
+            wanted.get(5, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    void handOver_isOneListAfterTheDelete_andABusyTryIsOneRead() throws Exception {
+        List<String> paths = paths("handover", 3);
+        try (ZooKeeperClient client = connect(server.connectString());
+                ZooKeeperClient other = connect(server.connectString())) {
+            Lease held = new InterProcessMultiLock(client, paths).acquire();
+            InterProcessMultiLock next = new InterProcessMultiLock(other, paths);
+            RequestCounts start = server.requests();
+            assertThat(next.tryAcquire()).isEmpty();
+            assertRequests(server.requests().minus(start), RequestType.MULTI_READ);
+            CompletableFuture<Lease> waiting = next.acquireAsync();
+            await().until(() -> server.watchCount() == 1);
+            start = server.requests();
+            long events = server.eventsSent();
+            held.close();
+            waiting.get(5, TimeUnit.SECONDS).close();
+            assertRequests(
+                    server.requests().minus(start), RequestType.MULTI, RequestType.MULTI_READ, RequestType.MULTI);
+            assertThat(server.eventsSent() - events).isEqualTo(1);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
+@Timeout(120)
+@WithZooKeeper
+class ReadWriteBudgetIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private InterProcessReadWriteLock lock;
+
+    ReadWriteBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void makePath() throws Exception {
+        lock = another();
+        lock.readLock().acquire().close();
+    }
+
+    @AfterEach
+    void close() {
+        clients.forEach(ZooKeeperClient::close);
+    }
+
+    /** The same lock for another client. */
+    private InterProcessReadWriteLock another() throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        clients.add(client);
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return new InterProcessReadWriteLock(client, path);
+    }
+
+    private static void assertRequests(RequestCounts spent, RequestType... expected) {
+        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
+    }
+
+    @Test
+    void acquireIsTwoRequests_releaseIsOne() throws Exception {
+        for (InterProcessLock side : List.of(lock.readLock(), lock.writeLock())) {
+            RequestCounts start = server.requests();
+            Lease lease = side.acquire();
+            RequestCounts acquired = server.requests();
+            lease.close();
+            assertRequests(acquired.minus(start), RequestType.CREATE2, RequestType.GET_CHILDREN2);
+            assertRequests(server.requests().minus(acquired), RequestType.DELETE);
+        }
+    }
+
+    @Test
+    void tryAcquire_isOneReadIfBusyAndThreeRequestsIfFree() throws Exception {
+        Lease writing = another().writeLock().acquire();
+        for (InterProcessLock side : List.of(lock.readLock(), lock.writeLock())) {
+            RequestCounts start = server.requests();
+            assertThat(side.tryAcquire()).isEmpty();
+            assertRequests(server.requests().minus(start), RequestType.GET_CHILDREN2);
+        }
+        writing.close();
+        RequestCounts start = server.requests();
+        Lease reading = lock.readLock().tryAcquire().orElseThrow();
+        assertRequests(
+                server.requests().minus(start),
+                RequestType.GET_CHILDREN2,
+                RequestType.CREATE2,
+                RequestType.GET_CHILDREN2);
+        reading.close();
+    }
+
+    @Test
+    void downgradeIsOneRequest_reentryIsNone() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        RequestCounts start = server.requests();
+        Lease reading = lock.readLock().acquire();
+        RequestCounts downgraded = server.requests();
+        assertRequests(downgraded.minus(start), RequestType.MULTI);
+        lock.readLock().acquire().close();
+        lock.writeLock().acquire().close();
+        assertRequests(server.requests().minus(downgraded));
+        writing.close();
+        reading.close();
+    }
+
+    @Test
+    @Tag("H72")
+    void handOver_isOneEventAndOneListAfterTheDelete() throws Exception {
+        Lease reading = lock.readLock().acquire();
+        CompletableFuture<Lease> writer = another().writeLock().acquireAsync();
+        await().until(() -> server.watchCount() == 1);
+        CompletableFuture<Lease> reader = another().readLock().acquireAsync();
+        await().until(() -> server.watchCount() == 2);
+        RequestCounts start = server.requests();
+        long events = server.eventsSent();
+        reading.close();
+        Lease writing = writer.get(5, TimeUnit.SECONDS);
+        assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
+        assertThat(server.eventsSent() - events).isEqualTo(1);
+        start = server.requests();
+        writing.close();
+        Lease next = reader.get(5, TimeUnit.SECONDS);
+        assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
+        assertThat(server.eventsSent() - events).isEqualTo(2);
+        next.close();
+        assertThat(server.watchCount()).isZero();
+    }
+
+    @Test
+    @Tag("H71")
+    void twentyWritersAndTwentyReaders_costAtMost245Requests_andNoReaderIsWokenInVain() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        List<Boolean> writes = new ArrayList<>(Collections.nCopies(20, true));
+        writes.addAll(Collections.nCopies(20, false));
+        Collections.shuffle(writes, new Random(seed));
+
+        List<InterProcessReadWriteLock> locks = new ArrayList<>();
+        for (int i = 0; i < writes.size(); i++) {
+            locks.add(another());
+        }
+        Lease gate = lock.writeLock().acquire();
+        RequestCounts start = server.requests();
+        long events = server.eventsSent();
+        List<CompletableFuture<Void>> served = new ArrayList<>();
+        int wakeUps = 0;
+        for (int i = 0; i < writes.size(); i++) {
+            int before = i;
+            InterProcessReadWriteLock each = locks.get(i);
+            served.add((writes.get(i) ? each.writeLock() : each.readLock())
+                    .acquireAsync()
+                    .thenCompose(Lease::closeAsync));
+            await().pollInterval(Duration.ofMillis(2))
+                    .until(() -> server.children(path).size() == before + 2);
+            // A reader is woken by the nearest writer in front of it. A writer may be woken by each reader that stood
+            // between it and the writer in front, because readers leave in any order.
+            wakeUps += writes.get(i) ? 1 + readersJustInFront(writes, i) : 1;
+        }
+        gate.close();
+        CompletableFuture.allOf(served.toArray(CompletableFuture<?>[]::new)).get(60, TimeUnit.SECONDS);
+        RequestCounts spent = server.requests().minus(start);
+        System.out.println(spent);
+        assertThat(spent.total()).as(spent.toString()).isLessThanOrEqualTo(245);
+        assertThat(server.eventsSent() - events).isBetween(40L, (long) wakeUps);
+        assertThat(server.watchCount()).isZero();
+    }
+
+    private static int readersJustInFront(List<Boolean> writes, int place) {
+        int readers = 0;
+        for (int i = place - 1; i >= 0 && !writes.get(i); i--) {
+            readers++;
+        }
+        return readers;
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** The request budget, counted at the server. Sessions are long, so that no wait reaches T/6. */
+@Timeout(60)
+@WithZooKeeper
+class SemaphoreBudgetIT {
+    private static final int LIMIT = 7;
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private InterProcessSemaphore semaphore;
+
+    SemaphoreBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void makePath() throws Exception {
+        semaphore = another();
+        semaphore.acquire().close();
+    }
+
+    @AfterEach
+    void close() {
+        clients.forEach(ZooKeeperClient::close);
+    }
+
+    private InterProcessSemaphore another() throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        clients.add(client);
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return new InterProcessSemaphore(client, path, LIMIT);
+    }
+
+    private static void assertRequests(RequestCounts spent, RequestType... expected) {
+        assertThat(spent.consistsOf(expected)).as(spent.toString()).isTrue();
+    }
+
+    @Test
+    void acquireAndClose_areThreeRequests_forOnePermitOrAll() throws Exception {
+        for (int permits : new int[] {1, 3, LIMIT}) {
+            RequestCounts start = server.requests();
+            semaphore.acquire(permits).close();
+            assertRequests(
+                    server.requests().minus(start), RequestType.CREATE2, RequestType.MULTI_READ, RequestType.DELETE);
+        }
+    }
+
+    @Test
+    void tryAcquire_isOneReadIfBusyAndThreeRequestsIfFree() throws Exception {
+        Lease held = another().acquire(LIMIT);
+        RequestCounts start = server.requests();
+        assertThat(semaphore.tryAcquire()).isEmpty();
+        assertRequests(server.requests().minus(start), RequestType.MULTI_READ);
+        held.close();
+        start = server.requests();
+        Lease lease = semaphore.tryAcquire().orElseThrow();
+        assertRequests(
+                server.requests().minus(start), RequestType.MULTI_READ, RequestType.CREATE2, RequestType.MULTI_READ);
+        lease.close();
+    }
+
+    @Test
+    void lookingAtTheSemaphore_isOneRequest() throws Exception {
+        Lease held = another().acquire(3);
+        RequestCounts start = server.requests();
+        assertThat(semaphore.availablePermits()).isEqualTo(4);
+        assertThat(semaphore.queueLength()).isZero();
+        assertThat(semaphore.maxLeases()).isEqualTo(LIMIT);
+        assertRequests(
+                server.requests().minus(start), RequestType.MULTI_READ, RequestType.MULTI_READ, RequestType.MULTI_READ);
+        held.close();
+    }
+
+    @Test
+    @Tag("H72")
+    void handOver_isOneEventAndOneListAfterTheDelete_andNoWatchIsRemoved() throws Exception {
+        Lease held = semaphore.acquire(LIMIT);
+        InterProcessSemaphore other = another();
+        CompletableFuture<Lease> first = other.acquireAsync(4);
+        CompletableFuture<Lease> second = other.acquireAsync(4);
+        // The holder, the first waiter, and the semaphore itself for both.
+        await().until(() -> server.watchCount() == 3);
+        RequestCounts start = server.requests();
+        long events = server.eventsSent();
+        held.close();
+        Lease lease = first.get(5, TimeUnit.SECONDS);
+        assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.MULTI_READ);
+        lease.close();
+        Lease last = second.get(5, TimeUnit.SECONDS);
+        assertRequests(
+                server.requests().minus(start),
+                RequestType.DELETE,
+                RequestType.MULTI_READ,
+                RequestType.DELETE,
+                RequestType.MULTI_READ);
+        assertThat(server.eventsSent() - events).isEqualTo(2);
+        last.close();
+    }
+}
