@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Processes of a test: other JVMs with the class path of this one, whose failures fail the test.
+ *
+ * <pre>{@code
+ * try (ChildJvms processes = new ChildJvms()) {
+ *     processes.start(Contender.class, server.connectString(), "1");
+ *     processes.start(Contender.class, server.connectString(), "2");
+ *     processes.join(Duration.ofSeconds(30));
+ * }
+ * }</pre>
+ *
+ * <p>What they print goes where this JVM's goes. Not thread-safe.
+ */
+public final class ChildJvms implements AutoCloseable {
+    /** Quick to start and small. */
+    private static final List<String> OPTIONS = List.of(
+            "-Xmx96m",
+            "-XX:+IgnoreUnrecognizedVMOptions",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "--enable-native-access=ALL-UNNAMED");
+
+    private final List<Process> processes = new ArrayList<>();
+
+    /** Makes an empty group. */
+    public ChildJvms() {}
+
+    /**
+     * Starts a process.
+     *
+     * @param main the class whose {@code main} method runs
+     * @param arguments what it is given
+     * @return the process
+     * @throws UncheckedIOException if it cannot be started
+     */
+    public Process start(Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(OPTIONS);
+        command.add("-cp");
+        command.add(classPath());
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            processes.add(process);
+            return process;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start " + main.getName(), e);
+        }
+    }
+
+    /** Surefire runs tests from a jar that only names the class path, and says here what that is. */
+    private static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    }
+
+    /**
+     * Waits until all processes have ended.
+     *
+     * @param limit how long to wait for all of them together
+     * @throws AssertionError if one is still running then, or has ended with another exit value than 0
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void join(Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        for (Process process : processes) {
+            if (!process.waitFor(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                throw new AssertionError("process " + process.pid() + " is still running after " + limit);
+            }
+            if (process.exitValue() != 0) {
+                throw new AssertionError("process " + process.pid() + " ended with " + process.exitValue());
+            }
+        }
+    }
+
+    /** Kills those that are still running, and waits until they are gone. */
+    @Override
+    public void close() {
+        processes.forEach(Process::destroyForcibly);
+        processes.forEach(process -> process.onExit().join());
+    }
+}
