@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.examples;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Locks ranges of one thing, such as the bytes of a file: two holders never overlap in {@code [from, to)}. First come,
+ * first served: a request waits for every overlapping one in front of it, also for one that waits itself.
+ */
+public final class RangeLock {
+    private static final String KIND = "range.";
+    private final ZooKeeperClient client;
+    private final String path;
+
+    /** Makes a lock on a path; sends nothing. */
+    public RangeLock(ZooKeeperClient client, String path) {
+        this.client = client;
+        this.path = path;
+    }
+
+    /** The lock of one range, re-entrant per thread: keep it for that, another one of the same range is a rival. */
+    public InterProcessLock lock(long from, long to) {
+        if (from >= to) {
+            throw new IllegalArgumentException("the range [" + from + ", " + to + ") is empty");
+        }
+        Driver driver = new Driver(new Range(from, to));
+        return new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned();
+    }
+
+    /** As payload: both bounds as 16 hexadecimal digits of the two's complement, one spelling for each long. */
+    record Range(long from, long to) {
+        private static final Pattern PAYLOAD = Pattern.compile("([0-9a-f]{16})\\.([0-9a-f]{16})");
+
+        boolean overlaps(Range other) {
+            return from < other.to && other.from < to;
+        }
+
+        String payload() {
+            return HexFormat.of().toHexDigits(from) + "." + HexFormat.of().toHexDigits(to);
+        }
+
+        static Optional<Range> of(LockNode node) {
+            Matcher bounds = PAYLOAD.matcher(node.payload());
+            return bounds.matches()
+                    ? Optional.of(new Range(bound(bounds.group(1)), bound(bounds.group(2))))
+                            .filter(range -> range.from < range.to)
+                    : Optional.empty();
+        }
+
+        private static long bound(String digits) {
+            return Long.parseUnsignedLong(digits, 16);
+        }
+    }
+
+    record Driver(Range own) implements LockDriver {
+        @Override
+        public String nodeName() {
+            return KIND + own.payload() + "-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parseWithPayload(childName, KIND)
+                    .filter(node -> Range.of(node).isPresent());
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            Range wanted = Range.of(self).orElseThrow();
+            for (int i = predecessors.size() - 1; i >= 0; i--) {
+                if (Range.of(predecessors.get(i)).orElseThrow().overlaps(wanted)) {
+                    return Decision.waitFor(predecessors.get(i));
+                }
+            }
+            return Decision.granted();
+        }
+    }
+}
