@@ -13,7 +13,6 @@ import dev.zkrecipes.core.spi.LockNode;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -40,28 +39,25 @@ public final class RangeLock {
         return new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned();
     }
 
-    /** As payload: both bounds as 16 hexadecimal digits of the two's complement, one spelling for each long. */
+    /** As payload: each bound as 16 hexadecimal digits of its two's complement, one spelling for every long. */
     record Range(long from, long to) {
-        private static final Pattern PAYLOAD = Pattern.compile("([0-9a-f]{16})\\.([0-9a-f]{16})");
+        private static final Pattern PAYLOAD = Pattern.compile("[0-9a-f]{16}\\.[0-9a-f]{16}");
 
-        boolean overlaps(Range other) {
-            return from < other.to && other.from < to;
+        static Optional<Range> of(LockNode node) {
+            if (!PAYLOAD.matcher(node.payload()).matches()) {
+                return Optional.empty();
+            }
+            long from = HexFormat.fromHexDigitsToLong(node.payload(), 0, 16);
+            long to = HexFormat.fromHexDigitsToLong(node.payload(), 17, 33);
+            return from < to ? Optional.of(new Range(from, to)) : Optional.empty();
         }
 
         String payload() {
             return HexFormat.of().toHexDigits(from) + "." + HexFormat.of().toHexDigits(to);
         }
 
-        static Optional<Range> of(LockNode node) {
-            Matcher bounds = PAYLOAD.matcher(node.payload());
-            return bounds.matches()
-                    ? Optional.of(new Range(bound(bounds.group(1)), bound(bounds.group(2))))
-                            .filter(range -> range.from < range.to)
-                    : Optional.empty();
-        }
-
-        private static long bound(String digits) {
-            return Long.parseUnsignedLong(digits, 16);
+        boolean overlaps(Range other) {
+            return from < other.to && other.from < to;
         }
     }
 
