@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The group lock on a server. */
+@Timeout(120)
+@WithZooKeeper
+class GroupLockIT {
+    private static final byte[] NOTHING = {};
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private Clients clients;
+    private GroupLock mine;
+    private GroupLock yours;
+
+    GroupLockIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        clients = Clients.connect(server, 2);
+        mine = new GroupLock(clients.get(0), path);
+        yours = new GroupLock(clients.get(1), path);
+    }
+
+    @AfterEach
+    void close() {
+        clients.close();
+    }
+
+    private void awaitQueue(int nodes, int watches) {
+        await().until(() -> server.children(path).size() == nodes && server.watchCount() == watches);
+    }
+
+    @Test
+    void membersOfOneGroup_holdTogether_othersDoNot() throws Exception {
+        Lease one = mine.lock("red").acquire();
+        Lease two = yours.lock("red").tryAcquire().orElseThrow();
+        assertThat(yours.lock("green").tryAcquire()).isEmpty();
+        one.close();
+        assertThat(yours.lock("green").tryAcquire()).isEmpty();
+        two.close();
+        Lease other = yours.lock("green").tryAcquire().orElseThrow();
+        assertThat(other.fencingToken()).isGreaterThan(two.fencingToken());
+        assertThat(mine.lock("red").tryAcquire()).isEmpty();
+        other.close();
+    }
+
+    @Test
+    void laterMemberOfTheHoldingGroup_doesNotPassAWaitingOneOfAnother() throws Exception {
+        Lease red = mine.lock("red").acquire();
+        CompletableFuture<Lease> green = yours.lock("green").acquireAsync();
+        awaitQueue(2, 1);
+        assertThat(mine.lock("red").tryAcquire()).isEmpty();
+        CompletableFuture<Lease> lateRed = mine.lock("red").acquireAsync();
+        awaitQueue(3, 2);
+
+        red.close();
+        Lease greenLease = green.get(5, TimeUnit.SECONDS);
+        assertThat(lateRed).isNotDone();
+        greenLease.close();
+        lateRed.get(5, TimeUnit.SECONDS).close();
+    }
+
+    @Test
+    void release_wakesOnlyWhoWaitsForTheNearestOtherGroup() throws Exception {
+        Lease far = mine.lock("red").acquire();
+        Lease near = mine.lock("red").acquire();
+        CompletableFuture<Lease> wanted = yours.lock("green").acquireAsync();
+        awaitQueue(3, 1);
+
+        long events = server.eventsSent();
+        far.close();
+        assertThat(server.eventsSent() - events).isZero();
+        near.close();
+        wanted.get(5, TimeUnit.SECONDS).close();
+        assertThat(server.eventsSent() - events).isEqualTo(1);
+    }
+
+    @Test
+    void lockObject_isReentrant_anotherOneQueuesAnew() throws Exception {
+        InterProcessLock lock = mine.lock("red");
+        Lease outer = lock.acquire();
+        Lease inner = lock.acquire();
+        assertThat(server.children(path)).hasSize(1);
+        Lease beside = mine.lock("red").acquire();
+        assertThat(server.children(path)).hasSize(2);
+        List.of(beside, inner, outer).forEach(Lease::close);
+    }
+
+    static List<String> legalGroups() {
+        return GroupDriverTest.legalGroups();
+    }
+
+    @ParameterizedTest
+    @MethodSource("legalGroups")
+    void everyLegalGroup_excludesTheOthersOnAServer(String group) throws Exception {
+        Lease held = mine.lock(group).acquire();
+        Lease beside = yours.lock(group).tryAcquire().orElseThrow();
+        for (String other : legalGroups()) {
+            if (!other.equals(group)) {
+                assertThat(yours.lock(other).tryAcquire()).as(other).isEmpty();
+            }
+        }
+        beside.close();
+        held.close();
+    }
+
+    static List<String> otherNames() {
+        return List.of("a-b", "a b", "a/b", "a\nb", "-", "\u00e4", "\u0661", "x".repeat(81));
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherNames")
+    void otherName_isRefusedBeforeAnythingIsSent(String group) {
+        long requests = server.requests().total();
+        assertThatThrownBy(() -> mine.lock(group))
+                .isExactlyInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no group: \"" + group + "\"");
+        assertThat(server.requests().total()).isEqualTo(requests);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lock-0000000001", "range.0.10-0000000001", "group.a b-0000000001"})
+    void nodeOfAnotherRecipe_failsTheAcquireAndIsNamed(String name) {
+        server.createNode(path, NOTHING);
+        server.createNode(path + "/" + name, NOTHING);
+        assertThatThrownBy(() -> mine.lock("red").acquire())
+                .isExactlyInstanceOf(IncompatibleNodeException.class)
+                .hasMessageContaining(name);
+        server.deleteNode(path + "/" + name);
+        await().until(() -> server.children(path).isEmpty());
+        server.deleteNode(path);
+    }
+
+    @Test
+    void participants_areShownAsTheyStand_whicheverGroupAsks() throws Exception {
+        Lease held = mine.lock("red").acquire();
+        CompletableFuture<Lease> wanted = yours.lock("green").acquireAsync();
+        awaitQueue(2, 1);
+        InterProcessLock asking = mine.lock("green");
+        assertThat(asking.participants()).extracting(Participant::payload).containsExactly("red", "green");
+        assertThat(asking.participants()).extracting(Participant::holding).containsExactly(true, false);
+        held.close();
+        wanted.get(5, TimeUnit.SECONDS).close();
+    }
+
+    @Test
+    void randomGroups_neverMeetAndAreServedInTurn() throws Exception {
+        clients.close();
+        int groups = 3;
+        AtomicLongArray inside = new AtomicLongArray(groups);
+        AtomicLongArray last = new AtomicLongArray(groups);
+        Load.run(server, path, (client, random) -> {
+            int group = random.nextInt(groups);
+            InterProcessLock lock = new GroupLock(client, path).lock("group" + group);
+            try (Lease lease = Load.acquire(lock, random).orElse(null)) {
+                if (lease == null) {
+                    return;
+                }
+                long token = lease.fencingToken(); // rises with the place in the queue
+                inside.incrementAndGet(group);
+                for (int other = 0; other < groups; other++) {
+                    if (other != group) {
+                        assertThat(inside.get(other))
+                                .as("inside of group %s", other)
+                                .isZero();
+                        assertThat(last.get(other))
+                                .as("last of group %s", other)
+                                .isLessThan(token);
+                    }
+                }
+                last.accumulateAndGet(group, token, Math::max);
+                lease.verify();
+                inside.decrementAndGet(group);
+            }
+        });
+    }
+}
