@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** What {@code docs/custom-drivers.md} shows and says of errors. */
+@Timeout(60)
+@WithZooKeeper
+class CustomDriversIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private final List<String> done = new ArrayList<>();
+    private Clients clients;
+    private ZooKeeperClient client;
+
+    CustomDriversIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        clients = Clients.connect(server, 1);
+        client = clients.get(0);
+    }
+
+    @AfterEach
+    void close() {
+        clients.close();
+    }
+
+    private void paint() {
+        done.add("paint");
+    }
+
+    private void write(int from, int to) {
+        done.add("write " + from + " " + to);
+    }
+
+    @Test
+    void use() throws Exception {
+        GroupLock room = new GroupLock(client, "/rooms/7");
+        try (Lease lease = room.lock("painters").acquire()) {
+            paint();
+        }
+        RangeLock file = new RangeLock(client, "/files/42");
+        try (Lease lease = file.lock(0, 4096).acquire()) {
+            write(0, 4096);
+        }
+        assertThat(done).containsExactly("paint", "write 0 4096");
+    }
+
+    /** A driver that is right but for what it is told. */
+    private record Stub(String nodeName, String known, Supplier<Decision> decision) implements LockDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parseWithPayload(childName, known);
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return decision.get();
+        }
+    }
+
+    private LockInternals engine(LockDriver driver) {
+        return new LockInternals(client, path, driver, LockOptions.defaults());
+    }
+
+    @Test
+    void nameThatIsMalformedOrNotParsed_isRefusedBeforeAnythingIsSent() {
+        for (String name :
+                List.of("", "kind.a", "kind.a-b-", "kind.a b-", "kind." + "x".repeat(81) + "-", "other.a-")) {
+            assertThatThrownBy(() -> engine(new Stub(name, "kind.", Decision::granted)))
+                    .as(name)
+                    .isExactlyInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(server.nodeExists(path)).isFalse();
+    }
+
+    @Test
+    void driverThatThrows_failsTheAcquireWithItsCauseAndLeavesNoNode() {
+        IllegalStateException mistake = new IllegalStateException("a mistake");
+        LockDriver driver = new Stub("kind.a-", "kind.", () -> {
+            throw mistake;
+        });
+        assertThatThrownBy(() -> engine(driver).threadOwned().acquire())
+                .isExactlyInstanceOf(LockRefusedException.class)
+                .hasCause(mistake);
+        await().until(() -> server.children(path).isEmpty());
+    }
+
+    @Test
+    void driverThatWaitsForWhoIsNotInFront_failsTheAcquireAndLeavesNoNode() {
+        LockNode stranger =
+                LockNode.parseWithPayload("kind.a-0000000000", "kind.").orElseThrow();
+        LockDriver driver = new Stub("kind.a-", "kind.", () -> Decision.waitFor(stranger));
+        assertThatThrownBy(() -> engine(driver).threadOwned().acquire())
+                .isExactlyInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("do not stand in front");
+        await().until(() -> server.children(path).isEmpty());
+    }
+
+    @Test
+    void requestThatIsNeverGranted_failsWithTheReasonAndLeavesNoNode() {
+        LockDriver driver = new Stub("kind.a-", "kind.", () -> Decision.never("closed on Sundays"));
+        assertThatThrownBy(() -> engine(driver).threadOwned().acquire())
+                .isExactlyInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("closed on Sundays");
+        await().until(() -> server.children(path).isEmpty());
+    }
+}
