@@ -165,7 +165,7 @@ class GroupLockIT {
         Lease held = mine.lock("red").acquire();
         CompletableFuture<Lease> wanted = yours.lock("green").acquireAsync();
         awaitQueue(2, 1);
-        InterProcessLock asking = mine.lock("green");
+        InterProcessLock asking = mine.lock("red");
         assertThat(asking.participants()).extracting(Participant::payload).containsExactly("red", "green");
         assertThat(asking.participants()).extracting(Participant::holding).containsExactly(true, false);
         held.close();
