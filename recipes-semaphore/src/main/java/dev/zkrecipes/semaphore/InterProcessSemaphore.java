@@ -291,7 +291,9 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * Who holds permits and who waits for them, in the order of the queue, as of one look at the server.
+     * Who holds permits and who waits for them, in the order of the queue, as of one look at the server. While more
+     * permits are held than a resize has left, some of the holders may be shown as waiting: what tells them apart is the
+     * limit.
      *
      * @return the participants, of which {@link #permitsOf} tells the size; empty if there are none
      * @throws InterruptedException if the thread is interrupted on entry or while it waits

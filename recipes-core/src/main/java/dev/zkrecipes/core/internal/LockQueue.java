@@ -91,7 +91,8 @@ final class LockQueue {
 
     /**
      * Whether a node in the list holds the lock. A node that a change of mode put at the place of another one has the
-     * same number, and neither stands in front of the other.
+     * same number, and neither stands in front of the other. A node that a shared rule refuses was let in under an earlier
+     * one, or else leaves at once.
      *
      * @throws LockRefusedException as {@link #decide}
      */
@@ -100,7 +101,10 @@ final class LockQueue {
         while (isNumberAt(place - 1, node)) {
             place--;
         }
-        return node.hasOrdinaryNumber() && decide(place, node) instanceof Decision.Granted;
+        Decision decision = decide(place, node);
+        return node.hasOrdinaryNumber()
+                && (decision instanceof Decision.Granted
+                        || (decision instanceof Decision.Never && target.hasSharedRule()));
     }
 
     private Decision decide(int place, LockNode self) {

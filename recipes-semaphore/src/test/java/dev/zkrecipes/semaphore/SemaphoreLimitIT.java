@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** The limit: kept in ZooKeeper, the same for all, changed for all. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class SemaphoreLimitIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private FaultProxy proxy;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+    private InterProcessSemaphore semaphore;
+    private InterProcessSemaphore others;
+
+    SemaphoreLimitIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/limits/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        proxy = FaultProxy.to(server);
+        client = connected(server.connectString());
+        other = connected(proxy.connectString());
+        semaphore = new InterProcessSemaphore(client, path, 4);
+        others = new InterProcessSemaphore(other, path, 4);
+    }
+
+    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(Duration.ofSeconds(20))
+                .build();
+        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+        proxy.close();
+    }
+
+    private void awaitNodes(int count) {
+        await().until(() -> server.children(path).size() == count);
+    }
+
+    private String data() {
+        return new String(server.data(path).orElseThrow(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void firstUser_writesTheLimit_whichStays() throws Exception {
+        semaphore.acquire(2).close();
+        assertThat(data()).isEqualTo("zkrecipes 1\nconfigured=4\ncurrent=4\n");
+        semaphore.resize(9);
+        assertThat(data()).isEqualTo("zkrecipes 1\nconfigured=4\ncurrent=9\n");
+        others.acquire(9).close();
+        server.reapContainers();
+        assertThat(others.maxLeases()).isEqualTo(9);
+    }
+
+    @Test
+    void processThatIsConfiguredOtherwise_isToldBothNumbers() throws Exception {
+        semaphore.acquire().close();
+        InterProcessSemaphore wrong = new InterProcessSemaphore(other, path, 5);
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                wrong::acquire,
+                wrong::tryAcquire,
+                () -> wrong.tryAcquire(Duration.ofSeconds(1)),
+                wrong::availablePermits,
+                wrong::queueLength,
+                wrong::maxLeases,
+                wrong::participants,
+                () -> wrong.resize(7))) {
+            assertThatThrownBy(call)
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining(path)
+                    .hasMessageContaining("was made with 4 leases")
+                    .hasMessageContaining("configured with 5");
+        }
+        awaitNodes(0);
+        assertThat(semaphore.maxLeases()).isEqualTo(4);
+    }
+
+    @Test
+    void pathThatHoldsSomethingElse_isRefused() {
+        server.createNode(path + "-a", new byte[0], CreateMode.CONTAINER);
+        assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-a", 4).acquire())
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining(path + "-a holds no limit of a semaphore but no data");
+        server.createNode(path + "-b", "zkrecipes 1\nconfigured=04\ncurrent=4\n".getBytes(StandardCharsets.UTF_8));
+        assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-b", 4).acquire())
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("something else");
+    }
+
+    @Test
+    void resizeUp_wakesThoseWhoFit() throws Exception {
+        Lease held = semaphore.acquire(4);
+        CompletableFuture<Lease> first = others.acquireAsync(2);
+        awaitNodes(2);
+        CompletableFuture<Lease> second = others.acquireAsync(3);
+        awaitNodes(3);
+        semaphore.resize(6);
+        Lease lease = first.get(5, TimeUnit.SECONDS);
+        assertThat(semaphore.availablePermits()).isZero();
+        assertThat(second).isNotDone();
+        semaphore.resize(9);
+        second.get(5, TimeUnit.SECONDS).close();
+        lease.close();
+        held.close();
+    }
+
+    @Test
+    void resizeDown_takesNothingAway_andEndsRequestsThatWaitForMore() throws Exception {
+        Lease held = semaphore.acquire(3);
+        CompletableFuture<Lease> large = others.acquireAsync(4);
+        awaitNodes(2);
+        CompletableFuture<Lease> small = others.acquireAsync(1);
+        awaitNodes(3);
+        semaphore.resize(2);
+        assertThatThrownBy(() -> large.get(5, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("asks for 4 permits, and the limit is 2");
+        held.verify();
+        assertThat(semaphore.availablePermits()).isZero();
+        assertThat(small).isNotDone();
+        held.close();
+        small.get(5, TimeUnit.SECONDS).close();
+        assertThatThrownBy(() -> semaphore.acquire(3)).isInstanceOf(LockRefusedException.class);
+        awaitNodes(0);
+    }
+
+    @Test
+    void requestAboveTheConfiguredNumber_isGrantedOnceTheLimitAllowsIt() throws Exception {
+        semaphore.resize(6); // also makes the semaphore
+        others.acquire(6).close();
+        assertThat(others.tryAcquire(6)).isPresent().get().satisfies(Lease::close);
+        Lease held = semaphore.acquire(1);
+        CompletableFuture<Lease> waiting = others.acquireAsync(6);
+        awaitNodes(2);
+        held.close();
+        waiting.get(5, TimeUnit.SECONDS).close();
+    }
+
+    @Test
+    void resizeBetweenAWaitersListAndItsWatch_isNotMissed() throws Exception {
+        Lease held = semaphore.acquire(4);
+        Held list = proxy.holdReply(RequestType.MULTI_READ, 1);
+        CompletableFuture<Lease> waiting = others.acquireAsync(2);
+        list.awaitReached(Duration.ofSeconds(5));
+        semaphore.resize(6);
+        list.release();
+        waiting.get(5, TimeUnit.SECONDS).close();
+        held.close();
+    }
+
+    @Test
+    void resizersAtTheSameTime_bothSucceed() throws Exception {
+        semaphore.acquire().close();
+        try (Workers workers = new Workers()) {
+            workers.start("one", () -> {
+                for (int i = 1; i <= 50; i++) {
+                    semaphore.resize(i);
+                }
+            });
+            workers.start("another", () -> {
+                for (int i = 101; i <= 150; i++) {
+                    others.resize(i);
+                }
+            });
+            workers.join(Duration.ofSeconds(30));
+        }
+        assertThat(semaphore.maxLeases()).isIn(50, 150);
+    }
+
+    @Test
+    void semaphoreDeletedWhileItIsFree_isMadeAnew() throws Exception {
+        semaphore.acquire().close();
+        semaphore.resize(2);
+        server.deleteNode(path);
+        assertThat(others.maxLeases()).isEqualTo(4);
+        others.acquire(4).close();
+        assertThat(data()).contains("current=4");
+    }
+}

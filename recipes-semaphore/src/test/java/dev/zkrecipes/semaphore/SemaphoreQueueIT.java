@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** Who gets permits, and when. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class SemaphoreQueueIT {
+    private static final int LIMIT = 4;
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+    private InterProcessSemaphore semaphore;
+    private InterProcessSemaphore others;
+
+    SemaphoreQueueIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/semaphores/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = connected();
+        other = connected();
+        semaphore = new InterProcessSemaphore(client, path, LIMIT);
+        others = new InterProcessSemaphore(other, path, LIMIT);
+    }
+
+    private ZooKeeperClient connected() throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.connect(server.connectString());
+        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+    }
+
+    private void awaitNodes(int count) {
+        await().until(() -> server.children(path).size() == count);
+    }
+
+    private static Lease within5s(CompletableFuture<Lease> future) throws Exception {
+        return future.get(5, TimeUnit.SECONDS);
+    }
+
+    @Test
+    @Tag("H22")
+    void waiter_isWokenByWhicheverLeaseComesBack() throws Exception {
+        Lease a = semaphore.acquire(2);
+        Lease b = semaphore.acquire(2);
+        CompletableFuture<Lease> waiting = others.acquireAsync(2);
+        awaitNodes(3);
+        b.close();
+        within5s(waiting).close();
+        a.close();
+    }
+
+    @Test
+    @Tag("H22")
+    void leasesReturnedInRandomOrder_neverLeaveAnEligibleWaiterAsleep() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        List<Lease> held = new ArrayList<>();
+        Deque<CompletableFuture<Lease>> waiting = new ArrayDeque<>();
+        Deque<Integer> wanted = new ArrayDeque<>();
+        List<Integer> sizes = new ArrayList<>();
+        int free = LIMIT;
+        for (int i = 0; i < 150; i++) {
+            if (waiting.size() < 4 && random.nextBoolean()) {
+                int permits = 1 + random.nextInt(LIMIT);
+                wanted.add(permits);
+                waiting.add((random.nextBoolean() ? semaphore : others).acquireAsync(permits));
+                awaitNodes(held.size() + waiting.size());
+            } else if (!held.isEmpty()) {
+                int which = random.nextInt(held.size());
+                free += sizes.remove(which);
+                held.remove(which).close();
+            }
+            while (!wanted.isEmpty() && wanted.peek() <= free) {
+                free -= wanted.peek();
+                sizes.add(wanted.remove());
+                held.add(within5s(waiting.remove()));
+            }
+            assertThat(waiting).noneMatch(CompletableFuture::isDone);
+        }
+        waiting.forEach(future -> future.cancel(true));
+        held.forEach(Lease::close);
+        awaitNodes(0);
+    }
+
+    @Test
+    void smallRequest_doesNotPassALargeOneThatWaits() throws Exception {
+        Lease held = semaphore.acquire(2);
+        CompletableFuture<Lease> large = others.acquireAsync(3);
+        awaitNodes(2);
+        CompletableFuture<Lease> small = semaphore.acquireAsync(1);
+        awaitNodes(3);
+        assertThat(semaphore.tryAcquire()).isEmpty();
+        assertThat(semaphore.availablePermits()).isEqualTo(2);
+        assertThat(semaphore.queueLength()).isEqualTo(2);
+        assertThat(small).isNotDone();
+        held.close();
+        Lease first = within5s(large);
+        within5s(small).close();
+        first.close();
+    }
+
+    @Test
+    @Tag("H23")
+    void requestsForEverything_neverTakeHalfEach() throws Exception {
+        try (Workers workers = new Workers()) {
+            for (InterProcessSemaphore each : List.of(semaphore, others)) {
+                workers.start("contender of " + each, () -> {
+                    for (int round = 0; round < 10; round++) {
+                        each.acquire(LIMIT).close();
+                    }
+                });
+            }
+            workers.join(Duration.ofSeconds(20));
+        }
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H24")
+    void moreThanTheLimit_isRefusedAtOnceAndNothingIsWritten() throws Exception {
+        semaphore.acquire().close();
+        long before = server.lastZxid();
+        for (InterProcessSemaphore each : List.of(semaphore, others)) {
+            assertThatThrownBy(() -> each.acquire(LIMIT + 1))
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining(path)
+                    .hasMessageContaining("asks for 5 permits, and the limit is 4");
+            assertThatThrownBy(() -> each.tryAcquire(LIMIT + 1)).isInstanceOf(LockRefusedException.class);
+            assertThatThrownBy(() -> each.acquireAsync(LIMIT + 1).join())
+                    .hasCauseInstanceOf(LockRefusedException.class);
+        }
+        assertThat(server.lastZxid()).isEqualTo(before);
+        assertThatThrownBy(() -> semaphore.acquire(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> semaphore.acquire(-1)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    @Tag("H24")
+    void moreThanTheLimit_isRefusedAlsoByTheFirstUser() {
+        assertThatThrownBy(() -> semaphore.acquire(LIMIT + 1)).isInstanceOf(LockRefusedException.class);
+        assertThat(server.children("/semaphores")).doesNotContain(path.substring("/semaphores/".length()));
+    }
+
+    @Test
+    @Tag("H41")
+    void interruptsAtRandomTimes_loseNoPermit() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        AtomicInteger granted = new AtomicInteger();
+        for (int i = 0; i < 300; i++) {
+            try (Workers workers = new Workers()) {
+                Worker acquirer = workers.start("acquirer", () -> {
+                    try (Lease lease = semaphore.acquire(LIMIT)) {
+                        granted.incrementAndGet();
+                    } catch (InterruptedException e) {
+                        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                    }
+                });
+                LockSupport.parkNanos(random.nextInt(4_000_000));
+                acquirer.interrupt();
+                workers.join(Duration.ofSeconds(10));
+            }
+        }
+        System.out.println(granted + " of 300 were granted");
+        awaitNodes(0);
+        assertThat(semaphore.availablePermits()).isEqualTo(LIMIT);
+        semaphore.acquire(LIMIT).close();
+    }
+
+    @Test
+    void permitsOfALostSession_comeBack_andItsLeasesAreLost() throws Exception {
+        Lease lost = semaphore.acquire(3);
+        CompletableFuture<Lease> waiting = others.acquireAsync(2);
+        awaitNodes(2);
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        Lease next = within5s(waiting);
+        await().until(() -> lost.state() == LeaseState.LOST);
+        assertThat(others.availablePermits()).isEqualTo(2);
+        semaphore.acquire(2).close(); // in the next session, with the lost lease still open
+        lost.close();
+        next.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    void lease_belongsToNobody() throws Exception {
+        Lease lease = semaphore.acquire(LIMIT);
+        try (Workers workers = new Workers()) {
+            workers.start("another thread", lease::close);
+            workers.join(Duration.ofSeconds(5));
+        }
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(semaphore.availablePermits()).isEqualTo(LIMIT);
+    }
+
+    @Test
+    void participants_areShownWithTheirPermits() throws Exception {
+        assertThat(semaphore.participants()).isEmpty();
+        assertThat(semaphore.availablePermits()).isEqualTo(LIMIT);
+        assertThat(semaphore.queueLength()).isZero();
+        Lease held = semaphore.acquire(3);
+        CompletableFuture<Lease> waiting = others.acquireAsync(2);
+        awaitNodes(2);
+        assertThat(semaphore.participants())
+                .extracting(InterProcessSemaphore::permitsOf)
+                .containsExactly(3, 2);
+        assertThat(semaphore.participants())
+                .extracting(participant -> participant.holding())
+                .containsExactly(true, false);
+        held.close();
+        within5s(waiting).close();
+    }
+}
