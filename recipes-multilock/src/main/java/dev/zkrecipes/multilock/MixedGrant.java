@@ -7,6 +7,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,9 +33,10 @@ final class MixedGrant {
         return leases;
     }
 
-    /** The worst state of all. */
+    /** The worst state of all; a loss is worse than that others were given back since. */
     LeaseState state() {
-        return leases.stream().map(Lease::state).max(LeaseState::compareTo).orElseThrow();
+        List<LeaseState> states = leases.stream().map(Lease::state).toList();
+        return states.contains(LeaseState.LOST) ? LeaseState.LOST : Collections.max(states);
     }
 
     void requireNotLost() {

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** Members that cannot enter together: of different clients, or not of this library. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class MixedLockIT {
+    private final EmbeddedZooKeeper server;
+    private final List<String> paths = new ArrayList<>();
+    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private final List<InterProcessLock> members = new ArrayList<>();
+    private final List<InterProcessLock> rivals = new ArrayList<>();
+    private InterProcessMultiLock all;
+
+    MixedLockIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        for (String name : List.of("a", "b", "c")) {
+            paths.add("/mixed/" + test.getTestMethod().orElseThrow().getName() + "/" + name);
+        }
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        ZooKeeperClient rival = connected();
+        for (String path : paths) {
+            members.add(mutex(connected(), path));
+            rivals.add(mutex(rival, path));
+        }
+        all = new InterProcessMultiLock(members);
+        all.acquire().close();
+    }
+
+    private ZooKeeperClient connected() throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
+        clients.add(client);
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return client;
+    }
+
+    private static InterProcessLock mutex(ZooKeeperClient client, String path) {
+        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
+    }
+
+    @AfterEach
+    void close() {
+        clients.forEach(ZooKeeperClient::close);
+    }
+
+    private int nodes() {
+        return paths.stream().mapToInt(path -> server.children(path).size()).sum();
+    }
+
+    @Test
+    void lease_holdsEveryMemberOnce_andIsReentrantAsAWhole() throws Exception {
+        Lease lease = all.acquire();
+        Lease again = all.acquire();
+        assertThat(nodes()).isEqualTo(3);
+        assertThat(all.holdCount()).isEqualTo(2);
+        assertThat(all.isHeldByCurrentThread()).isTrue();
+        assertThat(lease.fencingTokens()).containsOnlyKeys(paths);
+        assertThat(lease.guards()).hasSize(3);
+        assertThatThrownBy(lease::fencingToken).isInstanceOf(IllegalStateException.class);
+        lease.verify();
+        lease.close();
+        lease.close();
+        assertThat(nodes()).isEqualTo(3);
+        all.release();
+        assertThat(again.state()).isEqualTo(LeaseState.RELEASED);
+        assertThatThrownBy(all::release).isInstanceOf(IllegalMonitorStateException.class);
+        assertThat(nodes()).isZero();
+        assertThatThrownBy(all::acquireAsync).isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    @Test
+    @Tag("H33")
+    void membersThatAreFreedOneAfterTheOther_shareOneDeadline() throws Exception {
+        List<Lease> held = new ArrayList<>();
+        for (InterProcessLock rival : rivals) {
+            held.add(rival.acquireAsync().get(5, TimeUnit.SECONDS));
+        }
+        try (Workers workers = new Workers()) {
+            workers.start("frees one every 0.8 s", () -> {
+                for (Lease lease : held) {
+                    TimeUnit.MILLISECONDS.sleep(800);
+                    lease.close();
+                }
+            });
+            long begin = System.nanoTime();
+            assertThat(all.tryAcquire(Duration.ofSeconds(1))).isEmpty();
+            // Each member with a second of its own would take until all are free, after 2.4 s.
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+            assertThat(all.isAcquiredInThisProcess()).isFalse();
+            workers.join(Duration.ofSeconds(10));
+        }
+        await().until(() -> nodes() == 0);
+        all.acquire().close();
+    }
+
+    @Test
+    @Tag("H33")
+    void failureOfAMember_givesBackTheOthers_andKeepsTheirFailuresToo() throws Exception {
+        IllegalStateException first = new IllegalStateException("cannot try");
+        LockException second = new LockException("cannot give back");
+        Lease stubborn = mock(Lease.class);
+        doThrow(second).when(stubborn).close();
+        InterProcessLock foreign = mock(InterProcessLock.class);
+        when(foreign.path()).thenReturn("/foreign");
+        when(foreign.tryAcquire()).thenReturn(Optional.of(stubborn));
+        InterProcessLock failing = mock(InterProcessLock.class);
+        when(failing.path()).thenReturn("/failing");
+        when(failing.tryAcquire()).thenThrow(first);
+        InterProcessLock never = mock(InterProcessLock.class);
+        when(never.path()).thenReturn("/never");
+
+        InterProcessMultiLock mixed = new InterProcessMultiLock(List.of(members.get(0), foreign, failing, never));
+        assertThatThrownBy(mixed::acquire).isSameAs(first).hasSuppressedException(second);
+        verify(never, never()).tryAcquire();
+        assertThat(nodes()).isZero();
+        assertThat(mixed.isHeldByCurrentThread()).isFalse();
+    }
+
+    @Test
+    void busyMember_isWaitedForWhileNothingIsHeld() throws Exception {
+        Lease held = rivals.get(2).acquire();
+        try (Workers workers = new Workers()) {
+            Worker waiter = workers.start("waiter", () -> all.acquire().close());
+            await().until(() -> server.children(paths.get(2)).size() == 2);
+            assertThat(rivals.get(0).tryAcquire()).isPresent().get().satisfies(Lease::close);
+            assertThat(rivals.get(1).tryAcquire()).isPresent().get().satisfies(Lease::close);
+            held.close();
+            workers.join(Duration.ofSeconds(10));
+            assertThat(waiter.isAlive()).isFalse();
+        }
+        await().until(() -> nodes() == 0);
+    }
+
+    @Test
+    @Tag("H32")
+    void oppositeOrders_neverDeadlock() throws Exception {
+        List<InterProcessLock> backwards = new ArrayList<>();
+        for (int i = 2; i >= 0; i--) {
+            backwards.add(mutex(clients.get(i), paths.get(i)));
+        }
+        InterProcessMultiLock opposite = new InterProcessMultiLock(backwards);
+        try (Workers workers = new Workers()) {
+            for (InterProcessMultiLock lock : List.of(all, opposite)) {
+                workers.start("contender", () -> {
+                    for (int round = 0; round < 30; round++) {
+                        lock.acquire().close();
+                    }
+                });
+            }
+            workers.join(Duration.ofSeconds(50));
+        }
+        await().until(() -> nodes() == 0);
+    }
+
+    @Test
+    @Tag("H37")
+    void requestOfWhichTheThreadHoldsSome_isRefused() throws Exception {
+        Lease lease = members.get(1).acquire();
+        assertThatThrownBy(all::acquire)
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining(paths.get(1));
+        lease.close();
+        all.acquire().close();
+    }
+
+    @Test
+    void lostMember_losesTheLease() throws Exception {
+        Lease lease = all.acquire();
+        server.deleteNode(paths.get(1) + "/" + server.children(paths.get(1)).get(0));
+        assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(lease.ended().get(5, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThatThrownBy(all::acquire).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(lease::guards).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(all::release).isInstanceOf(LockLostException.class);
+        assertThat(nodes()).isZero();
+        all.acquire().close();
+    }
+
+    @Test
+    void interruptedRequest_leavesNothing() throws Exception {
+        Lease held = rivals.get(2).acquire();
+        try (Workers workers = new Workers()) {
+            Worker waiter = workers.start(
+                    "waiter", () -> assertThatThrownBy(all::acquire).isInstanceOf(InterruptedException.class));
+            await().until(() -> server.children(paths.get(2)).size() == 2);
+            waiter.interrupt();
+            workers.join(Duration.ofSeconds(10));
+        }
+        await().until(() -> nodes() == 1);
+        held.close();
+    }
+
+    @Test
+    void hold_belongsToItsThread() throws Exception {
+        Lease lease = all.acquire();
+        try (Workers workers = new Workers()) {
+            workers.start("another thread", () -> {
+                assertThatThrownBy(lease::close).isInstanceOf(IllegalMonitorStateException.class);
+                assertThat(all.isHeldByCurrentThread()).isFalse();
+                assertThat(all.isAcquiredInThisProcess()).isTrue();
+                assertThat(all.asLock().tryLock()).isFalse();
+            });
+            workers.join(Duration.ofSeconds(5));
+        }
+        lease.closeAsync().get(5, TimeUnit.SECONDS);
+        all.asLock().lock();
+        all.asLock().unlock();
+        assertThat(nodes()).isZero();
+    }
+}

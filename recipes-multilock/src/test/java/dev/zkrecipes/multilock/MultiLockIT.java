@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Fault;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** Members that enter together. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class MultiLockIT {
+    private final EmbeddedZooKeeper server;
+    private final String x;
+    private final String y;
+    private FaultProxy proxy;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+    private InterProcessLock mutexX;
+    private InterProcessLock mutexY;
+    private InterProcessMultiLock both;
+
+    MultiLockIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        String path = "/multi/" + test.getTestMethod().orElseThrow().getName();
+        this.x = path + "/x";
+        this.y = path + "/y";
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        proxy = FaultProxy.to(server);
+        client = connected(proxy.connectString());
+        other = connected(server.connectString());
+        mutexX = mutex(client, x);
+        mutexY = mutex(client, y);
+        both = new InterProcessMultiLock(List.of(mutexX, mutexY));
+        both.acquire().close();
+    }
+
+    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(Duration.ofSeconds(4))
+                .build();
+        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return made;
+    }
+
+    private static InterProcessLock mutex(ZooKeeperClient client, String path) {
+        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+        proxy.close();
+    }
+
+    private void awaitNodes(int onX, int onY) {
+        await().until(() ->
+                server.children(x).size() == onX && server.children(y).size() == onY);
+    }
+
+    private String node(String path) {
+        assertThat(server.children(path)).hasSize(1);
+        return path + "/" + server.children(path).get(0);
+    }
+
+    // ---- What can be a member.
+
+    @Test
+    @Tag("H32")
+    void duplicatesAndMultiLocks_areRefused() {
+        assertThatThrownBy(() -> new InterProcessMultiLock(client, List.of(x, y, x)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the path " + x + " is named twice");
+        assertThatThrownBy(() -> new InterProcessMultiLock(List.of(mutexX, mutex(client, x))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(x);
+        assertThatThrownBy(() -> new InterProcessMultiLock(List.of(mutexX, mutexX)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new InterProcessMultiLock(List.of(both, mutex(client, "/z"))))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("name its members");
+        assertThatThrownBy(() -> new InterProcessMultiLock(List.of())).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new InterProcessMultiLock(client, List.of("x")))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    // ---- All or nothing.
+
+    @Test
+    void lease_holdsEveryMember_byOneTokenThatIsTheNodesCzxid() throws Exception {
+        long before = server.lastZxid();
+        Lease lease = both.acquire();
+        assertThat(lease.fencingToken()).isEqualTo(server.lastZxid() << 11).isGreaterThan(before << 11);
+        assertThat(lease.fencingTokens()).containsOnlyKeys(x, y).containsValue(lease.fencingToken());
+        assertThat(client.zooKeeper().orElseThrow().exists(node(y), false).getCzxid() << 11)
+                .isEqualTo(lease.fencingToken());
+        assertThat(mutex(other, x).tryAcquire()).isEmpty();
+        assertThat(mutex(other, y).tryAcquire()).isEmpty();
+        assertThat(both.participants()).hasSize(2);
+        lease.close();
+        assertThat(mutex(other, y).tryAcquire()).isPresent();
+    }
+
+    @Test
+    void timedOutRequest_leavesEveryQueue() throws Exception {
+        Lease held = mutex(other, y).acquire();
+        assertThat(both.tryAcquire()).isEmpty();
+        assertThat(both.tryAcquire(Duration.ofMillis(300))).isEmpty();
+        awaitNodes(0, 1);
+        assertThat(mutex(other, x).tryAcquire()).isPresent();
+        held.close();
+    }
+
+    @Test
+    void guards_letAWriteThroughOnlyWhileAllMembersAreHeld() throws Exception {
+        Lease lease = both.acquire();
+        assertThatThrownBy(lease::guard)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("guards()");
+        List<Op> write = new ArrayList<>(lease.guards());
+        write.add(Op.setData(x, new byte[0], -1));
+        client.zooKeeper().orElseThrow().multi(write);
+        server.deleteNode(node(y));
+        assertThatThrownBy(() -> client.zooKeeper().orElseThrow().multi(write))
+                .isInstanceOf(KeeperException.NoNodeException.class);
+        assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class).hasMessageContaining(y);
+        lease.close();
+        awaitNodes(0, 0);
+    }
+
+    // ---- Holding some.
+
+    @Test
+    @Tag("H37")
+    void requestOfWhichTheThreadHoldsSome_isRefused() throws Exception {
+        for (InterProcessLock held : List.of(mutexX, mutex(client, x))) {
+            Lease lease = held.acquire();
+            RequestCounts before = server.requests();
+            assertThatThrownBy(both::acquire)
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining("this thread holds [" + x + "]");
+            assertThatThrownBy(both::tryAcquire).isInstanceOf(LockRefusedException.class);
+            assertThatThrownBy(() -> both.tryAcquire(Duration.ofSeconds(1))).isInstanceOf(LockRefusedException.class);
+            assertThat(server.requests().minus(before).total()).isZero();
+            lease.close();
+        }
+        both.acquire().close();
+    }
+
+    @Test
+    @Tag("H37")
+    void askingWhileHolding_endsInTimeAndLeavesNothing() throws Exception {
+        Lease held = mutexX.acquire();
+        try (Workers workers = new Workers()) {
+            workers.start(
+                    "asks for both",
+                    () -> assertThat(new InterProcessMultiLock(other, List.of(y, x)).tryAcquire(Duration.ofSeconds(2)))
+                            .isEmpty());
+            awaitNodes(2, 1);
+            assertThat(mutexY.tryAcquire(Duration.ofMillis(500))).isEmpty(); // behind the other's request
+            workers.join(Duration.ofSeconds(5));
+        }
+        held.close();
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void threadThatHoldsEveryMember_holdsThemOnceMore() throws Exception {
+        Lease onX = mutexX.acquire();
+        Lease onY = mutexY.acquire();
+        Lease lease = both.acquire();
+        assertThatThrownBy(lease::fencingToken)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("fencingTokens()");
+        assertThat(lease.fencingTokens()).containsEntry(x, onX.fencingToken()).containsEntry(y, onY.fencingToken());
+        onX.close();
+        onY.close();
+        assertThat(lease.isValid()).isTrue();
+        awaitNodes(1, 1);
+        lease.close();
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void members_areHeldWithTheWhole_andKeepWhatTheyNeed() throws Exception {
+        Lease lease = both.acquire();
+        assertThat(mutexX.isHeldByCurrentThread()).isTrue();
+        assertThat(mutexX.holdCount()).isZero();
+        assertThatThrownBy(mutexX::release).isInstanceOf(IllegalMonitorStateException.class);
+        Lease onX = mutexX.acquire(); // at once: it is held
+        Lease again = both.acquire();
+        assertThat(both.holdCount()).isEqualTo(2);
+        lease.close();
+        awaitNodes(1, 1);
+        again.close();
+        awaitNodes(1, 0);
+        onX.verify();
+        onX.close();
+        awaitNodes(0, 0);
+    }
+
+    // ---- Losing members.
+
+    @Test
+    void waitingRequestThatLosesANode_entersAgainEverywhere() throws Exception {
+        Lease held = mutex(other, x).acquire();
+        CompletableFuture<Lease> waiting = both.acquireAsync();
+        awaitNodes(2, 1);
+        String old = node(y);
+        server.deleteNode(old);
+        await().until(() -> server.children(y).size() == 1 && !node(y).equals(old));
+        awaitNodes(2, 1);
+        held.close();
+        waiting.get(5, TimeUnit.SECONDS).close();
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void waitingRequestThatLosesANode_failsIfToldSo() throws Exception {
+        Lease held = mutex(other, x).acquire();
+        CompletableFuture<Lease> waiting = new InterProcessMultiLock(
+                        client, List.of(x, y), LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL))
+                .acquireAsync();
+        awaitNodes(2, 1);
+        server.deleteNode(node(y));
+        assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(QueuePlaceLostException.class);
+        awaitNodes(1, 0);
+        held.close();
+    }
+
+    @Test
+    void heldMemberThatIsDeleted_losesTheLease_andTheOthersAreGivenBackWithIt() throws Exception {
+        Lease lease = both.acquire();
+        CompletableFuture<LeaseState> ended = lease.ended();
+        server.deleteNode(node(y));
+        assertThat(ended.get(5, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThatThrownBy(both::acquire).isInstanceOf(LockLostException.class);
+        assertThat(mutex(other, x).tryAcquire()).isEmpty();
+        lease.close();
+        awaitNodes(0, 0);
+        both.acquire().close();
+    }
+
+    @Test
+    void releaseThatFindsANodeGone_deletesTheOthers() throws Exception {
+        Lease lease = both.acquire();
+        server.deleteNode(node(x));
+        RequestCounts before = server.requests();
+        lease.close();
+        awaitNodes(0, 0);
+        assertThat(server.requests()
+                        .minus(before)
+                        .consistsOf(RequestType.MULTI, RequestType.DELETE, RequestType.DELETE))
+                .isTrue();
+    }
+
+    // ---- Losing answers.
+
+    @Test
+    void lostAnswerToTheEntry_isSettled() throws Exception {
+        Fault reply = proxy.dropReply(RequestType.MULTI, 1);
+        Lease lease = both.acquire();
+        reply.awaitFired(Duration.ofSeconds(5));
+        awaitNodes(1, 1);
+        assertThat(lease.fencingTokens().values()).containsOnly(lease.fencingToken());
+        assertThat(client.zooKeeper().orElseThrow().exists(node(x), false).getCzxid() << 11)
+                .isEqualTo(lease.fencingToken());
+        lease.close();
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void lostEntry_isSentAgain() throws Exception {
+        Fault request = proxy.dropRequest(RequestType.MULTI, 1);
+        Lease lease = both.acquire();
+        request.awaitFired(Duration.ofSeconds(5));
+        awaitNodes(1, 1);
+        lease.close();
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void lostAnswerToTheRelease_isFollowedUp() throws Exception {
+        Lease lease = both.acquire();
+        Fault reply = proxy.dropReply(RequestType.MULTI, 1);
+        lease.closeAsync().get(10, TimeUnit.SECONDS);
+        reply.awaitFired(Duration.ofSeconds(5));
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void sessionThatEnds_whileARequestWaits_costsItsPlacesAndNothingElse() throws Exception {
+        Lease held = mutex(other, x).acquire();
+        CompletableFuture<Lease> waiting = both.acquireAsync();
+        awaitNodes(2, 1);
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        held.close();
+        Lease lease = waiting.get(10, TimeUnit.SECONDS);
+        assertThat(server.owner(node(x)))
+                .hasValue(client.zooKeeper().orElseThrow().getSessionId());
+        lease.close();
+        awaitNodes(0, 0);
+    }
+
+    @Test
+    void asynchronousLease_isClosedByAnyThread_andAWaitThatIsCancelledLeaves() throws Exception {
+        Lease lease = both.acquireAsync().get(5, TimeUnit.SECONDS);
+        CompletableFuture<Lease> waiting = both.acquireAsync();
+        awaitNodes(2, 2);
+        waiting.cancel(true);
+        awaitNodes(1, 1);
+        try (Workers workers = new Workers()) {
+            workers.start("another thread", lease::close);
+            workers.join(Duration.ofSeconds(5));
+        }
+        awaitNodes(0, 0);
+    }
+}
