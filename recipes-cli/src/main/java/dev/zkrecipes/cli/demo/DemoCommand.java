@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
             "                   [--connect=HOSTS [--tick=MS]] [RECIPE]"
         },
         description = {
-            "Worker processes share one mutex and increment a counter in a file under it, without any other protection. "
-                    + "One of them is killed (kill -9) while it holds. The verdict is checked against the file.",
+            "Worker processes share files under a lock, without any other protection. One of them is killed (kill -9) while "
+                    + "it holds. The verdict is checked against the files.",
             ""
         },
         subcommands = {ServerCommand.class, WorkerCommand.class},

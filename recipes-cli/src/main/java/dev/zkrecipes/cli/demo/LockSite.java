@@ -4,7 +4,9 @@
 package dev.zkrecipes.cli.demo;
 
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockNode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -66,14 +68,26 @@ final class LockSite implements AutoCloseable {
         return connectString;
     }
 
-    /** The nodes below the lock path: those who hold or wait, or were left behind. */
+    /** The lock nodes below the path, also on paths below it: those who hold or wait, or were left behind. */
     List<String> nodes() throws InterruptedException {
+        List<String> nodes = new ArrayList<>();
+        for (String child : children(path)) {
+            if (LockNode.isLockForm(child)) {
+                nodes.add(child);
+            } else {
+                children(path + "/" + child).forEach(node -> nodes.add(child + "/" + node));
+            }
+        }
+        return nodes;
+    }
+
+    private List<String> children(String node) throws InterruptedException {
         try {
-            return handle().getChildren(path, false);
+            return handle().getChildren(node, false);
         } catch (KeeperException.NoNodeException e) {
             return List.of();
         } catch (KeeperException e) {
-            throw new IllegalStateException("cannot look at " + path + ": " + e.getMessage(), e);
+            throw new IllegalStateException("cannot look at " + node + ": " + e.getMessage(), e);
         }
     }
 
@@ -84,6 +98,9 @@ final class LockSite implements AutoCloseable {
             for (int attempt = 0; !removed && attempt < ATTEMPTS; attempt++) {
                 for (String node : nodes()) {
                     delete(path + "/" + node);
+                }
+                for (String below : children(path)) {
+                    delete(path + "/" + below);
                 }
                 removed = delete(path);
             }

@@ -3,11 +3,9 @@
 
 package dev.zkrecipes.cli.demo;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Judges a run of the mutex demo.
@@ -34,9 +32,7 @@ final class MutexVerdict {
         verdict.checkCount();
         verdict.checkUpdates();
         verdict.checkTokens();
-        verdict.checkTakeOver();
-        verdict.checkProcesses();
-        verdict.checkNodes();
+        verdict.checks.addAll(history.ending().checks());
         return new Verdict(verdict.checks);
     }
 
@@ -92,53 +88,6 @@ final class MutexVerdict {
         }
         String range = inOrder.isEmpty() ? "none" : inOrder.get(0).token() + " to " + last;
         check(true, "tokens", "strictly rising in the order of the file, " + range);
-    }
-
-    private void checkTakeOver() {
-        Optional<TakeOver> happened = history.takeOver();
-        if (happened.isEmpty()) {
-            check(false, "take-over", "nobody was killed: the victim never came to hold the lock");
-            return;
-        }
-        TakeOver takeOver = happened.get();
-        String victim = Timeline.name(takeOver.victim().worker());
-        takeOver.intruder()
-                .ifPresent(intruder -> check(
-                        false,
-                        "exclusion",
-                        Timeline.name(intruder.worker()) + " was granted token " + intruder.token() + " while " + victim
-                                + " held with token " + takeOver.victim().token()));
-        Optional<Duration> took = takeOver.took();
-        String limit = history.limit().explain();
-        if (took.isEmpty()) {
-            check(false, "take-over", "nobody took over from " + victim + " within " + limit);
-        } else {
-            boolean ok = took.get().compareTo(history.limit().total()) <= 0;
-            String heir =
-                    takeOver.heir().map(grant -> Timeline.name(grant.worker())).orElse("");
-            check(
-                    ok,
-                    "take-over",
-                    heir + " after " + Timeline.show(took.get()) + (ok ? ", limit " : ", too late: limit ") + limit);
-        }
-    }
-
-    private void checkProcesses() {
-        history.troubles().forEach(trouble -> check(false, "processes", trouble));
-        if (history.troubles().isEmpty()) {
-            check(true, "processes", "all ended in order but the one that was killed");
-        }
-    }
-
-    private void checkNodes() {
-        boolean ok = history.leftOver().isEmpty();
-        check(
-                ok,
-                "nodes",
-                ok
-                        ? "none is left below the lock path"
-                        : history.leftOver().size() + " left below the lock path: "
-                                + String.join(", ", history.leftOver()));
     }
 
     private void check(boolean ok, String subject, String finding) {

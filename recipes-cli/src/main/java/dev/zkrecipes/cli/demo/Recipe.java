@@ -7,28 +7,69 @@ import java.util.Locale;
 
 /** What can be shown. */
 enum Recipe {
-    MUTEX {
+    MUTEX("one mutex, one counter file") {
         @Override
-        String title(int workers) {
-            return workers + " processes, one mutex, one counter file, one kill -9";
-        }
-
-        @Override
-        Scenario scenario(Stage stage) {
-            return new MutexScenario(stage);
+        Plot plot(Stage stage) {
+            return new MutexPlot(stage);
         }
 
         @Override
         WorkerBody worker() {
             return new MutexWorker();
         }
+    },
+    RWLOCK("one read-write lock, one record") {
+        @Override
+        Plot plot(Stage stage) {
+            return new ShowPlot(new ReadWriteShow(), stage);
+        }
+
+        @Override
+        WorkerBody worker() {
+            return new ShowWorker(new ReadWriteShow());
+        }
+    },
+    SEMAPHORE("one semaphore of " + SemaphoreShow.LIMIT) {
+        @Override
+        Plot plot(Stage stage) {
+            return new ShowPlot(new SemaphoreShow(), stage);
+        }
+
+        @Override
+        WorkerBody worker() {
+            return new ShowWorker(new SemaphoreShow());
+        }
+    },
+    MULTILOCK("two of " + MultiLockShow.ACCOUNTS + " accounts at a time") {
+        @Override
+        Plot plot(Stage stage) {
+            return new ShowPlot(new MultiLockShow(), stage);
+        }
+
+        @Override
+        WorkerBody worker() {
+            return new ShowWorker(new MultiLockShow());
+        }
     };
 
+    private final String subject;
+
+    Recipe(String subject) {
+        this.subject = subject;
+    }
+
     /** What is going to be seen, in one line. */
-    abstract String title(int workers);
+    String title(int workers) {
+        return workers + " processes, " + subject + ", one kill -9";
+    }
 
     /** The demo's part. */
-    abstract Scenario scenario(Stage stage);
+    Scenario scenario(Stage stage) {
+        return new KillScenario(stage, plot(stage));
+    }
+
+    /** What is particular to the recipe. */
+    abstract Plot plot(Stage stage);
 
     /** The part of each worker process. */
     abstract WorkerBody worker();

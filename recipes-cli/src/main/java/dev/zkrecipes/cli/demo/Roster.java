@@ -161,7 +161,7 @@ final class Roster {
     }
 
     void printOn(Page page) {
-        page.print(Tone.STRONG, "  worker  process  increments   mean wait  longest wait  end");
+        page.print(Tone.STRONG, "  worker  process       holds   mean wait  longest wait  end");
         for (Member member : members.values()) {
             page.print(
                     Tone.PLAIN,
@@ -170,7 +170,7 @@ final class Roster {
                             "  %-6s  %7d  %10d  %10s  %12s  %s",
                             member.name(),
                             member.pid,
-                            member.increments,
+                            member.grants,
                             Timeline.show(member.grants == 0 ? 0 : member.waited / member.grants),
                             Timeline.show(member.longestWait),
                             member.state == State.KILLED

@@ -31,7 +31,7 @@ class MutexScenarioTest {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final List<String> orders = new ArrayList<>();
     private final Roster roster = new Roster(4);
-    private MutexScenario scenario;
+    private KillScenario scenario;
     private long now;
     private Counter counter = Counter.ZERO;
     private long nextToken = 1L << 60;
@@ -57,7 +57,8 @@ class MutexScenarioTest {
                         member.number(),
                         Event.Kind.READY,
                         Map.of("pid", 4_000_000L + member.number(), "timeout", 3000L))));
-        scenario = new MutexScenario(new Stage(options, folder, new Timeline(page, 0), direction, roster));
+        Stage stage = new Stage(options, folder, new Timeline(page, 0), direction, roster);
+        scenario = new KillScenario(stage, new MutexPlot(stage));
         scenario.begin(now);
     }
 

@@ -33,7 +33,7 @@ class MutexVerdictTest {
     }
 
     private Verdict verdict() {
-        return MutexVerdict.of(new MutexHistory(increments, file, takeOver, LIMIT, troubles, leftOver));
+        return MutexVerdict.of(new MutexHistory(increments, file, new Ending(takeOver, LIMIT, troubles, leftOver)));
     }
 
     private void assertFailed(String subject, String finding) {

@@ -3,14 +3,11 @@
 
 package dev.zkrecipes.cli.demo;
 
-import dev.zkrecipes.cli.demo.CounterFile.Counter;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
-/** Everybody increments; one is killed while it holds; somebody takes over; everybody increments on. For one thread. */
-final class MutexScenario implements Scenario {
+/** Everybody works; one is killed while it holds; somebody takes over; everybody works on. For one thread. */
+final class KillScenario implements Scenario {
     /** What is seen of the workers after the take-over, at least. */
     private static final Duration AFTERMATH = Duration.ofSeconds(1);
 
@@ -20,22 +17,21 @@ final class MutexScenario implements Scenario {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Stage stage;
+    private final Plot plot;
     private final Timeline timeline;
     private final Roster roster;
     private final Troubles troubles;
-    private final MutexSamples samples;
-    private final List<Increment> increments = new ArrayList<>();
 
     private KillPlan kill;
     private long endAt;
     private long giveUpAt;
 
-    MutexScenario(Stage stage) {
+    KillScenario(Stage stage, Plot plot) {
+        this.plot = plot;
         this.stage = stage;
         this.timeline = stage.timeline();
         this.roster = stage.roster();
         this.troubles = new Troubles(roster);
-        this.samples = new MutexSamples(timeline, roster, stage.options().time());
         this.kill = new KillPlan(stage.direction(), 1, 0);
     }
 
@@ -48,20 +44,17 @@ final class MutexScenario implements Scenario {
         kill = new KillPlan(stage.direction(), victim, askAt);
         endAt = now + work.toNanos();
         giveUpAt = askAt + KillPlan.IDLE.plus(limit().total()).plus(PATIENCE).toNanos();
-        samples.begin(now);
+        plot.begin(now);
         roster.members().forEach(member -> stage.direction().order(member.number(), Order.BEGIN));
-        timeline.tell(now, "all", Tone.PLAIN, "acquire, add 1 to the counter file, release, again and again");
+        timeline.tell(now, "all", Tone.PLAIN, plot.intro());
     }
 
     @Override
     public void on(Arrival arrival) {
         Event event = arrival.event();
         roster.on(event);
-        if (event.kind() == Event.Kind.INCREMENTED) {
-            Increment increment = Increment.of(event);
-            increments.add(increment);
-            samples.on(increment);
-        } else if (event.kind() == Event.Kind.LOST) {
+        plot.on(event);
+        if (event.kind() == Event.Kind.LOST) {
             tell(arrival.nanos(), event.worker(), Tone.NOTE, "was held up: gave its hold back without writing");
         }
         troubles.on(event, kill.phase().compareTo(KillPlan.Phase.KILLED) >= 0 ? kill.victim() : 0)
@@ -73,9 +66,9 @@ final class MutexScenario implements Scenario {
     public void at(long now) {
         advance(now, () -> kill.at(now));
         if (kill.phase() == KillPlan.Phase.KILLED) {
-            samples.atWithout(kill.victim(), kill.killedAt(), now);
+            plot.atWithout(kill.victim(), kill.killedAt(), now);
         } else {
-            samples.at(now);
+            plot.at(now);
         }
     }
 
@@ -92,17 +85,10 @@ final class MutexScenario implements Scenario {
 
     @Override
     public Verdict verdict(List<String> leftOver) {
-        Counter counter = Counter.ZERO;
-        try {
-            counter = new CounterFile(stage.folder()).read();
-        } catch (IOException e) {
-            troubles.add("the counter file cannot be read: " + e.getMessage());
-        }
         roster.members().stream()
                 .filter(Roster.Member::isRunning)
                 .forEach(member -> troubles.add(member.name() + " did not end in time when it was asked to"));
-        return MutexVerdict.of(
-                new MutexHistory(increments, counter, kill.outcome(), limit(), troubles.all(), leftOver));
+        return plot.verdict(new Ending(kill.outcome(), limit(), troubles.all(), leftOver));
     }
 
     /** Lets the plan go on, and tells what has changed. */
@@ -122,6 +108,7 @@ final class MutexScenario implements Scenario {
                         "HOLDS with token " + roster.member(victim).token() + " and idles; " + roster.waiting());
             case KILLED -> {
                 roster.killed(victim);
+                plot.killed(victim);
                 tell(
                         now,
                         victim,
@@ -142,7 +129,7 @@ final class MutexScenario implements Scenario {
                 "TOOK OVER from " + Timeline.name(kill.victim()) + " after "
                         + Timeline.show(heir.nanos() - kill.killedAt()) + " (limit "
                         + Timeline.show(limit().total()) + "), token " + heir.token());
-        samples.restart(now);
+        plot.restart(now);
     }
 
     private void tell(long now, int worker, Tone tone, String text) {
