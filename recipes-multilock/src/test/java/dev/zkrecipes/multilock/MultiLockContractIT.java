@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.multilock;
 
-import dev.zkrecipes.test.contract.LockContracts;
+import dev.zkrecipes.test.contract.LockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import java.util.List;
 
-class MultiLockContractIT extends LockContracts {
+class MultiLockContractIT extends LockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.rivals(

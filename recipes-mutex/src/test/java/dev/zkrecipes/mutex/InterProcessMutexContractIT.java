@@ -3,11 +3,11 @@
 
 package dev.zkrecipes.mutex;
 
-import dev.zkrecipes.test.contract.LockContracts;
+import dev.zkrecipes.test.contract.LockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 
-class InterProcessMutexContractIT extends LockContracts {
+class InterProcessMutexContractIT extends LockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.exclusive(InterProcessMutex::new, Ownership.REENTRANT_THREAD);

@@ -3,11 +3,11 @@
 
 package dev.zkrecipes.mutex;
 
-import dev.zkrecipes.test.contract.LockContracts;
+import dev.zkrecipes.test.contract.LockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 
-class InterProcessSemaphoreMutexContractIT extends LockContracts {
+class InterProcessSemaphoreMutexContractIT extends LockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.exclusive(InterProcessSemaphoreMutex::new, Ownership.INSTANCE);

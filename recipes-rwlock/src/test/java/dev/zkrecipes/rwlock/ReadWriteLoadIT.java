@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -91,7 +92,7 @@ class ReadWriteLoadIT {
         lastWriter = lease.fencingToken();
         written++;
         record = written;
-        Thread.yield();
+        LockSupport.parkNanos(1_000);
         copy = written;
         writers.decrementAndGet();
     }

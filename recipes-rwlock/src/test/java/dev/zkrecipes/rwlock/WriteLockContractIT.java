@@ -3,11 +3,11 @@
 
 package dev.zkrecipes.rwlock;
 
-import dev.zkrecipes.test.contract.LockContracts;
+import dev.zkrecipes.test.contract.LockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 
-class WriteLockContractIT extends LockContracts {
+class WriteLockContractIT extends LockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.exclusive(

@@ -50,6 +50,7 @@ public final class DemoCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "RECIPE",
             defaultValue = "mutex",
+            converter = RecipeName.class,
             description = "What to show: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     private Recipe recipe = Recipe.MUTEX;
 

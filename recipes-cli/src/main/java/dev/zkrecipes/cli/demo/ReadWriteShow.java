@@ -81,13 +81,16 @@ final class ReadWriteShow implements Show {
     private static void readOwn(
             InterProcessReadWriteLock lock, TwoFiles files, long version, Lease writing, Presence presence)
             throws IOException, InterruptedException {
-        try (Lease reading = lock.readLock().acquire()) {
+        Lease reading = lock.readLock().acquire();
+        try {
             presence.become(READ);
             writing.close();
             if (files.read() != version) {
                 throw new IOException("somebody wrote between a writer's writing and its reading");
             }
             presence.end();
+        } finally {
+            reading.close();
         }
     }
 

@@ -36,7 +36,6 @@ final class Roster {
         private Duration sessionTimeout = Duration.ZERO;
         private long token;
         private long grants;
-        private long increments;
         private long waited;
         private long longestWait;
 
@@ -74,10 +73,6 @@ final class Roster {
             return token;
         }
 
-        long increments() {
-            return increments;
-        }
-
         private void on(Event event) {
             if (state == State.KILLED) {
                 return;
@@ -96,10 +91,9 @@ final class Roster {
                     waited += event.number("waited");
                     longestWait = Math.max(longestWait, event.number("waited"));
                 }
-                case INCREMENTED -> increments++;
                 case LOST, RELEASING, FAILED -> state = State.PAUSING;
                 case ENDED -> state = State.ENDED;
-                case IDLING, EXITED -> {}
+                case INCREMENTED, IDLING, EXITED -> {}
             }
         }
     }

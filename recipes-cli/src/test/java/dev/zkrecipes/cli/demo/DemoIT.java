@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real demo, in processes of its own. */
 class DemoIT {
@@ -43,6 +45,22 @@ class DemoIT {
                     .anyMatch(line -> line.matches("  ok +increments +\\d+ counted in the file = \\d+ made .*"));
             assertThat(demo.lines().size()).isLessThanOrEqualTo(40);
             assertThat(children).noneMatch(ProcessHandle::isAlive);
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rwlock", "semaphore", "multilock"})
+    void demoOfEachRecipe_passesAndLeavesNothing(String recipe) throws IOException, InterruptedException {
+        try (RunningDemo demo = RunningDemo.start(temporary, recipe, "--seconds", "5", "--workers", "3")) {
+            assertThat(demo.awaitExit()).as(String.join("\n", demo.lines())).isZero();
+            assertThat(demo.lines())
+                    .endsWith("PASSED")
+                    .allSatisfy(line -> assertThat(line)
+                            .hasSizeLessThanOrEqualTo(80)
+                            .doesNotContain("\033", "FAILED", "WARN", "ERROR"))
+                    .anyMatch(line -> line.contains("TOOK OVER from w2"))
+                    .anyMatch(line -> line.matches("  ok +rule +.*: never violated"));
             assertThat(temporary).isEmptyDirectory();
         }
     }

@@ -56,7 +56,7 @@ class AllRecipesUnderFaultsIT {
             for (int c = 0; c < CLIENTS; c++) {
                 ZooKeeperClient client = connect(server);
                 for (int t = 0; t < THREADS; t++) {
-                    Visitor visitor = new Visitor(house, client, seed + c * THREADS + t);
+                    Visitor visitor = new Visitor(house, client, seed + 10L * c + t);
                     workers.start("visitor-" + c + "-" + t, () -> {
                         while (!over.get()) {
                             visitor.visit();

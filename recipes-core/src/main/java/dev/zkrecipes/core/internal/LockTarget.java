@@ -50,6 +50,11 @@ public final class LockTarget {
                 lastName());
     }
 
+    /** The same again, for a lock with holds of its own: a hold is found by the target that it was acquired on. */
+    public LockTarget anew() {
+        return new LockTarget(client, path, driver, options);
+    }
+
     EngineClient client() {
         return client;
     }

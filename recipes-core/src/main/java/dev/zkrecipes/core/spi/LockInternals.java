@@ -65,7 +65,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock threadOwned() {
-        return EngineLock.threadOwned(target);
+        return EngineLock.threadOwned(target.anew());
     }
 
     /**
@@ -74,7 +74,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock instanceOwned() {
-        return EngineLock.instanceOwned(target);
+        return EngineLock.instanceOwned(target.anew());
     }
 
     /**
@@ -85,7 +85,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unowned() {
-        return EngineLock.unowned(target);
+        return EngineLock.unowned(target.anew());
     }
 
     /**

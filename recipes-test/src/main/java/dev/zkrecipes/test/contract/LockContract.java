@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Nested;
  * All suites for one lock:
  *
  * <pre>{@code
- * class InterProcessMutexContractIT extends LockContracts {
+ * class InterProcessMutexContractIT extends LockContract {
  *     @Override
  *     protected Recipe recipe() {
  *         return Recipe.exclusive(InterProcessMutex::new, Ownership.REENTRANT_THREAD);
@@ -17,10 +17,10 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  */
-public abstract class LockContracts {
+public abstract class LockContract {
 
     /** For subclasses. */
-    protected LockContracts() {}
+    protected LockContract() {}
 
     /**
      * The lock under test.
@@ -33,7 +33,7 @@ public abstract class LockContracts {
     class Acquire extends AcquireContract {
         @Override
         protected Recipe recipe() {
-            return LockContracts.this.recipe();
+            return LockContract.this.recipe();
         }
     }
 
@@ -41,7 +41,7 @@ public abstract class LockContracts {
     class Session extends SessionContract {
         @Override
         protected Recipe recipe() {
-            return LockContracts.this.recipe();
+            return LockContract.this.recipe();
         }
     }
 
@@ -49,7 +49,7 @@ public abstract class LockContracts {
     class Loss extends LossContract {
         @Override
         protected Recipe recipe() {
-            return LockContracts.this.recipe();
+            return LockContract.this.recipe();
         }
     }
 }
