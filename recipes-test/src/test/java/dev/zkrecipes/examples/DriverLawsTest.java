@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.test.contract.DriverLaws;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

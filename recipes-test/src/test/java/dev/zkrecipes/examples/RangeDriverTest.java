@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.examples.RangeLock.Range;
+import dev.zkrecipes.test.contract.DriverLaws;
 import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;

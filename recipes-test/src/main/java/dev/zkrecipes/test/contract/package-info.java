@@ -32,6 +32,8 @@
  * <tr><td>{@link dev.zkrecipes.test.contract.LossContract}</td><td>a lock that is held and lost</td></tr>
  * </table>
  *
+ * <p>A driver is checked without a server: {@link dev.zkrecipes.test.contract.DriverLaws}.
+ *
  * <p>How many requests a lock may send is no part of it: that differs from recipe to recipe.
  */
 @NullMarked
