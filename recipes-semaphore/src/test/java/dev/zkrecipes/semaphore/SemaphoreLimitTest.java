@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.LockRefusedException;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SemaphoreLimitTest {
+    private static final String PATH = "/semaphores/test";
+
+    private static SemaphoreLimit decode(String data) {
+        return SemaphoreLimit.decode(PATH, data.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "4, 9", "9, 4", "2147483647, 2147483647"})
+    void whatIsWritten_isRead(int configured, int current) {
+        SemaphoreLimit limit = new SemaphoreLimit(configured, current);
+        assertThat(limit.encode())
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("zkrecipes 1\nconfigured=" + configured + "\ncurrent=" + current + "\n");
+        assertThat(SemaphoreLimit.decode(PATH, limit.encode())).isEqualTo(limit);
+    }
+
+    @Test
+    void linesThatALaterVersionAdds_areIgnored() {
+        assertThat(decode("zkrecipes 1\nnote=x=current=7\nconfigured=4\n\ncurrent=9\nfair=no\n"))
+                .isEqualTo(new SemaphoreLimit(4, 9));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\n",
+                "4",
+                "configured=4\ncurrent=4\n",
+                "zkrecipes 2\nconfigured=4\ncurrent=4\n",
+                "zkrecipes 1",
+                "zkrecipes 1\n",
+                "zkrecipes 1\nconfigured=4\n",
+                "zkrecipes 1\ncurrent=4\n",
+                "zkrecipes 1\nconfigured=0\ncurrent=4\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=0\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=-4\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=+4\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=04\n",
+                "zkrecipes 1\nconfigured=4\ncurrent= 4\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=4 \n",
+                "zkrecipes 1\nconfigured=4\ncurrent=2147483648\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=99999999999999999999\n",
+                "zkrecipes 1\nconfigured=4\ncurrent=\u0664\n",
+                "zkrecipes 1\nconfigured=\ncurrent=\n",
+                "zkrecipes 1\r\nconfigured=4\r\ncurrent=4\r\n",
+                " zkrecipes 1\nconfigured=4\ncurrent=4\n"
+            })
+    void dataThatAreNotALimit_areRefusedWithTheirSize(String data) {
+        assertThatThrownBy(() -> decode(data))
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining(PATH)
+                .hasMessageContaining(data.getBytes(StandardCharsets.UTF_8).length + " bytes of something else");
+    }
+
+    @Test
+    void noData_areRefusedAsSuch_andBytesThatAreNoTextToo() {
+        assertThatThrownBy(() -> decode(""))
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("but no data");
+        assertThatThrownBy(() -> SemaphoreLimit.decode(PATH, new byte[] {(byte) 0xff, 0, (byte) 0xc3}))
+                .isInstanceOf(LockRefusedException.class);
+    }
+
+    @Test
+    void resize_changesWhatIsInForce_andLeavesWhatIsConfigured() {
+        SemaphoreLimit resized = SemaphoreLimit.of(4).resized(9).resized(7);
+        assertThat(resized).isEqualTo(new SemaphoreLimit(4, 7));
+        resized.requireConfigured(PATH, 4);
+        assertThatThrownBy(() -> resized.requireConfigured(PATH, 7))
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining("was made with 4 leases, and this process is configured with 7");
+    }
+}
