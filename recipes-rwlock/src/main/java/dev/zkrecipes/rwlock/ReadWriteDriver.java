@@ -18,25 +18,10 @@ import java.util.Optional;
  */
 enum ReadWriteDriver implements LockDriver {
     /** Holds beside other readers. */
-    READ("__READ__") {
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            for (int i = predecessors.size() - 1; i >= 0; i--) {
-                if (predecessors.get(i).kind().equals(WRITE.kind)) {
-                    return Decision.waitFor(predecessors.get(i));
-                }
-            }
-            return Decision.granted();
-        }
-    },
+    READ("__READ__"),
 
     /** Holds alone. */
-    WRITE("__WRIT__") {
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    };
+    WRITE("__WRIT__");
 
     private final String kind;
 
@@ -52,5 +37,19 @@ enum ReadWriteDriver implements LockDriver {
     @Override
     public Optional<LockNode> parse(String childName) {
         return LockNode.parse(childName, READ.kind).or(() -> LockNode.parse(childName, WRITE.kind));
+    }
+
+    /** By the node's own kind: to tell who holds, either driver is asked about the nodes of both. */
+    @Override
+    public Decision decide(List<LockNode> predecessors, LockNode self) {
+        if (self.kind().equals(WRITE.kind)) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+        for (int i = predecessors.size() - 1; i >= 0; i--) {
+            if (predecessors.get(i).kind().equals(WRITE.kind)) {
+                return Decision.waitFor(predecessors.get(i));
+            }
+        }
+        return Decision.granted();
     }
 }

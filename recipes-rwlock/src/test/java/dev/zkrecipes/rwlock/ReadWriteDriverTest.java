@@ -40,6 +40,16 @@ class ReadWriteDriverTest {
     }
 
     @Test
+    void eitherDriver_decidesByTheKindOfTheNode() {
+        queues().forEach(queue -> {
+            LockNode self = queue.get(LONGEST - 1);
+            List<LockNode> inFront = queue.subList(0, LONGEST - 1);
+            assertThat(ReadWriteDriver.READ.decide(inFront, self))
+                    .isEqualTo(ReadWriteDriver.WRITE.decide(inFront, self));
+        });
+    }
+
+    @Test
     @Tag("H71")
     void reader_waitsForTheNearestWriter_andAWriterForWhoeverIsNearest() {
         queues().forEach(queue -> DriverLaws.checkNearest(
