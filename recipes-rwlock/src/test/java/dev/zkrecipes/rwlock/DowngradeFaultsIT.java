@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Fault;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** The downgrade when the connection, the session, the node or the patience ends in the middle of it. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class DowngradeFaultsIT {
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private FaultProxy proxy;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+    private InterProcessReadWriteLock lock;
+    private InterProcessReadWriteLock rival;
+
+    DowngradeFaultsIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/downgrades/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        proxy = FaultProxy.to(server);
+        client = connected(proxy.connectString());
+        other = connected(server.connectString());
+        lock = new InterProcessReadWriteLock(client, path);
+        rival = new InterProcessReadWriteLock(other, path);
+    }
+
+    /** With a session so long that the checks of what is held, which are multis too, do not come in between. */
+    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(Duration.ofSeconds(20))
+                .build();
+        assertThat(made.awaitConnected(SOON)).isTrue();
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+        proxy.close();
+    }
+
+    private void awaitNodes(int count) {
+        Soon.await().until(() -> server.children(path).size() == count);
+    }
+
+    private long nodes(String kind) {
+        return server.children(path).stream()
+                .filter(name -> name.contains(kind))
+                .count();
+    }
+
+    /** The write lock is held and waited for. */
+    private CompletableFuture<Lease> queuedWriter() {
+        int before = server.children(path).size();
+        CompletableFuture<Lease> writer = rival.writeLock().acquireAsync();
+        awaitNodes(before + 1);
+        return writer;
+    }
+
+    /** What is expected after a downgrade, whatever happened on the way: one reader, at the writer's place. */
+    private void assertDowngraded(Lease writing, Lease reading, CompletableFuture<Lease> queued) throws Exception {
+        assertThat(nodes("__READ__")).isEqualTo(1);
+        assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
+        writing.close();
+        reading.verify();
+        assertThat(queued).isNotDone();
+        reading.close();
+        Soon.get(queued).close();
+        awaitNodes(0);
+    }
+
+    /** What is expected after a downgrade that did not happen: the write hold, as if nothing had been. */
+    private void assertStillWriting(Lease writing, CompletableFuture<Lease> queued) throws Exception {
+        Soon.await().until(() -> nodes("__READ__") == 0 && writing.isValid());
+        assertThat(lock.readLock().holdCount()).isZero();
+        assertThat(queued).isNotDone();
+        lock.readLock().acquire().close();
+        writing.close();
+        Soon.get(queued).close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H04")
+    void replyThatIsLost_twice_stillMakesOneReaderAtTheSamePlace() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        Fault first = proxy.dropReply(RequestType.MULTI, 1);
+        Fault second = proxy.dropReply(RequestType.MULTI, 2);
+        Lease reading = lock.readLock().acquire();
+        assertThat(first.hasFired()).isTrue();
+        assertThat(second.hasFired()).isTrue();
+        assertDowngraded(writing, reading, queued);
+    }
+
+    @Test
+    @Tag("H04")
+    void requestThatIsLost_isSentAgain() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        Fault lost = proxy.dropRequest(RequestType.MULTI, 1);
+        Lease reading = lock.readLock().tryAcquire(SOON).orElseThrow();
+        assertThat(lost.hasFired()).isTrue();
+        assertDowngraded(writing, reading, queued);
+    }
+
+    @Test
+    @Tag("H04")
+    void connectionThatComesBackInTime_isWaitedFor() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        proxy.refuse();
+        AtomicReference<Lease> reading = new AtomicReference<>();
+        Thread waiting = Thread.currentThread();
+        try (Workers workers = new Workers()) {
+            workers.start("restorer", () -> {
+                Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
+                proxy.accept();
+            });
+            reading.set(lock.readLock().acquire());
+            workers.join(SOON);
+        }
+        assertDowngraded(writing, reading.get(), queued);
+    }
+
+    @Test
+    void timeThatRunsOutWithoutAConnection_leavesNothing_andTheWriteHoldStands() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        proxy.refuse();
+        assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        proxy.accept();
+        assertStillWriting(writing, queued);
+    }
+
+    @Test
+    void timeThatRunsOutBeforeTheReply_leavesNothing_andTheWriteHoldStands() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        Held reply = proxy.holdReply(RequestType.MULTI, 1);
+        assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        reply.awaitReached(SOON);
+        assertThat(nodes("__READ__")).isEqualTo(1); // made, and nobody knows
+        reply.release();
+        assertStillWriting(writing, queued);
+    }
+
+    @Test
+    void timeThatRunsOut_withTheReplyLost_leavesNothing_andTheWriteHoldStands() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        Held reply = proxy.holdReply(RequestType.MULTI, 1);
+        assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        reply.awaitReached(SOON);
+        proxy.cut();
+        assertStillWriting(writing, queued);
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptionWhileItWaitsForAConnection_leavesNothing_andTheWriteHoldStands() throws Exception {
+        AtomicReference<Lease> mine = new AtomicReference<>();
+        try (Workers workers = new Workers()) {
+            Worker writer = workers.start("writer", () -> {
+                Lease writing = lock.writeLock().acquire();
+                CompletableFuture<Lease> queued = queuedWriter();
+                proxy.refuse();
+                mine.set(writing);
+                assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(InterruptedException.class);
+                assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                proxy.accept();
+                assertStillWriting(writing, queued);
+            });
+            Soon.await().until(() -> mine.get() != null && writer.thread().getState() == Thread.State.WAITING);
+            writer.interrupt();
+            workers.join(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void tryWithoutAConnection_failsAtOnce_andTheWriteHoldStands() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        proxy.refuse();
+        Soon.await().until(() -> !writing.isValid());
+        assertThatThrownBy(lock.readLock()::tryAcquire)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining(path);
+        proxy.accept();
+        assertStillWriting(writing, queued);
+    }
+
+    @Test
+    void tryThatLosesItsReply_fails_andTheWriteHoldStands() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        var unused = proxy.dropReply(RequestType.MULTI, 1);
+        assertThatThrownBy(lock.readLock()::tryAcquire)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining(path);
+        assertStillWriting(writing, queued);
+    }
+
+    @Test
+    @Tag("H03")
+    void sessionThatEndsMeanwhile_makesNoReader_andTheHoldIsLost() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        CompletableFuture<Lease> queued = queuedWriter();
+        Held request = proxy.holdRequest(RequestType.MULTI, 1);
+        Thread waiting = Thread.currentThread();
+        try (Workers workers = new Workers()) {
+            workers.start("expirer", () -> {
+                request.awaitReached(SOON);
+                assertThat(waiting.getState()).isEqualTo(Thread.State.WAITING);
+                server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+                request.release();
+            });
+            assertThatThrownBy(lock.readLock()::acquire)
+                    .isInstanceOf(LockLostException.class)
+                    .hasMessageContaining(path);
+            workers.join(SOON);
+        }
+        Lease next = Soon.get(queued);
+        assertThat(writing.state()).isEqualTo(LeaseState.LOST);
+        assertThat(nodes("__READ__")).isZero();
+        assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(LockLostException.class);
+        writing.close();
+        assertThat(client.awaitConnected(SOON)).isTrue();
+        assertThat(lock.readLock().tryAcquire()).isEmpty();
+        next.close();
+        lock.readLock().acquire().close();
+    }
+
+    @Test
+    @Tag("H03")
+    void writeNodeThatAnOperatorDeleted_makesNoReader_andTheHoldIsLost() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        String node = server.children(path).get(0);
+        CompletableFuture<Lease> queued = queuedWriter();
+        server.deleteNode(path + "/" + node);
+        Lease next = Soon.get(queued);
+        assertThatThrownBy(lock.readLock()::acquire)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining(node);
+        assertThat(writing.state()).isEqualTo(LeaseState.LOST);
+        awaitNodes(1);
+        next.verify();
+        writing.close();
+        next.close();
+        lock.readLock().acquire().close();
+    }
+
+    @Test
+    @Tag("H03")
+    void writeNodeThatIsGoneAfterALostReply_leavesNoReaderBehind() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        String node = server.children(path).get(0);
+        CompletableFuture<Lease> queued = queuedWriter();
+        Held reply = proxy.holdReply(RequestType.MULTI, 1);
+        try (Workers workers = new Workers()) {
+            workers.start("operator", () -> {
+                reply.awaitReached(SOON);
+                server.deleteNode(path + "/" + node);
+                proxy.cut();
+            });
+            assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(LockLostException.class);
+            workers.join(SOON);
+        }
+        Soon.get(queued).close();
+        writing.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H20")
+    void clientThatIsClosedMeanwhile_endsTheWait() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        proxy.refuse();
+        Thread waiting = Thread.currentThread();
+        try (Workers workers = new Workers()) {
+            workers.start("closer", () -> {
+                Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
+                client.close();
+            });
+            assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(ClientClosedException.class);
+            workers.join(SOON);
+        }
+        assertThat(writing.isValid()).isFalse();
+    }
+
+    @Test
+    @Tag("H11")
+    void readNodeThatAnOperatorDeletes_losesTheReadHoldAlone() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        Lease reading = lock.readLock().acquire();
+        server.children(path).stream()
+                .filter(name -> name.contains("__READ__"))
+                .forEach(name -> server.deleteNode(path + "/" + name));
+        assertThatThrownBy(reading::verify).isInstanceOf(LockLostException.class);
+        writing.verify();
+        assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(LockLostException.class);
+        lock.writeLock().acquire().close();
+        reading.close();
+        lock.readLock().acquire().close();
+        writing.close();
+        awaitNodes(0);
+    }
+}

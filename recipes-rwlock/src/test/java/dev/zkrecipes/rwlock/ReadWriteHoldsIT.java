@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.Seed;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What one thread holds of both sides, and what other threads make of it. */
+@Timeout(60)
+@WithZooKeeper
+class ReadWriteHoldsIT {
+
+    /** A way to ask; none of them may wait for the thread's own read hold. */
+    private enum Way {
+        ACQUIRE(InterProcessLock::acquire),
+        TRY(InterProcessLock::tryAcquire),
+        TIMED(lock -> lock.tryAcquire(Duration.ofSeconds(30))),
+        TIMED_ZERO(lock -> lock.tryAcquire(Duration.ZERO)),
+        LOCK(lock -> lock.asLock().lock()),
+        LOCK_INTERRUPTIBLY(lock -> lock.asLock().lockInterruptibly()),
+        TRY_LOCK(lock -> lock.asLock().tryLock()),
+        TRY_LOCK_TIMED(lock -> lock.asLock().tryLock(30, TimeUnit.SECONDS));
+
+        @FunctionalInterface
+        private interface Asking {
+            void on(InterProcessLock lock) throws InterruptedException;
+        }
+
+        private final Asking asking;
+
+        Way(Asking asking) {
+            this.asking = asking;
+        }
+
+        void ask(InterProcessLock lock) throws InterruptedException {
+            asking.on(lock);
+        }
+    }
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient client;
+    private InterProcessLock read;
+    private InterProcessLock write;
+    private InterProcessReadWriteLock rival; // of the same client, and yet somebody else
+
+    ReadWriteHoldsIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/holds/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = ZooKeeperClient.connect(server.connectString());
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
+        read = lock.readLock();
+        write = lock.writeLock();
+        rival = new InterProcessReadWriteLock(client, path);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    /** What the thread holds is what is seen of it, here, at the server and by others. */
+    private void assertHolds(int reads, int writes) {
+        assertThat(List.of(read.holdCount(), write.holdCount())).containsExactly(reads, writes);
+        assertThat(read.isHeldByCurrentThread()).isEqualTo(reads > 0);
+        assertThat(write.isHeldByCurrentThread()).isEqualTo(writes > 0);
+        assertThat(read.isAcquiredInThisProcess()).isEqualTo(reads > 0);
+        assertThat(write.isAcquiredInThisProcess()).isEqualTo(writes > 0);
+        assertThat(nodes("__READ__")).isEqualTo(reads > 0 ? 1 : 0);
+        assertThat(nodes("__WRIT__")).isEqualTo(writes > 0 ? 1 : 0);
+        rival.readLock()
+                .tryAcquire()
+                .ifPresentOrElse(Lease::close, () -> assertThat(writes).isPositive());
+        rival.writeLock()
+                .tryAcquire()
+                .ifPresentOrElse(Lease::close, () -> assertThat(reads + writes).isPositive());
+    }
+
+    private long nodes(String kind) {
+        return server.children(path).stream()
+                .filter(name -> name.contains(kind))
+                .count();
+    }
+
+    @Test
+    void everyOrderOfReadsInWritesAndOfTheirReleases_keepsWhatIsStillHeld() throws Exception {
+        for (int choice = 0; choice < 8; choice++) {
+            // The first is always a write; the bits say what the others are.
+            for (List<Integer> order : orders(List.of(0, 1, 2, 3))) {
+                List<Lease> leases = new ArrayList<>();
+                int[] count = new int[2];
+                List<Integer> sides = List.of(1, choice & 1, choice >> 1 & 1, choice >> 2 & 1);
+                for (int side : sides) {
+                    leases.add((side == 1 ? write : read).acquire());
+                    count[side]++;
+                }
+                for (int next : order) {
+                    leases.get(next).close();
+                    count[sides.get(next)]--;
+                    assertThat(List.of(read.holdCount(), write.holdCount())).containsExactly(count[0], count[1]);
+                    assertThat(nodes("__READ__")).isEqualTo(Math.min(1, count[0]));
+                    assertThat(nodes("__WRIT__")).isEqualTo(Math.min(1, count[1]));
+                }
+            }
+        }
+        assertHolds(0, 0);
+    }
+
+    private static List<List<Integer>> orders(List<Integer> of) {
+        if (of.isEmpty()) {
+            return List.of(List.of());
+        }
+        List<List<Integer>> orders = new ArrayList<>();
+        for (Integer first : of) {
+            List<Integer> others = new ArrayList<>(of);
+            others.remove(first);
+            for (List<Integer> rest : orders(others)) {
+                List<Integer> order = new ArrayList<>(List.of(first));
+                order.addAll(rest);
+                orders.add(order);
+            }
+        }
+        return orders;
+    }
+
+    @Test
+    void randomWalkOfOneThread_isWhatOthersSee() throws Exception {
+        Random random = Seed.forTest("randomWalkOfOneThread_isWhatOthersSee").random(0);
+        List<Lease> reads = new ArrayList<>();
+        List<Lease> writes = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            boolean ofWrite = random.nextBoolean();
+            InterProcessLock side = ofWrite ? write : read;
+            List<Lease> mine = ofWrite ? writes : reads;
+            if (random.nextBoolean()) {
+                if (ofWrite && writes.isEmpty() && !reads.isEmpty()) {
+                    assertThatThrownBy(side::acquire).isInstanceOf(LockUpgradeException.class);
+                } else {
+                    mine.add(side.acquire());
+                }
+            } else if (mine.isEmpty()) {
+                assertThatThrownBy(side::release).isInstanceOf(IllegalMonitorStateException.class);
+            } else if (random.nextBoolean()) {
+                side.release(); // the youngest
+                mine.remove(mine.size() - 1);
+            } else {
+                mine.remove(random.nextInt(mine.size())).close();
+            }
+            assertHolds(reads.size(), writes.size());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H31")
+    void upgrade_isRefusedAtOnceInEveryWay_andNothingIsSent(Way way) throws Exception {
+        Lease reading = read.acquire();
+        RequestCounts before = server.requests();
+        assertThatThrownBy(() -> way.ask(write))
+                .isInstanceOf(LockUpgradeException.class)
+                .hasMessageContaining(path);
+        assertThat(server.requests().minus(before).total()).isZero();
+        assertThat(reading.isValid()).isTrue();
+        reading.close();
+        way.ask(write);
+        write.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H31")
+    void upgradeAfterADowngrade_isRefusedToo_untilTheReadHoldIsGivenBack(Way way) throws Exception {
+        Lease writing = write.acquire();
+        way.ask(read);
+        way.ask(write); // still a re-entry
+        write.release();
+        writing.close();
+        assertThatThrownBy(() -> way.ask(write)).isInstanceOf(LockUpgradeException.class);
+        read.release();
+        way.ask(write);
+        write.release();
+        assertHolds(0, 0);
+    }
+
+    @Test
+    void otherThread_neitherDowngradesNorReentersNorIsRefused() throws Exception {
+        Lease writing = write.acquire();
+        onAnotherThread(() -> {
+            assertThat(read.tryAcquire()).isEmpty();
+            assertThat(write.tryAcquire(Duration.ofMillis(20))).isEmpty();
+            assertThatThrownBy(writing::close).isInstanceOf(IllegalMonitorStateException.class);
+        });
+        writing.close();
+        Lease reading = read.acquire();
+        onAnotherThread(() -> {
+            read.acquire().close();
+            assertThat(write.tryAcquire()).isEmpty(); // it holds nothing, so this is no upgrade
+        });
+        reading.close();
+    }
+
+    private static void onAnotherThread(Workers.Body body) throws InterruptedException {
+        try (Workers workers = new Workers()) {
+            workers.start("another", body);
+            workers.join(Duration.ofSeconds(10));
+        }
+    }
+
+    @Test
+    void asyncRequest_ofTheThreadThatWrites_doesNotDowngradeButQueues() throws Exception {
+        Lease writing = write.acquire();
+        CompletableFuture<Lease> reader = read.acquireAsync();
+        Soon.await().until(() -> server.children(path).size() == 2);
+        assertThat(read.tryAcquire()).isPresent().get().satisfies(Lease::close); // while this does
+        assertThat(reader).isNotDone();
+        writing.close();
+        Soon.get(reader).close();
+    }
+
+    @Test
+    void asyncRequest_ofTheThreadThatReads_isNoUpgradeButQueues() throws Exception {
+        Lease reading = read.acquire();
+        CompletableFuture<Lease> writer = write.acquireAsync();
+        Soon.await().until(() -> server.children(path).size() == 2);
+        reading.close();
+        Lease writing = Soon.get(writer);
+        // The lease belongs to nobody, so its thread is refused nothing, and given nothing.
+        assertThat(read.tryAcquire()).isEmpty();
+        assertThat(write.tryAcquire()).isEmpty();
+        assertThat(write.isHeldByCurrentThread()).isFalse();
+        writing.close();
+        assertHolds(0, 0);
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.rwlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** The lock as one of {@code java.util.concurrent}. */
+@Timeout(60)
+@WithZooKeeper
+class ReadWriteJucIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient client;
+    private InterProcessReadWriteLock lock;
+    private InterProcessReadWriteLock rival;
+    private ReadWriteLock view;
+
+    ReadWriteJucIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/juc/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = ZooKeeperClient.connect(server.connectString());
+        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        lock = new InterProcessReadWriteLock(client, path);
+        rival = new InterProcessReadWriteLock(client, path);
+        view = lock.asReadWriteLock();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private void awaitNodes(int count) {
+        Soon.await().until(() -> server.children(path).size() == count);
+    }
+
+    @Test
+    void holdsOfTheView_areHoldsOfTheLock() throws Exception {
+        view.writeLock().lock();
+        assertThat(lock.writeLock().holdCount()).isEqualTo(1);
+        Lease again = lock.writeLock().acquire();
+        view.writeLock().unlock();
+        view.writeLock().unlock();
+        assertThat(lock.writeLock().isHeldByCurrentThread()).isFalse();
+        again.close(); // was given back by the second unlock
+        assertThat(view.readLock().tryLock()).isTrue();
+        lock.readLock().release();
+        awaitNodes(0);
+    }
+
+    @Test
+    void downgrade_byTheIdiomOfJavaUtilConcurrent_letsNoWriterIn() {
+        view.writeLock().lock();
+        try {
+            view.readLock().lock();
+        } finally {
+            view.writeLock().unlock();
+        }
+        assertThat(rival.asReadWriteLock().writeLock().tryLock()).isFalse();
+        assertThat(rival.asReadWriteLock().readLock().tryLock()).isTrue();
+        rival.readLock().release();
+        view.readLock().unlock();
+        awaitNodes(0);
+    }
+
+    @Test
+    void unlockOfWhatIsNotHeld_isRefused_alsoWhileTheOtherSideIsHeld() {
+        for (Lock held : List.of(view.readLock(), view.writeLock())) {
+            Lock other = held == view.readLock() ? view.writeLock() : view.readLock();
+            held.lock();
+            assertThatThrownBy(other::unlock).isInstanceOf(IllegalMonitorStateException.class);
+            held.unlock();
+            assertThatThrownBy(held::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        }
+    }
+
+    @Test
+    void conditions_areNotSupported() {
+        assertThatThrownBy(view.readLock()::newCondition).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(view.writeLock()::newCondition).isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    @Test
+    void timedTryLock_withoutTime_doesNotWait() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        for (Lock side : List.of(
+                rival.asReadWriteLock().readLock(), rival.asReadWriteLock().writeLock())) {
+            assertThat(side.tryLock(0, TimeUnit.SECONDS)).isFalse();
+            assertThat(side.tryLock(-1, TimeUnit.SECONDS)).isFalse();
+            assertThat(side.tryLock(20, TimeUnit.MILLISECONDS)).isFalse();
+        }
+        writing.close();
+        assertThat(rival.asReadWriteLock().readLock().tryLock(5, TimeUnit.SECONDS))
+                .isTrue();
+        rival.readLock().release();
+    }
+
+    @Test
+    @Tag("H54")
+    void lockThatIsInterrupted_waitsOnAndKeepsTheFlag() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        try (Workers workers = new Workers()) {
+            Worker reader = workers.start("reader", () -> {
+                Lock read = rival.asReadWriteLock().readLock();
+                read.lock();
+                assertThat(Thread.currentThread().isInterrupted()).isTrue();
+                read.unlock();
+                assertThat(Thread.interrupted()).isTrue();
+            });
+            awaitNodes(2);
+            reader.interrupt();
+            writing.close();
+            workers.join(Duration.ofSeconds(10));
+        }
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H54")
+    void downgradeWithTheFlagSet_worksByLock_andNotByLockInterruptibly() throws Exception {
+        view.writeLock().lock();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(view.readLock()::lockInterruptibly).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        Thread.currentThread().interrupt();
+        view.readLock().lock();
+        assertThat(Thread.interrupted()).isTrue();
+        view.writeLock().unlock();
+        view.readLock().unlock();
+        awaitNodes(0);
+    }
+}
