@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Seed;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A semaphore does what a list of requests does, one after the other: whoever fits is let in, and nobody else. */
+@Timeout(60)
+@WithZooKeeper
+class SemaphoreModelIT {
+    private static final String PATH = "/semaphores/model";
+    private static final int CONFIGURED = 4;
+    private static final int MOST = 6;
+    private static final int STEPS = 250;
+
+    private static final class Request {
+        private final int permits;
+        private final CompletableFuture<Lease> answer;
+        private boolean held;
+
+        Request(int permits, CompletableFuture<Lease> answer) {
+            this.permits = permits;
+            this.answer = answer;
+        }
+    }
+
+    private final Random random = Seed.forTest("SemaphoreModelIT").random(0);
+    private final List<Request> queue = new ArrayList<>();
+    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private final List<InterProcessSemaphore> semaphores = new ArrayList<>();
+    private int limit = CONFIGURED;
+
+    @BeforeEach
+    void connect(EmbeddedZooKeeper server) throws InterruptedException {
+        for (int i = 0; i < 2; i++) {
+            ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
+            clients.add(client);
+            assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+            semaphores.add(new InterProcessSemaphore(client, PATH, CONFIGURED));
+        }
+    }
+
+    @AfterEach
+    void close() {
+        clients.forEach(ZooKeeperClient::close);
+    }
+
+    @Test
+    @Tag("H22")
+    void requestsReturnsLeavesAndResizes_inAnyOrder_letInExactlyThoseWhoFit(EmbeddedZooKeeper server) throws Exception {
+        for (int i = 0; i < STEPS; i++) {
+            String step = step(server);
+            settle(step);
+            int nodes = queue.size();
+            Soon.await().until(() -> server.children(PATH).size() == nodes);
+            if (permits(true) <= limit) {
+                assertThat(any().availablePermits()).as(step).isEqualTo(limit - permits(true));
+                assertThat(any().queueLength()).as(step).isEqualTo(count(false));
+            }
+        }
+        queue.stream().filter(request -> !request.held).forEach(request -> request.answer.cancel(true));
+        queue.stream()
+                .filter(request -> request.held)
+                .forEach(request -> request.answer.join().close());
+        Soon.await().until(() -> server.children(PATH).isEmpty());
+        Soon.await().until(() -> server.watchCount() == 0);
+    }
+
+    private InterProcessSemaphore any() {
+        return semaphores.get(random.nextInt(semaphores.size()));
+    }
+
+    private int permits(boolean held) {
+        return queue.stream()
+                .filter(request -> request.held == held)
+                .mapToInt(request -> request.permits)
+                .sum();
+    }
+
+    private int count(boolean held) {
+        return (int) queue.stream().filter(request -> request.held == held).count();
+    }
+
+    private Request any(boolean held) {
+        List<Request> some =
+                queue.stream().filter(request -> request.held == held).toList();
+        return some.get(random.nextInt(some.size()));
+    }
+
+    private String step(EmbeddedZooKeeper server) throws InterruptedException {
+        int kind = random.nextInt(10);
+        if (kind < 5 && count(false) < 5) {
+            int permits = 1 + random.nextInt(MOST);
+            int before = queue.size();
+            Request request = new Request(permits, any().acquireAsync(permits));
+            queue.add(request);
+            // So that the next one stands behind it.
+            Soon.await()
+                    .until(() ->
+                            request.answer.isDone() || server.children(PATH).size() == before + 1);
+            return "asked for " + permits;
+        } else if (kind == 5 && count(false) > 0) {
+            Request leaving = any(false);
+            leaving.answer.cancel(true);
+            queue.remove(leaving);
+            return "one that asked for " + leaving.permits + " left";
+        } else if (kind == 6) {
+            limit = 1 + random.nextInt(MOST);
+            any().resize(limit);
+            return "resized to " + limit;
+        } else if (count(true) > 0) {
+            Request returned = any(true);
+            returned.answer.join().close();
+            queue.remove(returned);
+            return returned.permits + " returned";
+        }
+        return "nothing";
+    }
+
+    /** Lets the model in whom the rule lets in, and expects the same of the semaphore. */
+    private void settle(String step) {
+        int sum = 0;
+        for (Iterator<Request> next = queue.iterator(); next.hasNext(); ) {
+            Request request = next.next();
+            if (!request.held && request.permits > limit) {
+                assertThat(request.answer)
+                        .as("%s; refused under %s: %s", step, limit, request.permits)
+                        .failsWithin(Duration.ofSeconds(5))
+                        .withThrowableThat()
+                        .withCauseInstanceOf(LockRefusedException.class);
+                next.remove();
+                continue;
+            }
+            sum += request.permits;
+            if (!request.held && sum <= limit) {
+                assertThat(request.answer)
+                        .as("%s; let in under %s: %s", step, limit, request.permits)
+                        .succeedsWithin(Duration.ofSeconds(5));
+                request.held = true;
+            }
+        }
+        assertThat(queue.stream().filter(request -> !request.held).map(request -> request.answer))
+                .as("%s; waiting under %s", step, limit)
+                .noneMatch(CompletableFuture::isDone);
+        assertThat(queue.stream().filter(request -> request.held).map(request -> request.answer.join()))
+                .as("%s; holding under %s", step, limit)
+                .allMatch(Lease::isValid);
+    }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Fault;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.Workers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Lost replies, foreign hands, and requests that leave. */
+@Timeout(60)
+@WithZooKeeper
+class SemaphoreTroubleIT {
+    private static final int LIMIT = 4;
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private FaultProxy proxy;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+    private InterProcessSemaphore semaphore;
+    private InterProcessSemaphore others;
+
+    SemaphoreTroubleIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/trouble/" + test.getTestMethod().orElseThrow().getName() + "-"
+                + Integer.toHexString(test.getDisplayName().hashCode());
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        proxy = FaultProxy.to(server);
+        client = connected(server.connectString());
+        other = connected(proxy.connectString());
+        semaphore = new InterProcessSemaphore(client, path, LIMIT);
+        others = new InterProcessSemaphore(other, path, LIMIT);
+    }
+
+    private static ZooKeeperClient connected(String connectString) throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(Duration.ofSeconds(20))
+                .build();
+        assertThat(made.awaitConnected(SOON)).isTrue();
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+        proxy.close();
+    }
+
+    private void awaitNodes(int count) {
+        Soon.await().until(() -> server.children(path).size() == count);
+    }
+
+    // ---- Requests that leave.
+
+    private enum Leaving {
+        CANCELLED,
+        TIMED_OUT,
+        INTERRUPTED
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H36")
+    void largeRequestThatLeaves_letsTheSmallOneBehindItIn(Leaving how) throws Exception {
+        Lease held = semaphore.acquire(2);
+        try (Workers workers = new Workers()) {
+            CompletableFuture<CompletableFuture<Lease>> large = new CompletableFuture<>();
+            Worker leaver = workers.start("large", () -> {
+                switch (how) {
+                    case CANCELLED -> large.complete(others.acquireAsync(4));
+                    case TIMED_OUT ->
+                        assertThat(others.tryAcquire(4, Duration.ofMillis(500))).isEmpty();
+                    case INTERRUPTED ->
+                        assertThatThrownBy(() -> others.acquire(4)).isInstanceOf(InterruptedException.class);
+                }
+            });
+            awaitNodes(2);
+            CompletableFuture<Lease> small = semaphore.acquireAsync(2);
+            if (how == Leaving.CANCELLED) {
+                large.join().cancel(true);
+            } else if (how == Leaving.INTERRUPTED) {
+                leaver.interrupt();
+            }
+            Soon.get(small).close();
+            workers.join(SOON);
+        }
+        held.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H42")
+    void requestsThatTimeOut_leaveNoNodesAndNoWatches() throws Exception {
+        Lease held = semaphore.acquire(LIMIT);
+        for (int i = 0; i < 200; i++) {
+            assertThat(others.tryAcquire(1 + i % LIMIT, Duration.ofMillis(1))).isEmpty();
+        }
+        awaitNodes(1);
+        assertThat(server.watchCount()).isLessThanOrEqualTo(2); // on the holder, and on the limit for a while
+        held.close();
+        Soon.await().until(() -> server.watchCount() == 0);
+    }
+
+    // ---- Lost requests and replies.
+
+    @ParameterizedTest
+    @EnumSource(names = {"CREATE2", "MULTI_READ"})
+    @Tag("H06")
+    void replyThatIsLost_costsNoPermit(RequestType type) throws Exception {
+        semaphore.acquire().close();
+        Fault lost = proxy.dropReply(type, 1);
+        Lease lease = others.acquire(3);
+        assertThat(lost.hasFired()).isTrue();
+        awaitNodes(1);
+        assertThat(semaphore.availablePermits()).isEqualTo(LIMIT - 3);
+        lease.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    void firstUserWhoLosesTheReply_findsTheSemaphoreThatItMade() throws Exception {
+        Fault lost = proxy.dropReply(RequestType.MULTI, 1);
+        others.acquire(2).close();
+        assertThat(lost.hasFired()).isTrue();
+        assertThat(semaphore.maxLeases()).isEqualTo(LIMIT);
+    }
+
+    @Test
+    void resizeThatLosesItsReply_saysThatItIsNotKnown_andMayBeRepeated() throws Exception {
+        semaphore.acquire().close();
+        Fault lost = proxy.dropReply(RequestType.MULTI, 1);
+        assertThatThrownBy(() -> others.resize(7))
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining(path)
+                .hasMessageContaining("not known whether it was changed");
+        assertThat(lost.hasFired()).isTrue();
+        assertThat(semaphore.maxLeases()).isEqualTo(7);
+        assertThat(other.awaitConnected(SOON)).isTrue();
+        others.resize(7);
+        assertThat(semaphore.maxLeases()).isEqualTo(7);
+    }
+
+    @Test
+    void questionsAndResize_withoutAConnection_fail() throws Exception {
+        Lease lease = others.acquire();
+        proxy.refuse();
+        Soon.await().until(() -> !lease.isValid());
+        assertThatThrownBy(() -> others.resize(7)).isInstanceOf(LockConnectionException.class);
+        assertThatThrownBy(others::availablePermits).isInstanceOf(LockConnectionException.class);
+        assertThatThrownBy(others::queueLength).isInstanceOf(LockConnectionException.class);
+        assertThatThrownBy(others::maxLeases).isInstanceOf(LockConnectionException.class);
+        assertThat(semaphore.maxLeases()).isEqualTo(LIMIT);
+        proxy.accept();
+        Soon.await().until(lease::isValid);
+        lease.close();
+    }
+
+    @Test
+    @Tag("H46")
+    void leaseThatIsClosedWithoutAConnection_comesBackWithTheNextOne() throws Exception {
+        Lease lease = others.acquire(LIMIT);
+        CompletableFuture<Lease> waiting = semaphore.acquireAsync(1);
+        awaitNodes(2);
+        proxy.refuse();
+        lease.close();
+        assertThat(waiting).isNotDone();
+        proxy.accept();
+        Soon.get(waiting).close();
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptedResize_changesNothing() throws Exception {
+        semaphore.acquire().close();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> semaphore.resize(7)).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(semaphore.maxLeases()).isEqualTo(LIMIT);
+    }
+
+    // ---- First users.
+
+    @Test
+    void firstUsersAtTheSameTime_makeOneSemaphore() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            String fresh = path + "/round-" + round;
+            InterProcessSemaphore one = new InterProcessSemaphore(client, fresh, LIMIT);
+            InterProcessSemaphore two = new InterProcessSemaphore(other, fresh, LIMIT);
+            CompletableFuture<Lease> first = one.acquireAsync(2);
+            CompletableFuture<Lease> second = two.acquireAsync(2);
+            Soon.get(first);
+            Soon.get(second);
+            assertThat(two.availablePermits()).isZero();
+            first.join().close();
+            second.join().close();
+        }
+    }
+
+    @Test
+    void firstUsersWhoAreConfiguredDifferently_areNeverBothLetIn() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            String fresh = path + "/round-" + round;
+            List<CompletableFuture<Lease>> both = List.of(
+                    new InterProcessSemaphore(client, fresh, 1).acquireAsync(),
+                    new InterProcessSemaphore(other, fresh, 2).acquireAsync());
+            Soon.await().until(() -> both.stream().allMatch(CompletableFuture::isDone));
+            assertThat(both.stream().filter(CompletableFuture::isCompletedExceptionally))
+                    .singleElement()
+                    .satisfies(refused -> assertThatThrownBy(refused::join)
+                            .hasCauseInstanceOf(LockRefusedException.class)
+                            .hasMessageContaining(fresh));
+            both.stream()
+                    .filter(future -> !future.isCompletedExceptionally())
+                    .forEach(future -> future.join().close());
+            Soon.await().until(() -> server.children(fresh).isEmpty());
+        }
+    }
+
+    // ---- Foreign hands.
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "zkrecipes 1\nconfigured=4\ncurrent=many\n", "zkrecipes 1\nconfigured=5\ncurrent=5\n"})
+    void limitThatIsOverwritten_endsThoseWhoWaitWithAnError_andTakesNothingFromHolders(String data) throws Exception {
+        Lease held = semaphore.acquire(LIMIT);
+        CompletableFuture<Lease> waiting = others.acquireAsync();
+        awaitNodes(2);
+        server.setData(path, data.getBytes(StandardCharsets.UTF_8));
+        assertThat(waiting)
+                .failsWithin(SOON)
+                .withThrowableThat()
+                .withCauseInstanceOf(LockRefusedException.class)
+                .withMessageContaining(path);
+        awaitNodes(1);
+        held.verify();
+        assertThatThrownBy(() -> semaphore.resize(5)).isInstanceOf(LockRefusedException.class);
+        held.close();
+        server.deleteNode(path);
+        others.acquire(LIMIT).close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lock-", "lease.0-", "lease.05-", "lease-", "__READ__"})
+    @Tag("H66")
+    void nodeOfAnotherRecipe_isNamedAndNobodyIsLetIn(String kind) throws Exception {
+        semaphore.acquire().close();
+        String foreign = server.createNode(path + "/" + kind, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL);
+        assertThatThrownBy(() -> semaphore.acquire())
+                .isInstanceOf(IncompatibleNodeException.class)
+                .hasMessageContaining(foreign.substring(path.length() + 1));
+        assertThatThrownBy(semaphore::availablePermits).isInstanceOf(IncompatibleNodeException.class);
+        awaitNodes(1);
+        server.deleteNode(foreign);
+        semaphore.acquire(LIMIT).close();
+    }
+
+    @Test
+    @Tag("H30")
+    void childrenOfOtherForms_takeNoPermits() throws Exception {
+        semaphore.acquire().close();
+        for (String name : List.of("0", "notes", "sub-lock", "lease.3-")) {
+            server.createNode(path + "/" + name, new byte[0]);
+        }
+        Lease all = semaphore.acquire(LIMIT);
+        assertThat(semaphore.availablePermits()).isZero();
+        assertThat(semaphore.participants()).hasSize(1);
+        all.close();
+    }
+
+    // ---- As a lock.
+
+    @Test
+    void permitsAsALock_areTakenAnewByEachAcquire_andGivenBackByAnyThread() throws Exception {
+        InterProcessLock pair = semaphore.permits(2);
+        Lease first = pair.acquire();
+        pair.acquire();
+        assertThat(pair.tryAcquire()).isEmpty();
+        assertThat(semaphore.availablePermits()).isZero();
+        try (Workers workers = new Workers()) {
+            workers.start("another", pair::release);
+            workers.join(SOON);
+        }
+        first.verify(); // the youngest was given back
+        assertThat(semaphore.availablePermits()).isEqualTo(2);
+        pair.asLock().unlock();
+        assertThatThrownBy(pair::release).isInstanceOf(IllegalMonitorStateException.class);
+        awaitNodes(0);
+    }
+}
