@@ -147,17 +147,17 @@ class DowngradeFaultsIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         proxy.refuse();
-        AtomicReference<Lease> reading = new AtomicReference<>();
+        Lease reading;
         Thread waiting = Thread.currentThread();
         try (Workers workers = new Workers()) {
             workers.start("restorer", () -> {
                 Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
                 proxy.accept();
             });
-            reading.set(lock.readLock().acquire());
+            reading = lock.readLock().acquire();
             workers.join(SOON);
         }
-        assertDowngraded(writing, reading.get(), queued);
+        assertDowngraded(writing, reading, queued);
     }
 
     @Test
