@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.spi.LockSnapshot;
@@ -32,10 +33,16 @@ public final class PathQueries {
         return await(() -> new SnapshotQuery(target).launch(), deadline(), "who is in the queue of the lock");
     }
 
-    /** Replaces the rule by what {@code change} makes of it; without a path, makes the path with it. */
+    /**
+     * Replaces the rule by what {@code change} makes of it; without a path, makes the path with it. Throws what
+     * {@code change} throws.
+     */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
-        var unused =
-                await(() -> new RuleChange(target, change).launch(), deadline(), "a change of the rule of the lock");
+        await(() -> new RuleChange(target, change).launch(), deadline(), "a change of the rule of the lock")
+                .ifPresent(thrown -> {
+                    Throwables.throwIfUnchecked(thrown);
+                    throw new IllegalStateException("a change of a rule threw a checked exception", thrown);
+                });
     }
 
     private Deadline deadline() {

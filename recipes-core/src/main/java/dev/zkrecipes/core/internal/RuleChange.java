@@ -22,7 +22,7 @@ final class RuleChange implements SessionSource.User {
     private final LockTarget target;
     private final EngineClient client;
     private final Function<Optional<byte[]>, byte[]> change;
-    private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+    private final CompletableFuture<Optional<Throwable>> result = new CompletableFuture<>();
 
     RuleChange(LockTarget target, Function<Optional<byte[]>, byte[]> change) {
         this.target = target;
@@ -30,8 +30,8 @@ final class RuleChange implements SessionSource.User {
         this.change = change;
     }
 
-    /** Begins; the future completes on the engine thread. */
-    CompletableFuture<Boolean> launch() {
+    /** Begins; the future completes on the engine thread, with what {@code change} threw, if it did. */
+    CompletableFuture<Optional<Throwable>> launch() {
         client.scheduler().execute(() -> client.sessions().request(this));
         return result;
     }
@@ -95,13 +95,13 @@ final class RuleChange implements SessionSource.User {
             return;
         }
         if (Arrays.equals(rule.get(), content.data())) {
-            result.complete(true);
+            result.complete(Optional.empty());
             return;
         }
         int version = content.stat().getVersion();
         session.zk().multi(List.of(Op.setData(target.path(), rule.get(), version)), answer -> {
             switch (answer.code()) {
-                case OK -> result.complete(true);
+                case OK -> result.complete(Optional.empty());
                 case BADVERSION, NONODE -> read(session);
                 default -> fail(answer);
             }
@@ -111,8 +111,8 @@ final class RuleChange implements SessionSource.User {
     private Optional<byte[]> changed(Optional<byte[]> rule) {
         try {
             return Optional.of(change.apply(rule));
-        } catch (RuntimeException e) {
-            result.completeExceptionally(e);
+        } catch (Throwable t) {
+            result.complete(Optional.of(t)); // as a value: it is the caller's, not a failure of the engine
             return Optional.empty();
         }
     }
