@@ -231,7 +231,7 @@ public final class InterProcessSemaphore {
     /**
      * How many permits nobody holds, as of one look at the server. If others wait, a new request does not get them.
      *
-     * @return the number; 0 also while more permits are held than a resize has left
+     * @return the number, not negative; too large after a resize to fewer, see {@link #resize}
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
      * @throws dev.zkrecipes.core.LockException if there is no answer, or ZooKeeper refuses; see the subclasses
@@ -263,6 +263,10 @@ public final class InterProcessSemaphore {
      * Changes the limit in force, for all processes. More permits wake those who wait. Fewer take none away: until enough
      * leases are closed, nobody new is let in. Requests that wait for more than the new limit end with
      * {@link dev.zkrecipes.core.LockRefusedException}. The number that processes are configured with stays the same.
+     *
+     * <p>Leases that the new limit has no room for look like requests that wait, as nothing at the server tells them apart:
+     * until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count them
+     * so. Who is let in does not depend on it.
      *
      * <p>Needs the right to write the semaphore's node.
      *

@@ -165,6 +165,21 @@ class SemaphoreLimitIT {
     }
 
     @Test
+    void leasesThatTheNewLimitHasNoRoomFor_areCountedAsWaiting_andStand() throws Exception {
+        Lease first = semaphore.acquire(2);
+        Lease second = others.acquire(2);
+        semaphore.resize(3);
+        assertThat(semaphore.availablePermits()).isEqualTo(1);
+        assertThat(semaphore.queueLength()).isEqualTo(1);
+        assertThat(semaphore.tryAcquire()).isEmpty();
+        second.verify();
+        first.close();
+        assertThat(semaphore.queueLength()).isZero();
+        semaphore.acquire().close();
+        second.close();
+    }
+
+    @Test
     void requestAboveTheConfiguredNumber_isGrantedOnceTheLimitAllowsIt() throws Exception {
         semaphore.resize(6); // also makes the semaphore
         others.acquire(6).close();
