@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What one thread holds of both sides, and what other threads make of it. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 class ReadWriteHoldsIT {
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** The lock as one of {@code java.util.concurrent}. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 class ReadWriteJucIT {
     private final EmbeddedZooKeeper server;
