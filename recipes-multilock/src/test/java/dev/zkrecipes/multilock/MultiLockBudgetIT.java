@@ -37,7 +37,7 @@ class MultiLockBudgetIT {
     private static ZooKeeperClient connect(String connectString) throws InterruptedException {
         ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(60))
+                .sessionTimeout(Duration.ofMinutes(1))
                 .build();
         assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
         return client;

@@ -70,7 +70,7 @@ class MultiLockProcessesIT {
         try (ChildJvms processes = new ChildJvms()) {
             start(processes, 1000, 2, seed, List.of(PATHS.get(0), PATHS.get(1)));
             start(processes, 1000, 2, seed, List.of(PATHS.get(1), PATHS.get(0)));
-            processes.join(Duration.ofSeconds(120));
+            processes.join(Duration.ofMinutes(2));
         }
         assertThat(counted(0)).isEqualTo(2000);
         assertThat(counted(1)).isEqualTo(2000);

@@ -67,7 +67,7 @@ class AllRecipesUnderFaultsIT {
             makeTrouble();
             over.set(true);
             proxies.forEach(FaultProxy::cut); // what is held up goes on with the next connection
-            workers.join(Duration.ofSeconds(60));
+            workers.join(Duration.ofMinutes(1));
         }
         assertThat(house.violations()).isEmpty();
         assertThat(house.visits()).isGreaterThan(100);
