@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes that ask for several paths at once, in whatever order: nobody deadlocks, and each path is held by one. */
+@Tag("load")
 @Timeout(180)
 @WithZooKeeper
 class MultiLockProcessesIT {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,7 @@ class MutexLoadIT {
     }
 
     @Test
+    @Tag("load")
     void counterUnderTheMutex_losesNoIncrement() throws Exception {
         int clients = 4;
         int threads = 32;

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 class MutexTimeIT {
     private static final Duration LIMIT = Duration.ofMillis(500);
     private static final Duration TOLERANCE = Duration.ofMillis(50);
+    private static final int TRIES = 3;
     private static final Duration LATENCY = Duration.ofMillis(100);
 
     private final EmbeddedZooKeeper server;
@@ -180,18 +181,22 @@ class MutexTimeIT {
                     () -> mutex.asLock().tryLock(0, TimeUnit.SECONDS),
                     () -> mutex.asLock().tryLock(-1, TimeUnit.SECONDS))) {
                 RequestCounts before = server.requests();
-                long start = System.nanoTime();
-                assertThat(call.call()).isFalse();
-                Duration took = Duration.ofNanos(System.nanoTime() - start);
+                long shortest = Long.MAX_VALUE;
+                // The shortest of several: what the call waits for is the wire, the rest is the machine.
+                for (int i = 0; i < TRIES; i++) {
+                    long start = System.nanoTime();
+                    assertThat(call.call()).isFalse();
+                    shortest = Math.min(shortest, System.nanoTime() - start);
+                }
                 RequestCounts spent = server.requests().minus(before);
                 // Two round trips would be four latencies.
-                assertThat(took)
+                assertThat(Duration.ofNanos(shortest))
                         .isBetween(
                                 LATENCY.multipliedBy(2), LATENCY.multipliedBy(7).dividedBy(2));
-                assertThat(spent.total()).as(spent.toString()).isEqualTo(1);
+                assertThat(spent.total()).as(spent.toString()).isEqualTo(TRIES);
                 assertThat(spent.of(RequestType.GET_CHILDREN2))
                         .as(spent.toString())
-                        .isEqualTo(1);
+                        .isEqualTo(TRIES);
             }
             held.close();
         }

@@ -19,10 +19,12 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Many readers and writers: nobody is ever beside a writer, everybody is served, and readers do hold together. */
+@Tag("load")
 @Timeout(120)
 @WithZooKeeper
 class ReadWriteLoadIT {

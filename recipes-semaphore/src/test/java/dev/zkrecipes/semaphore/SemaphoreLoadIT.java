@@ -24,6 +24,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult.SetDataResult;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
  * lease; with each of the two it writes to a ledger of its own in the same transaction, whose answer tells the zxid. So the
  * markers that exist together are known for every moment of the server's own order of events.
  */
+@Tag("load")
 @Timeout(180)
 @WithZooKeeper
 class SemaphoreLoadIT {

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>{@code -Dfaults.seconds=600} makes it longer, {@code -Dfaults.seed=N} repeats the choices of a run.
  */
+@Tag("load")
 @WithZooKeeper(tickTimeMillis = 200)
 class AllRecipesUnderFaultsIT {
     private static final int CLIENTS = 4;
