@@ -16,6 +16,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -167,12 +168,17 @@ class DowngradeFaultsIT {
     }
 
     @Test
-    void timeThatRunsOutWithoutAConnection_leavesNothing_andTheWriteHoldStands() throws Exception {
+    void timeThatRunsOutWithoutAConnection_sendsNothingLater_andTheWriteHoldStands() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         proxy.refuse();
         assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        RequestCounts before = server.requests();
         proxy.accept();
+        Soon.await().until(writing::isValid);
+        writing.verify();
+        // The check of a session that is back, and this one; nothing more for a request that was given up.
+        assertThat(server.requests().minus(before).of(RequestType.MULTI)).isEqualTo(2);
         assertStillWriting(writing, queued);
     }
 

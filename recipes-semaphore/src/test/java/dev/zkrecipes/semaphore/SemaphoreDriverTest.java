@@ -95,6 +95,9 @@ class SemaphoreDriverTest {
         assertThat(driver(Integer.MAX_VALUE).decide(huge, node(Integer.MAX_VALUE, 3)))
                 .isEqualTo(Decision.waitFor(huge.get(1)));
         assertThat(driver(Integer.MAX_VALUE).decide(huge, node(1, 3))).isEqualTo(Decision.waitFor(huge.get(1)));
+        List<LockNode> hugeAndSmall = List.of(node(Integer.MAX_VALUE, 1), node(1, 2));
+        assertThat(driver(Integer.MAX_VALUE).decide(hugeAndSmall, node(1, 3)))
+                .isEqualTo(Decision.waitFor(hugeAndSmall));
         assertThat(driver(1).decide(List.of(), node(Integer.MAX_VALUE, 1))).isInstanceOf(Decision.Never.class);
     }
 
