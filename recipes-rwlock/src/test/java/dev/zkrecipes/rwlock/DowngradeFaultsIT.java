@@ -265,7 +265,7 @@ class DowngradeFaultsIT {
         try (Workers workers = new Workers()) {
             workers.start("expirer", () -> {
                 request.awaitReached(SOON);
-                assertThat(waiting.getState()).isEqualTo(Thread.State.WAITING);
+                Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
                 server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
                 request.release();
             });
