@@ -113,6 +113,11 @@ final class FakeServer implements ZooKeeperOperations {
     }
 
     @Override
+    public void acl(String path, Consumer<Answer<List<ACL>>> reply) {
+        reply(reply, Answer.ok(List.of()));
+    }
+
+    @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
         read(path, reply);
     }

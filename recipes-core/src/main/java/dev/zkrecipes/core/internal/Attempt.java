@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *  |        v    |
  *  |    WAITING  LISTING  a node that it waited for is gone
  *  |
- *  +-- own node gone; by way of SEEKING, if the session has ended
+ *  +-- own node gone; by way of SEEKING, if the session has ended;
+ *      by way of RENEWING, if the path's counter is near its end
  * </pre>
  *
  * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again. Any ending
@@ -43,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
  * grant or the caller by giving up.
  */
-final class Attempt implements Acquisition, SessionObserver, SessionSource.User, Turn.Owner {
+final class Attempt implements Acquisition, SessionObserver, SessionSource.User, Turn.Owner, CounterRenewal.Owner {
     private final EngineClient client;
     private final LockTargets targets;
     private final Mode mode;
@@ -54,6 +55,7 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
     private @Nullable Session session;
     private @Nullable QueueEntry entry;
     private @Nullable Turn turn;
+    private @Nullable CounterRenewal renewal;
 
     /**
      * Prepares an attempt.
@@ -233,6 +235,32 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
         }
     }
 
+    // ---- A counter that is near its end.
+
+    @Override
+    public void onWornOut() {
+        discardNodes();
+        CounterRenewal begun = new CounterRenewal(targets, session(), steps, this);
+        renewal = begun;
+        begun.begin();
+    }
+
+    @Override
+    public boolean mayWaitForRenewal() {
+        if (mode == Mode.TRY) {
+            end(() -> outcome.complete(Optional.empty()));
+            return false;
+        }
+        onQueued.run();
+        return true;
+    }
+
+    @Override
+    public void onRenewed() {
+        endTurn();
+        enqueue();
+    }
+
     // ---- Losing the place.
 
     /** The nodes that this attempt waits with; none unless it waits. */
@@ -317,13 +345,17 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
             turn.end();
             turn = null;
         }
+        if (renewal != null) {
+            renewal.end();
+            renewal = null;
+        }
     }
 
     private void discardNodes() {
+        endTurn();
         QueueEntry left = entry;
         if (left != null) {
             entry = null;
-            endTurn();
             client.queueGuard().remove(this);
             client.cleaner().discard(left.nodes());
         }

@@ -95,6 +95,11 @@ final class HandleOperations implements ZooKeeperOperations {
     }
 
     @Override
+    public void acl(String path, Consumer<Answer<List<ACL>>> reply) {
+        handle.getACL(path, null, (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> acl), null);
+    }
+
+    @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
         handle.getData(
                 path,

@@ -56,7 +56,7 @@ final class NodeCleaner {
 
     /**
      * Sees to it that the nodes, of one session, are gone. Several are deleted by one {@code multi}, if they are there;
-     * otherwise each by itself.
+     * otherwise each by itself. Who leaves an old counter, and saw nobody else, starts it anew by the way.
      *
      * @return a future for each, which completes when it is gone
      */
@@ -67,7 +67,10 @@ final class NodeCleaner {
             pending.computeIfAbsent(deletion.node.lockPath(), path -> new LinkedHashSet<>())
                     .add(deletion);
         }
-        if (nodes.size() > 1 && nodes.stream().allMatch(NodeCleaner::canBeDeletedNow)) {
+        boolean now = nodes.stream().allMatch(NodeCleaner::canBeDeletedNow);
+        if (now && nodes.stream().anyMatch(QueueNode::leavesOldCounter)) {
+            startAnew(deletions);
+        } else if (now && nodes.size() > 1) {
             deleteTogether(deletions);
         } else {
             deletions.forEach(deletion -> deletion.node.whenAnswered(deletion::begin));
@@ -79,24 +82,43 @@ final class NodeCleaner {
         return node.existence() == QueueNode.Existence.CREATED && node.session().isConnected();
     }
 
+    private void startAnew(List<Deletion> deletions) {
+        deletions.forEach(deletion -> deletion.to(Phase.TOGETHER));
+        List<QueueNode> nodes =
+                deletions.stream().map(deletion -> deletion.node).toList();
+        new CounterReset(nodes.get(0).session())
+                .leave(
+                        nodes.stream().filter(QueueNode::leavesOldCounter).toList(),
+                        nodes.stream().filter(node -> !node.leavesOldCounter()).toList(),
+                        answer -> {
+                            if (answer.isOk() || nodes.size() == 1) {
+                                afterMulti(deletions, answer);
+                            } else {
+                                deleteTogether(deletions); // somebody came, or has no right to make the path again
+                            }
+                        });
+    }
+
     private void deleteTogether(List<Deletion> deletions) {
         List<Op> operations = new ArrayList<>();
         for (Deletion deletion : deletions) {
             deletion.to(Phase.TOGETHER);
             operations.add(Op.delete(deletion.node.path(), -1));
         }
-        deletions.get(0).node.session().zk().multi(operations, answer -> {
-            for (Deletion deletion : deletions) {
-                // Otherwise the client was closed meanwhile.
-                if (deletion.phase == Phase.TOGETHER) {
-                    if (answer.isOk()) {
-                        deletion.finish(null);
-                    } else {
-                        deletion.begin();
-                    }
+        deletions.get(0).node.session().zk().multi(operations, answer -> afterMulti(deletions, answer));
+    }
+
+    private static void afterMulti(List<Deletion> deletions, Answer<?> answer) {
+        for (Deletion deletion : deletions) {
+            // Otherwise the client was closed meanwhile.
+            if (deletion.phase == Phase.TOGETHER) {
+                if (answer.isOk()) {
+                    deletion.finish(null);
+                } else {
+                    deletion.begin();
                 }
             }
-        });
+        }
     }
 
     /** Sends at once what waits for a better time on this path: nobody shall queue behind his own ghost. */

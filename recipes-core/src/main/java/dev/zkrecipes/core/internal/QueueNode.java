@@ -39,6 +39,7 @@ final class QueueNode {
     private Existence existence = Existence.IN_FLIGHT;
     private @Nullable String path;
     private long czxid;
+    private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
 
     /** A node that ZooKeeper numbers. */
@@ -152,6 +153,16 @@ final class QueueNode {
             whenAnswered = null;
             waiting.run();
         }
+    }
+
+    /** Notes that the node holds the lock, and whether there was no other below the lock's path when that was seen. */
+    void granted(boolean nobodyElse) {
+        sawNobodyElse = nobodyElse;
+    }
+
+    /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
+    boolean leavesOldCounter() {
+        return sawNobodyElse && CounterAge.of(name()) >= CounterAge.OLD;
     }
 
     void absent() {

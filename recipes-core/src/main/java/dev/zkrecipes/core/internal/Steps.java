@@ -24,6 +24,7 @@ final class Steps {
         ADOPTING,
         LISTING,
         WAITING,
+        RENEWING,
         PAUSED,
         GRANTED,
         ENDED

@@ -22,6 +22,9 @@ final class Turn {
         /** Others have the lock; returns whether to wait for them. */
         boolean onBusy();
 
+        /** The nodes cannot be granted, as the counter that one was numbered from is near its end. */
+        void onWornOut();
+
         /** The nodes hold, each by its grant. The session's proof of life is fresh. */
         void onGranted(List<Grant> grants);
     }
@@ -63,6 +66,10 @@ final class Turn {
     }
 
     private void act(Look look) {
+        if (nodes.stream().anyMatch(node -> CounterAge.of(node.name()) >= CounterAge.WORN_OUT)) {
+            owner.onWornOut();
+            return;
+        }
         try {
             Verdict verdict = Verdict.onOwn(targets, nodes, look);
             if (verdict instanceof Verdict.Vanished) {
@@ -70,7 +77,7 @@ final class Turn {
             } else if (verdict instanceof Verdict.Never never) {
                 owner.fail(never.refusal());
             } else if (verdict instanceof Verdict.Granted) {
-                grantOrConfirm();
+                grantOrConfirm(look);
             } else if (verdict instanceof Verdict.Wait wait && owner.onBusy()) {
                 waits.waitFor(wait, session.watches());
             }
@@ -105,7 +112,7 @@ final class Turn {
         session.lists().ask(targets.query(), steps.inThisStep(this::decide));
     }
 
-    private void grantOrConfirm() {
+    private void grantOrConfirm(Look look) {
         boolean stillborn = session.isOutlived();
         if (!confirmed || stillborn || (!session.isProven() && !confirmedTwice)) {
             // Better a valid lease a moment later. Once more is enough: on a line that is too slow no lease is valid.
@@ -115,7 +122,9 @@ final class Turn {
         }
         List<Grant> grants = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
-            grants.add(new Grant(targets.all().get(i), nodes.get(i), Grant.token(nodes.get(i))));
+            QueueNode node = nodes.get(i);
+            node.granted(look.names(node.lockPath()).size() == 1);
+            grants.add(new Grant(targets.all().get(i), node, Grant.token(node)));
         }
         owner.onGranted(grants);
     }

@@ -160,6 +160,14 @@ public interface ZooKeeperOperations {
     void read(String path, Consumer<Answer<Content>> reply);
 
     /**
+     * Reads the ACL of a node.
+     *
+     * @param path its path
+     * @param reply told the answer; a client without ADMIN rights on the node is not told digests
+     */
+    void acl(String path, Consumer<Answer<List<ACL>>> reply);
+
+    /**
      * Reads a node and, if it exists, sets a one-shot watch on it.
      *
      * @param path its path

@@ -52,4 +52,12 @@ public abstract class LockContract {
             return LockContract.this.recipe();
         }
     }
+
+    @Nested
+    class Counter extends CounterContract {
+        @Override
+        protected Recipe recipe() {
+            return LockContract.this.recipe();
+        }
+    }
 }

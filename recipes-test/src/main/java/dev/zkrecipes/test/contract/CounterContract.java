@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The counter that ZooKeeper numbers the nodes of a lock from is started anew long before numbers repeat. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 100)
+public abstract class CounterContract {
+    private static final int OLD = 1 << 30;
+    private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
+    private static final int STUCK = Integer.MAX_VALUE;
+    private static final int LOW = 100;
+
+    private EmbeddedZooKeeper server;
+    private Contenders contenders;
+    private Scene scene;
+    private InterProcessLock lock;
+
+    /** For the test of a recipe. */
+    protected CounterContract() {}
+
+    /**
+     * The recipe under test.
+     *
+     * @return the same at each call
+     */
+    protected abstract Recipe recipe();
+
+    @BeforeEach
+    void open(EmbeddedZooKeeper started) throws InterruptedException {
+        server = started;
+        contenders = Contenders.open(server, recipe());
+        scene = Scene.of(contenders);
+        lock = scene.lock;
+    }
+
+    @AfterEach
+    void close() {
+        contenders.close();
+    }
+
+    private List<String> queues() {
+        return recipe().queues().stream().map(scene.path::concat).toList();
+    }
+
+    private void age(int next) {
+        queues().forEach(queue -> server.setSequenceCounter(queue, next));
+    }
+
+    private Map<String, String> rules() {
+        Map<String, String> rules = new HashMap<>();
+        queues().forEach(queue -> rules.put(queue, new String(server.data(queue).orElseThrow())));
+        return rules;
+    }
+
+    private void assertNumbers(int from, int to) {
+        assertThat(scene.nodes())
+                .isNotEmpty()
+                .allSatisfy(node -> assertThat(Long.parseLong(node.substring(node.length() - 10)))
+                        .isBetween((long) from, (long) to));
+    }
+
+    private static long highestToken(Lease lease) {
+        return lease.fencingTokens().values().stream()
+                .mapToLong(Long::longValue)
+                .max()
+                .orElseThrow();
+    }
+
+    @Test
+    @Tag("H05")
+    void oldCounter_isStartedAnewByAHolderThatSawNobodyElse() throws InterruptedException {
+        Map<String, String> rules = rules();
+        age(OLD);
+        Lease old = lock.acquire();
+        assertNumbers(OLD, OLD + 1);
+        long token = highestToken(old);
+        old.close();
+        scene.awaitNobody();
+
+        try (Lease young = lock.acquire()) {
+            assertNumbers(0, 0);
+            assertThat(highestToken(young)).isGreaterThan(token);
+            young.verify();
+        }
+        assertThat(rules()).isEqualTo(rules);
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H05")
+    void oldCounter_isLeftAloneWhileAnybodyIsThere() throws Exception {
+        age(OLD);
+        Lease held = lock.acquire();
+        CompletableFuture<Lease> waiting = scene.rival.acquireAsync();
+        Soon.await().until(() -> scene.nodes().size() > queues().size());
+        held.close();
+        Lease next = Soon.get(waiting);
+        assertNumbers(OLD, OLD + 2);
+        next.verify();
+        next.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H05")
+    void wornOutCounter_isStartedAnewBeforeAnybodyIsGranted() throws InterruptedException {
+        Map<String, String> rules = rules();
+        long token;
+        try (Lease last = lock.acquire()) {
+            token = highestToken(last);
+        }
+        scene.awaitNobody();
+        age(WORN_OUT);
+        try (Lease young = lock.acquire()) {
+            assertNumbers(0, LOW);
+            assertThat(highestToken(young)).isGreaterThan(token);
+        }
+        scene.awaitNobody();
+        age(STUCK);
+        Optional<Lease> tried = lock.tryAcquire();
+        assertThat(tried).isPresent();
+        assertNumbers(0, LOW);
+        tried.orElseThrow().close();
+        assertThat(rules()).isEqualTo(rules);
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H05")
+    void wornOutCounter_waitsForWhoHolds() throws Exception {
+        Lease held = scene.rival.acquire();
+        age(STUCK);
+        assertThat(lock.tryAcquire()).isEmpty();
+        CompletableFuture<Lease> waiting = lock.acquireAsync();
+        scene.awaitOnlyTheRival();
+        held.verify();
+        assertThat(waiting).isNotDone();
+
+        held.close();
+        Lease young = Soon.get(waiting);
+        assertNumbers(0, LOW);
+        young.verify();
+        young.close();
+        scene.assertNothingLeft();
+    }
+}
