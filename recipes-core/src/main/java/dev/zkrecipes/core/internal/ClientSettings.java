@@ -21,7 +21,8 @@ public record ClientSettings(
         List<AuthInfo> auth,
         @Nullable ZKClientConfig clientConfig,
         String ownerLabel,
-        @Nullable Executor callbackExecutor) {
+        @Nullable Executor callbackExecutor,
+        boolean closeOnShutdown) {
 
     /** Credentials for one scheme. */
     public record AuthInfo(String scheme, byte[] credentials) {

@@ -46,6 +46,7 @@ public final class EngineClient implements ZooKeeperClient {
     private @Nullable Session newest; // the one whose states are the client's
     private volatile long sessionTimeoutNanos;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
+    private volatile @Nullable ShutdownHook hook;
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.settings = settings;
@@ -66,6 +67,9 @@ public final class EngineClient implements ZooKeeperClient {
     /** Makes a client and returns at once. */
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
         EngineClient client = new EngineClient(kind, settings);
+        if (settings.closeOnShutdown()) {
+            client.hook = ShutdownHook.register(client);
+        }
         client.scheduler.execute(client.sessions::start);
         return client;
     }
@@ -264,6 +268,10 @@ public final class EngineClient implements ZooKeeperClient {
 
     private void onShutDown() {
         handle = Optional.empty();
+        ShutdownHook registered = hook;
+        if (registered != null) {
+            registered.remove();
+        }
         reporter.report(ConnectionState.CLOSED);
         callbacks.close();
         scheduler.close();

@@ -24,7 +24,8 @@ class BackoffTest {
                 List.of(),
                 null,
                 "me",
-                null));
+                null,
+                false));
     }
 
     @Test

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+/**
+ * Closes a client when the JVM ends in order: by {@code System.exit}, the end of the last thread, SIGTERM, SIGINT (Ctrl-C)
+ * or SIGHUP. Any thread.
+ */
+final class ShutdownHook {
+    private final Thread thread;
+
+    private ShutdownHook(EngineClient client) {
+        this.thread = new Thread(client::close, "zkrecipes-shutdown");
+    }
+
+    /** Makes one that is registered; closes the client and throws if it is too late for that. */
+    static ShutdownHook register(EngineClient client) {
+        ShutdownHook hook = new ShutdownHook(client);
+        try {
+            Runtime.getRuntime().addShutdownHook(hook.thread);
+        } catch (IllegalStateException e) {
+            client.close();
+            throw new IllegalStateException(
+                    "the JVM is shutting down, so a client with closeOnShutdown() cannot be made any more", e);
+        }
+        return hook;
+    }
+
+    /** The client is closed: nothing is left to do, and the JVM need not remember it. */
+    void remove() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(thread);
+        } catch (IllegalStateException e) {
+            // The JVM is shutting down, and this may be the hook's own thread.
+        }
+    }
+}
