@@ -28,7 +28,7 @@ class ShutdownHookIT {
 
     ShutdownHookIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
-        this.path = "/shutdown/" + Math.abs(test.getDisplayName().hashCode());
+        this.path = "/shutdown/" + Integer.toHexString(test.getDisplayName().hashCode());
     }
 
     private boolean isHeld(String name) {

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,7 +69,8 @@ public abstract class CounterContract {
 
     private Map<String, String> rules() {
         Map<String, String> rules = new HashMap<>();
-        queues().forEach(queue -> rules.put(queue, new String(server.data(queue).orElseThrow())));
+        queues().forEach(queue ->
+                rules.put(queue, new String(server.data(queue).orElseThrow(), StandardCharsets.UTF_8)));
         return rules;
     }
 
