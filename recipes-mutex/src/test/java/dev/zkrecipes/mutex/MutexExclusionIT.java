@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
@@ -81,53 +80,6 @@ class MutexExclusionIT {
 
     @Test
     @Tag("H07")
-    void holderCutOffSilently_saysInvalidBeforeARivalIsGranted() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient holding = client(proxy.connectString());
-                ZooKeeperClient waiting = client(server.connectString())) {
-            Lease held = new InterProcessMutex(holding, path).acquire();
-            AtomicInteger losses = new AtomicInteger();
-            held.onLost(losses::incrementAndGet);
-            CompletableFuture<Lease> wanted = new InterProcessMutex(waiting, path).acquireAsync();
-            await().until(() -> server.children(path).size() == 2);
-            assertThat(held.isValid()).isTrue();
-
-            proxy.pause();
-            CompletableFuture<Long> grantedAt = wanted.thenApply(lease -> System.nanoTime());
-            await().pollInterval(Duration.ofMillis(1))
-                    .atMost(SESSION.multipliedBy(3))
-                    .until(() -> !held.isValid());
-            long invalidAt = System.nanoTime();
-
-            assertThat(grantedAt.get(10, TimeUnit.SECONDS)).isGreaterThan(invalidAt);
-            assertThat(held.isValid()).isFalse();
-            await().until(() -> held.state() == LeaseState.LOST);
-            await().until(() -> losses.get() == 1);
-            proxy.resume();
-            wanted.join().close();
-            held.close();
-            assertThat(losses).hasValue(1);
-        }
-    }
-
-    @Test
-    @Tag("H07")
-    void holderThatIsConnected_staysValidPastTheSessionTimeout() throws Exception {
-        try (ZooKeeperClient client = client(server.connectString())) {
-            Lease held = new InterProcessMutex(client, path).acquire();
-            long end = System.nanoTime() + SESSION.plusMillis(500).toNanos();
-            await().pollInterval(Duration.ofMillis(20))
-                    .atMost(SESSION.multipliedBy(2))
-                    .until(() -> {
-                        assertThat(held.state()).isEqualTo(LeaseState.HELD);
-                        return System.nanoTime() - end > 0;
-                    });
-            held.close();
-        }
-    }
-
-    @Test
-    @Tag("H07")
     void grantOnAnOldProof_isConfirmedFirst() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString())) {
@@ -143,46 +95,6 @@ class MutexExclusionIT {
             Lease lease = wanted.get(5, TimeUnit.SECONDS);
             assertThat(lease.isValid()).isTrue();
             lease.close();
-        }
-    }
-
-    @Test
-    @Tag("H07")
-    void leaseIsSuspendedByADisconnect_andHeldAgainAfterACommittedCheck() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = client(proxy.connectString())) {
-            Lease held = new InterProcessMutex(client, path).acquire();
-            assertThat(held.state()).isEqualTo(LeaseState.HELD);
-            proxy.refuse();
-            await().until(() -> held.state() == LeaseState.SUSPENDED);
-            assertThat(held.isValid()).isFalse();
-            long checks = server.requests().of(RequestType.MULTI);
-            proxy.accept();
-            await().until(() -> held.state() == LeaseState.HELD);
-            assertThat(server.requests().of(RequestType.MULTI)).isGreaterThan(checks);
-            held.verify();
-            held.close();
-        }
-    }
-
-    @Test
-    @Tag("H11")
-    void holderWhoseNodeIsDeleted_learnsIt() throws Exception {
-        try (ZooKeeperClient client = client(server.connectString())) {
-            InterProcessMutex mutex = new InterProcessMutex(client, path);
-            Lease held = mutex.acquire();
-            AtomicInteger losses = new AtomicInteger();
-            held.onLost(losses::incrementAndGet);
-            server.deleteNode(path + "/" + server.children(path).get(0));
-
-            await().atMost(SESSION.dividedBy(2)).until(() -> losses.get() == 1);
-            assertThat(held.state()).isEqualTo(LeaseState.LOST);
-            assertThatThrownBy(held::fencingToken)
-                    .isInstanceOf(LockLostException.class)
-                    .hasMessageContaining(path)
-                    .hasMessageContaining("deleted");
-            held.close();
-            mutex.acquire().close();
         }
     }
 

@@ -60,4 +60,12 @@ public abstract class LockContract {
             return LockContract.this.recipe();
         }
     }
+
+    @Nested
+    class Truth extends LeaseContract {
+        @Override
+        protected Recipe recipe() {
+            return LockContract.this.recipe();
+        }
+    }
 }

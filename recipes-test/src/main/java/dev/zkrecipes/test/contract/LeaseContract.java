@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A lease knows how it stands: while it is held for long, without a connection, without its node. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 100)
+public abstract class LeaseContract {
+    private static final Duration SHORT = Duration.ofMillis(1200);
+    /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
+    private static final Duration LONG = Duration.ofSeconds(8);
+
+    private EmbeddedZooKeeper server;
+    private Contenders contenders;
+    private Scene scene;
+    private InterProcessLock lock;
+
+    /** For the test of a recipe. */
+    protected LeaseContract() {}
+
+    /**
+     * The recipe under test.
+     *
+     * @return the same at each call
+     */
+    protected abstract Recipe recipe();
+
+    @BeforeEach
+    void take(EmbeddedZooKeeper started) {
+        server = started;
+    }
+
+    private void open(Duration session) throws InterruptedException {
+        contenders = Contenders.open(server, recipe(), session);
+        scene = Scene.of(contenders);
+        lock = scene.lock;
+    }
+
+    @AfterEach
+    void close() {
+        contenders.close();
+    }
+
+    @Test
+    @Tag("H07")
+    void holderCutOffSilently_saysInvalidBeforeARivalIsGranted() throws InterruptedException {
+        open(SHORT);
+        Lease held = lock.acquire();
+        AtomicInteger losses = new AtomicInteger();
+        held.onLost(losses::incrementAndGet);
+        CompletableFuture<Long> granted = scene.rival.acquireAsync().thenApply(lease -> {
+            lease.closeAsync();
+            return System.nanoTime();
+        });
+        assertStaysHeldPastTheSessionTimeout(held);
+
+        contenders.proxy.pause();
+        await().pollInterval(1, TimeUnit.MILLISECONDS)
+                .atMost(SHORT.multipliedBy(3))
+                .until(() -> !held.isValid());
+        long invalidSince = System.nanoTime();
+        assertThat(Soon.get(granted)).isGreaterThan(invalidSince);
+        assertThat(held.isValid()).isFalse();
+        await().until(() -> held.state() == LeaseState.LOST && losses.get() == 1);
+
+        contenders.proxy.resume();
+        held.close();
+        contenders.awaitConnected();
+        scene.assertPathIsFree();
+        assertThat(losses).hasValue(1);
+    }
+
+    private static void assertStaysHeldPastTheSessionTimeout(Lease held) {
+        long end = System.nanoTime() + SHORT.plusMillis(200).toNanos();
+        await().pollInterval(20, TimeUnit.MILLISECONDS).until(() -> {
+            assertThat(held.state()).isEqualTo(LeaseState.HELD);
+            return System.nanoTime() - end > 0;
+        });
+    }
+
+    @Test
+    @Tag("H07")
+    void disconnect_suspendsTheLeaseUntilACommittedCheck() throws InterruptedException {
+        open(LONG);
+        Lease held = lock.acquire();
+        assertThat(held.state()).isEqualTo(LeaseState.HELD);
+        contenders.proxy.refuse();
+        await().until(() -> held.state() == LeaseState.SUSPENDED);
+        assertThat(held.isValid()).isFalse();
+        long checks = server.requests().of(RequestType.MULTI);
+        contenders.proxy.accept();
+        await().until(held::isValid);
+        assertThat(server.requests().of(RequestType.MULTI)).isGreaterThan(checks);
+        held.verify();
+        held.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H11")
+    void holderWhoseNodeIsDeleted_learnsIt() throws InterruptedException {
+        open(SHORT);
+        Lease held = lock.acquire();
+        AtomicInteger losses = new AtomicInteger();
+        held.onLost(losses::incrementAndGet);
+        List<String> nodes = scene.nodes();
+        String deleted = nodes.get(nodes.size() - 1);
+        server.deleteNode(deleted);
+
+        await().atMost(SHORT.dividedBy(2)).until(() -> losses.get() == 1);
+        assertThat(held.state()).isEqualTo(LeaseState.LOST);
+        assertThatThrownBy(held::fencingTokens)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining(deleted.substring(deleted.lastIndexOf('/') + 1))
+                .hasMessageContaining("deleted");
+        held.close();
+        lock.acquire().close();
+        scene.assertNothingLeft();
+    }
+}
