@@ -49,7 +49,7 @@ class CuratorHandleIT {
 
     @BeforeEach
     void open() throws InterruptedException {
-        curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
+        curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
         curator.start();
         client = ZooKeeperClient.over(() -> handle(curator));
         assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
