@@ -101,6 +101,9 @@ public interface InterProcessLock {
      *
      * @throws IllegalMonitorStateException if the calling thread has no open hold
      * @throws LockLostException if the lock had been lost; the hold is given back all the same
+     * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names: the hold is given back
+     *     all the same, but others stay locked out until the session ends, somebody else deletes the node, or the client
+     *     gets the right to, for it goes on trying
      */
     void release();
 

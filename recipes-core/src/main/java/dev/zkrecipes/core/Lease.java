@@ -128,6 +128,9 @@ public interface Lease extends AutoCloseable {
      * background until it is confirmed. Works with the interrupt flag set and keeps it. A lease that is lost is closed
      * silently.
      *
+     * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names: the hold is given back
+     *     all the same, but others stay locked out until the session ends, somebody else deletes the node, or the client
+     *     gets the right to, for it goes on trying
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     @Override

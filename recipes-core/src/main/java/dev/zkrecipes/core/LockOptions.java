@@ -3,14 +3,29 @@
 
 package dev.zkrecipes.core;
 
+import dev.zkrecipes.core.internal.AccessList;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import org.apache.zookeeper.data.ACL;
 
 /**
  * How a lock behaves where there is a choice. Immutable; start from {@link #defaults()}.
  *
+ * <p>A lock with an ACL of its own makes its path, what is missing above it, and its nodes with that ACL. On the first
+ * use of a path in a session it compares the path's ACL with its own, and does so again whenever the path was made anew
+ * or its ACL was changed; a path with other rights is refused with {@link LockAccessException}. Protect the node above:
+ * whoever may create and delete there can take the place of a path that is empty.
+ *
+ * <pre>{@code
+ * LockOptions options = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
+ * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders", options);
+ * }</pre>
+ *
  * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
+ * @param acl who may do what with the lock; empty for the ACL of the client
  */
-public record LockOptions(QueueLossPolicy queueLossPolicy) {
+public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl) {
 
     private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
 
@@ -18,18 +33,40 @@ public record LockOptions(QueueLossPolicy queueLossPolicy) {
      * Makes options.
      *
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
+     * @param acl who may do what with the lock; empty for the ACL of the client
+     * @throws IllegalArgumentException as {@link #withAcl}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
+        acl = acl.map(AccessList::check);
     }
 
     /**
-     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}.
+     * Makes options of a lock with the ACL of its client.
+     *
+     * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
+     */
+    public LockOptions(QueueLossPolicy queueLossPolicy) {
+        this(queueLossPolicy, Optional.empty());
+    }
+
+    /**
+     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}, and the ACL of its client.
      *
      * @return the default options
      */
     public static LockOptions defaults() {
         return DEFAULTS;
+    }
+
+    /**
+     * Who may do what with the lock.
+     *
+     * @return a copy of the ACL; empty for that of the client
+     */
+    @Override
+    public Optional<List<ACL>> acl() {
+        return acl.map(AccessList::copy);
     }
 
     /**
@@ -39,6 +76,26 @@ public record LockOptions(QueueLossPolicy queueLossPolicy) {
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        return new LockOptions(policy);
+        return new LockOptions(policy, acl);
+    }
+
+    /**
+     * These options with an ACL for the lock, instead of the client's. All who contend need READ, CREATE and DELETE;
+     * ADMIN lets them see, when the path is compared, whether it names the same passwords and not just the same users.
+     *
+     * @param rights who may do what; not empty. An entry of the scheme {@code digest} holds the hash of a password, never
+     *     the password
+     * @return the changed copy
+     * @throws IllegalArgumentException if the list is empty, has an entry that is null or malformed, or grants nobody what
+     *     using a lock takes
+     */
+    public LockOptions withAcl(List<ACL> rights) {
+        return new LockOptions(queueLossPolicy, Optional.of(rights));
+    }
+
+    @Override
+    public String toString() {
+        return "LockOptions[" + queueLossPolicy
+                + acl.map(rights -> ", " + AccessList.describe(rights)).orElse("") + "]";
     }
 }

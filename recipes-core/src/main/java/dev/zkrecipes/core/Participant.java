@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core;
 
+import dev.zkrecipes.core.internal.Printable;
 import java.time.Duration;
 
 /**
@@ -28,4 +29,14 @@ public record Participant(
         long sessionId,
         Duration age,
         int position,
-        boolean holding) {}
+        boolean holding) {
+
+    /** The same as of any record, but fit for a log whatever the node, which somebody else may have made, is called. */
+    @Override
+    public String toString() {
+        return "Participant[node=" + Printable.of(node) + ", kind=" + Printable.of(kind) + ", payload="
+                + Printable.of(payload) + ", owner=" + Printable.of(owner) + ", sessionId=0x"
+                + Long.toHexString(sessionId)
+                + ", age=" + age + ", position=" + position + ", holding=" + holding + "]";
+    }
+}

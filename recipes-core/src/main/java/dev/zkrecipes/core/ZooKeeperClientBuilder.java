@@ -4,6 +4,7 @@
 package dev.zkrecipes.core;
 
 import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.internal.AccessList;
 import dev.zkrecipes.core.internal.ClientSettings;
 import dev.zkrecipes.core.internal.ConnectString;
 import dev.zkrecipes.core.internal.EngineClient;
@@ -131,15 +132,16 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The ACL of every node that the client makes: lock nodes and their parents. Default: open to everybody.
+     * The ACL of every node that the client makes, lock nodes and their parents, unless a lock has one of its own
+     * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist are used with the rights that they have.
      *
      * @param acl not empty
      * @return this builder
+     * @throws IllegalArgumentException if it is empty, has an entry that is null or malformed, or grants nobody what using a
+     *     lock takes
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
-        Preconditions.checkArgument(!acl.isEmpty(), "the ACL is empty: nobody could ever use the locks");
-        // ZooKeeper's client asks the list for null, which the lists of List.of answer with an exception.
-        this.acl = new ArrayList<>(List.copyOf(acl));
+        this.acl = AccessList.check(acl);
         return this;
     }
 

@@ -113,8 +113,8 @@ final class FakeServer implements ZooKeeperOperations {
     }
 
     @Override
-    public void acl(String path, Consumer<Answer<List<ACL>>> reply) {
-        reply(reply, Answer.ok(List.of()));
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        reply(reply, Answer.ok(new Access(List.of(), new Stat())));
     }
 
     @Override

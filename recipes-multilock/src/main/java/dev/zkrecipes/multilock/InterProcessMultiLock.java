@@ -99,9 +99,9 @@ public final class InterProcessMultiLock implements DelegatingLock {
      *
      * @param members the locks, of different paths; none of them a multi-lock
      * @param options how to behave where there is a choice, for the members that enter together; the options of the members
-     *     themselves have no effect on that
-     * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, or one is a
-     *     multi-lock
+     *     themselves have no effect on that. Each member has the ACL that it was made with
+     * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, one is a
+     *     multi-lock, or the options name an ACL that is not the members' own
      */
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
         Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
@@ -125,6 +125,10 @@ public final class InterProcessMultiLock implements DelegatingLock {
             Optional<ZooKeeperClient> client = LockInternals.clientOf(member);
             Preconditions.checkArgument(
                     client.isPresent() || foreign.add(member), "the lock %s is named twice", member.path());
+            Preconditions.checkArgument(
+                    client.isPresent() || options.acl().isEmpty(),
+                    "the lock %s is made by somebody else, who alone can give it an ACL",
+                    member.path());
             byClient.computeIfAbsent(client.isPresent() ? client.get() : member, key -> new ArrayList<>())
                     .add(member);
         }

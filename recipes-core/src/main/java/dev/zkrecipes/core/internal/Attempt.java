@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  *  +----&gt; ENQUEUEING ---- no path -----&gt; MAKING_PATH, then ENQUEUEING
  *  |           |  \------ answer lost --&gt; SETTLING: ADOPTING what was made, or ENQUEUEING
  *  |           v
+ *  |    CHECKING_ACCESS  if the lock has an ACL of its own and this session has not seen its path
+ *  |           |
  *  |       (decide) ----- granted -----&gt; GRANTED
  *  |        |    ^
  *  |        v    |

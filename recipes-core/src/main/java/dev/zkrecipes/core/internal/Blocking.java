@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -69,6 +70,17 @@ final class Blocking {
     static void awaitQuietly(CompletableFuture<?> future, Deadline deadline) {
         CompletableFuture<Boolean> ended = future.handle((value, failure) -> true);
         uninterruptibly(() -> await(ended, deadline));
+    }
+
+    /** Throws the LockException that the future has ended with by now, if it has. */
+    static void throwFailure(CompletableFuture<?> future) {
+        if (future.isCompletedExceptionally()) {
+            try {
+                future.join();
+            } catch (CompletionException e) {
+                throw here(e.getCause());
+            }
+        }
     }
 
     /** A wait that may be interrupted. */

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.Access;
 import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,20 +75,20 @@ final class CounterReset {
         }
         List<Answer<Content>> read = new ArrayList<>();
         session.zk().read(path, read::add);
-        session.zk().acl(path, acl -> {
+        session.zk().acl(path, answer -> {
             Content content = read.get(0).valueOrNull();
-            List<ACL> known = acl.valueOrNull();
-            if (content == null || known == null) {
-                done.accept(content == null ? read.get(0) : acl);
-            } else if (known.stream().anyMatch(CounterReset::isMasked)) {
+            Access access = answer.valueOrNull();
+            if (content == null || access == null) {
+                done.accept(content == null ? read.get(0) : answer);
+            } else if (access.acl().stream().anyMatch(CounterReset::isMasked)) {
                 done.accept(Answer.failed(Code.NOAUTH));
             } else {
                 operations.add(Op.check(path, content.stat().getVersion()));
                 operations.addAll(between);
                 operations.add(Op.delete(path, -1));
                 CreateMode mode = content.data().length > 0 ? CreateMode.PERSISTENT : CreateMode.CONTAINER;
-                operations.add(Op.create(path, content.data(), known, mode));
-                done.accept(acl);
+                operations.add(Op.create(path, content.data(), access.acl(), mode));
+                done.accept(answer);
             }
         });
     }

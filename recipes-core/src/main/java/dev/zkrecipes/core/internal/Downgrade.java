@@ -91,7 +91,7 @@ final class Downgrade implements Acquisition, SessionObserver {
         long sentAt = client.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),
-                Op.create(node.prefix(), client.nodeData(), client.settings().acl(), CreateMode.EPHEMERAL));
+                Op.create(node.prefix(), client.nodeData(), target.acl(), CreateMode.EPHEMERAL));
         var next = steps.inThisStep(this::onAnswer);
         session.zk().multi(operations, answer -> {
             note(answer, sentAt);

@@ -240,14 +240,15 @@ public final class EngineLock implements InterProcessLock {
         do {
             lease = mine == null ? null : mine.toRelease(this);
             if (lease == null) {
-                throw new IllegalMonitorStateException(
-                        "thread " + Thread.currentThread().getName() + " does not hold the lock " + path());
+                throw new IllegalMonitorStateException("thread "
+                        + Printable.of(Thread.currentThread().getName()) + " does not hold the lock " + path());
             }
         } while (!lease.beginClosing()); // somebody else closed that one just now: the next
         awaitRelease(lease.givenBack());
         if (lease.state() == LeaseState.LOST) {
             lease.requireNotLost();
         }
+        Blocking.throwFailure(lease.givenBack());
     }
 
     /** Takes a hold that was closed from the record; releases the grants of which it was the last one. */

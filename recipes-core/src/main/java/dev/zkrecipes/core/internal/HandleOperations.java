@@ -95,8 +95,9 @@ final class HandleOperations implements ZooKeeperOperations {
     }
 
     @Override
-    public void acl(String path, Consumer<Answer<List<ACL>>> reply) {
-        handle.getACL(path, null, (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> acl), null);
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        handle.getACL(
+                path, new Stat(), (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)), null);
     }
 
     @Override

@@ -166,8 +166,11 @@ final class HeldLease implements Lease {
 
     @Override
     public void close() {
-        beginClosing();
+        boolean closes = beginClosing();
         lock.awaitRelease(givenBack);
+        if (closes && state() == LeaseState.RELEASED) {
+            Blocking.throwFailure(givenBack);
+        }
     }
 
     @Override
@@ -187,7 +190,7 @@ final class HeldLease implements Lease {
         }
         if (data != null && !data.mayClose()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
-                    + data.ownerName() + ", which is alive: only that thread may close it");
+                    + Printable.of(data.ownerName()) + ", which is alive: only that thread may close it");
         }
         LeaseState last = grantState() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
         if (!closedAs.compareAndSet(null, last)) {

@@ -20,8 +20,8 @@ public final class LockPath {
             throw new IllegalArgumentException("bad lock path: " + Printable.of(String.valueOf(e.getMessage())), e);
         }
         Preconditions.checkArgument(
-                path.codePoints().noneMatch(c -> Character.getType(c) == Character.CONTROL),
-                "bad lock path \"%s\": it holds a control character",
+                path.codePoints().allMatch(Printable::isPlain),
+                "bad lock path \"%s\": it holds a character that cannot be shown, such as a control character",
                 Printable.of(path));
         return path;
     }

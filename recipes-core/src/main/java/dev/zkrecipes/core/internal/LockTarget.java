@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,7 @@ public final class LockTarget {
     private final String path;
     private final LockDriver driver;
     private final LockOptions options;
+    private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
 
     /** Refuses a driver that does not recognise its own nodes. */
@@ -37,6 +39,7 @@ public final class LockTarget {
         this.path = path;
         this.driver = driver;
         this.options = options;
+        this.ownAcl = options.acl();
         this.nodeName = driver.nodeName();
         Preconditions.checkArgument(
                 NODE_NAME.matcher(nodeName).matches(),
@@ -65,6 +68,16 @@ public final class LockTarget {
 
     LockOptions options() {
         return options;
+    }
+
+    /** Whether the lock is to have other rights than what else the client makes. */
+    boolean hasOwnAcl() {
+        return ownAcl.isPresent();
+    }
+
+    /** What its path and its nodes are made with. */
+    List<ACL> acl() {
+        return ownAcl.orElseGet(client.settings()::acl);
     }
 
     String nodeName() {

@@ -27,8 +27,13 @@ final class LockTargets {
         this.options = options;
         this.path = all.stream().map(LockTarget::path).collect(Collectors.joining(","));
         this.query = new Lists.Query(all.stream()
-                .map(target -> new Lists.Part(target.path(), target.hasSharedRule()))
+                .map(target -> new Lists.Part(target.path(), needsData(target, all)))
                 .toList());
+    }
+
+    /** For the rule, or for the metadata, which the list of one path brings along and that of several does not. */
+    private static boolean needsData(LockTarget target, List<LockTarget> all) {
+        return target.hasSharedRule() || (target.hasOwnAcl() && all.size() > 1);
     }
 
     static LockTargets of(LockTarget target) {
@@ -55,6 +60,11 @@ final class LockTargets {
             Preconditions.checkArgument(
                     paths.add(target.path()),
                     "the path %s is named twice: its second request would wait for its first",
+                    target.path());
+            Preconditions.checkArgument(
+                    options.acl().isEmpty()
+                            || options.acl().equals(target.options().acl()),
+                    "the lock %s has an ACL of its own, or none: name the ACL in the options of the members only",
                     target.path());
             characters += target.path().length();
         }

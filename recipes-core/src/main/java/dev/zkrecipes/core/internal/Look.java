@@ -19,13 +19,17 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
 import org.apache.zookeeper.OpResult.GetChildrenResult;
 import org.apache.zookeeper.OpResult.GetDataResult;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /** One look at one or several lock paths. */
 final class Look {
 
     /** A path as it was seen. */
-    private record Seen(List<String> names, @Nullable Content rule) {}
+    private record Seen(
+            List<String> names,
+            @Nullable Content rule,
+            @Nullable Stat stat) {}
 
     private final Answer<?> answer;
     private final Map<String, Seen> paths = new HashMap<>();
@@ -39,7 +43,9 @@ final class Look {
     static Look of(Lists.Part part, Answer<Children> answer) {
         Look look = new Look(answer);
         if (answer.isOk()) {
-            look.paths.put(part.path(), new Seen(answer.value().names(), null));
+            look.paths.put(
+                    part.path(),
+                    new Seen(answer.value().names(), null, answer.value().stat()));
         }
         return look;
     }
@@ -60,17 +66,18 @@ final class Look {
             if (children instanceof GetChildrenResult list) {
                 seen.put(
                         part.path(),
-                        new Seen(
-                                list.getChildren(),
-                                rule instanceof GetDataResult data
-                                        ? new Content(
-                                                data.getData() == null ? new byte[0] : data.getData(), data.getStat())
-                                        : null));
+                        rule instanceof GetDataResult data
+                                ? new Seen(list.getChildren(), content(data), data.getStat())
+                                : new Seen(list.getChildren(), null, null));
             }
         }
         Look look = new Look(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst));
         look.paths.putAll(seen);
         return look;
+    }
+
+    private static Content content(GetDataResult data) {
+        return new Content(data.getData() == null ? new byte[0] : data.getData(), data.getStat());
     }
 
     /** Several looks at different paths as one. */
@@ -116,6 +123,11 @@ final class Look {
     /** The data of a path; empty if it does not exist or was not asked for. */
     Optional<Content> rule(String path) {
         return Optional.ofNullable(paths.get(path)).map(Seen::rule);
+    }
+
+    /** The metadata of a path; empty if it does not exist or was not asked for. */
+    Optional<Stat> stat(String path) {
+        return Optional.ofNullable(paths.get(path)).map(Seen::stat);
     }
 
     /**

@@ -37,6 +37,9 @@ import org.slf4j.LoggerFactory;
  * behind a committed write of its own session, after which it cannot appear any more; if that session has ended, it is
  * looked for at once and once more when the server must have ended it too.
  *
+ * <p>A deletion that ZooKeeper refuses is told of at once, to those who wait for it and in the log, and tried again from
+ * time to time, as long as there is a session.
+ *
  * <p>At most {@value #WINDOW} deletions are under way at a time; the others wait in a queue. Confined to the engine
  * thread.
  */
@@ -93,7 +96,7 @@ final class NodeCleaner {
                         answer -> {
                             if (answer.isOk() || nodes.size() == 1) {
                                 afterMulti(deletions, answer);
-                            } else {
+                            } else if (deletions.get(0).phase == Phase.TOGETHER) {
                                 deleteTogether(deletions); // somebody came, or has no right to make the path again
                             }
                         });
@@ -113,7 +116,7 @@ final class NodeCleaner {
             // Otherwise the client was closed meanwhile.
             if (deletion.phase == Phase.TOGETHER) {
                 if (answer.isOk()) {
-                    deletion.finish(null);
+                    deletion.finish();
                 } else {
                     deletion.begin();
                 }
@@ -145,7 +148,7 @@ final class NodeCleaner {
     /** The client is closed: nobody is left to delete anything, the end of the sessions does. */
     void abandonAll() {
         ready.clear();
-        all().toList().forEach(deletion -> deletion.finish(null));
+        all().toList().forEach(deletion -> deletion.finish());
     }
 
     boolean isEmpty() {
@@ -196,6 +199,7 @@ final class NodeCleaner {
         private final Backoff backoff = new Backoff(client.settings());
         private Phase phase = Phase.BORN;
         private @Nullable Timer delay;
+        private boolean refused;
         private Answer<?> settled = Answer.failed(Code.CONNECTIONLOSS);
 
         Deletion(QueueNode node) {
@@ -228,7 +232,7 @@ final class NodeCleaner {
         private void send() {
             try {
                 if (node.existence() == QueueNode.Existence.ABSENT) {
-                    finish(null);
+                    finish();
                 } else if (!node.session().isEnded()) {
                     with(node.session());
                 } else {
@@ -251,7 +255,10 @@ final class NodeCleaner {
                 return;
             }
             to(Phase.UNDER_WAY);
-            if (node.existence() == QueueNode.Existence.CREATED) {
+            if (node.existence() == QueueNode.Existence.CREATED && refused) {
+                // Not a plain delete: a server with enableEagerACLCheck refuses one at the cost of the connection.
+                session.zk().multi(List.of(Op.delete(node.path(), -1)), whileUnderWay(this::onDeleted));
+            } else if (node.existence() == QueueNode.Existence.CREATED) {
                 session.zk().delete(node.path(), whileUnderWay(this::onDeleted));
             } else {
                 session.check(List.of(node.lockPath()), answer -> settled = answer);
@@ -267,7 +274,7 @@ final class NodeCleaner {
         @Override
         public void unavailable(LockException why) {
             // No session is left to delete with; the server deletes the node when it ends the node's session.
-            finish(null);
+            finish();
         }
 
         private <T> Consumer<Answer<T>> whileUnderWay(Consumer<Answer<T>> body) {
@@ -282,7 +289,7 @@ final class NodeCleaner {
             for (Answer<?> part : List.of(settled, answer)) {
                 // That there is no such path is an answer too, and a committed one.
                 if (!part.isOk() && part.code() != Code.NONODE) {
-                    retryOrGiveUp(part);
+                    retryOrSaySo(part);
                     return;
                 }
             }
@@ -296,7 +303,7 @@ final class NodeCleaner {
             } else if (wait > 0) {
                 again(Duration.ofNanos(wait));
             } else {
-                finish(null);
+                finish();
             }
         }
 
@@ -310,24 +317,30 @@ final class NodeCleaner {
             return serverEnd - client.scheduler().nanoTime();
         }
 
-        private void onDeleted(Answer<String> answer) {
+        private void onDeleted(Answer<?> answer) {
             if (answer.isOk() || answer.code() == Code.NONODE) {
-                finish(null);
+                finish();
             } else {
-                retryOrGiveUp(answer);
+                retryOrSaySo(answer);
             }
         }
 
-        private void retryOrGiveUp(Answer<?> answer) {
+        /** Those who wait are told of a refusal; the deletion goes on, slowly, for the rights may be mended. */
+        private void retryOrSaySo(Answer<?> answer) {
             if (answer.isUnsettled()) {
                 again(backoff.next());
                 return;
             }
-            LockAccessException refusal = new LockAccessException("ZooKeeper refuses to delete the lock node "
-                    + node.describe() + " (" + answer.code() + "); it blocks others until its session ends: give the"
-                    + " client DELETE rights on " + node.lockPath() + ", or delete the node by hand");
-            log.warn("{}.", refusal.getMessage());
-            finish(refusal);
+            if (!refused) {
+                refused = true;
+                LockAccessException refusal = new LockAccessException("ZooKeeper refuses to delete the lock node "
+                        + node.describe() + " (" + answer.code()
+                        + "); it blocks others until its session ends: give the"
+                        + " client DELETE rights on " + node.lockPath() + ", or delete the node by hand");
+                log.warn("{}.", refusal.getMessage());
+                done.completeExceptionally(refusal);
+            }
+            again(client.requestTimeout());
         }
 
         private void again(Duration after) {
@@ -339,7 +352,7 @@ final class NodeCleaner {
             pump();
         }
 
-        private void finish(@Nullable LockException refusal) {
+        private void finish() {
             if (phase == Phase.DONE) {
                 return;
             }
@@ -348,11 +361,7 @@ final class NodeCleaner {
             if (ofPath != null && ofPath.remove(this) && ofPath.isEmpty()) {
                 pending.remove(node.lockPath());
             }
-            if (refusal == null) {
-                done.complete(null);
-            } else {
-                done.completeExceptionally(refusal);
-            }
+            done.complete(null);
             pump();
         }
     }

@@ -27,11 +27,13 @@ final class NodeCreation {
     private static final String PROBE = "-zxid";
 
     private final EngineClient client;
+    private final LockTargets targets;
     private final Session session;
     private final List<QueueNode> nodes;
 
     NodeCreation(LockTargets targets, Session session) {
         this.client = targets.client();
+        this.targets = targets;
         this.session = session;
         this.nodes = targets.all().stream()
                 .map(target -> new QueueNode(session, target))
@@ -46,9 +48,9 @@ final class NodeCreation {
     /** Sends it; the answer is noted in the nodes before it is passed on. */
     void send(Consumer<Code> done) {
         long sentAt = client.scheduler().nanoTime();
-        List<ACL> acl = client.settings().acl();
         if (nodes.size() == 1) {
             QueueNode node = nodes.get(0);
+            List<ACL> acl = targets.all().get(0).acl();
             session.zk().createEphemeralSequential(node.prefix(), client.nodeData(), acl, answer -> {
                 if (answer.isOk()) {
                     node.created(
@@ -61,17 +63,28 @@ final class NodeCreation {
                 done.accept(answer.code());
             });
         } else {
-            session.zk().multi(operations(acl), answer -> {
-                note(answer, sentAt);
-                done.accept(answer.code());
-            });
+            sendTogether(done);
         }
     }
 
-    private List<Op> operations(List<ACL> acl) {
+    /**
+     * The same by a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
+     * delete there: see the node that nobody sees. A server that refuses writes before their turn
+     * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
+     */
+    void sendTogether(Consumer<Code> done) {
+        long sentAt = client.scheduler().nanoTime();
+        session.zk().multi(operations(), answer -> {
+            note(answer, sentAt);
+            done.accept(answer.code());
+        });
+    }
+
+    private List<Op> operations() {
         List<Op> operations = new ArrayList<>();
-        for (QueueNode node : nodes) {
-            operations.add(Op.create(node.prefix(), client.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+        for (int i = 0; i < nodes.size(); i++) {
+            List<ACL> acl = targets.all().get(i).acl();
+            operations.add(Op.create(nodes.get(i).prefix(), client.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
         String probe = LockPath.child(nodes.get(0).lockPath(), QueueNode.newId() + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));

@@ -4,12 +4,13 @@
 package dev.zkrecipes.core.internal;
 
 /** Makes text from users fit for messages and logs: it cannot forge a line or hide what it says. */
-final class Printable {
+public final class Printable {
     private static final int LONGEST = 300;
 
     private Printable() {}
 
-    static String of(String text) {
+    /** At most the first 300 characters; what is no plain character as its number. */
+    public static String of(String text) {
         StringBuilder shown = new StringBuilder();
         text.codePoints().limit(LONGEST).forEach(c -> {
             if (isPlain(c)) {

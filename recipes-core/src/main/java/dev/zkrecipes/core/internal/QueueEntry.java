@@ -56,12 +56,57 @@ final class QueueEntry {
         return creation.nodes();
     }
 
-    /** Sends the create and, without waiting for the answer, the list: the server answers one after the other. */
+    /**
+     * Sends the create and, without waiting for the answer, the list: the server answers one after the other. Where it is
+     * not known yet whether the client has the rights that the lock's own ACL names, one after the other.
+     */
     void create() {
         steps.become(Step.ENQUEUEING);
-        creation.send(steps.inThisStep(this::onCreated));
-        // If the create fails, the step has changed by the time this answer comes.
-        session.lists().ask(targets.query(), steps.inThisStep(owner::onEntered));
+        if (targets.all().stream().allMatch(session.checkedPaths()::knows)) {
+            creation.send(steps.inThisStep(this::onCreated));
+            // If the create fails, the step has changed by the time this answer comes.
+            session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
+        } else {
+            creation.sendTogether(steps.inThisStep(code -> {
+                onCreated(code);
+                if (code == Code.OK) {
+                    checkAccess();
+                }
+            }));
+        }
+    }
+
+    /** The nodes are there, and the look was taken after that. */
+    private void onListed(Look look) {
+        boolean checked = look.code() != Code.OK
+                || targets.all().stream()
+                        .allMatch(target -> session.checkedPaths().isAsChecked(target, look.stat(target.path())));
+        if (checked) {
+            owner.onEntered(look);
+        } else {
+            checkAccess();
+        }
+    }
+
+    /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
+    private void checkAccess() {
+        steps.become(Step.CHECKING_ACCESS);
+        for (int i = 0; i < nodes().size(); i++) {
+            LockTarget target = targets.all().get(i);
+            if (target.hasOwnAcl()) {
+                new AccessCheck(session, target, nodes().get(i)).send(steps.inThisStep(this::onAccessChecked));
+            }
+        }
+        session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
+    }
+
+    private void onAccessChecked(AccessCheck check) {
+        Answer<?> answer = check.answer();
+        switch (answer.code()) {
+            case OK -> check.refusal().ifPresent(owner::fail);
+            case NONODE -> owner.onVanished();
+            default -> owner.retryOrFail("read the ACLs of the lock path and its nodes", answer, this::settle);
+        }
     }
 
     private void onCreated(Code code) {
@@ -79,7 +124,8 @@ final class QueueEntry {
         }
         steps.become(Step.MAKING_PATH);
         LockTarget target = targets.all().get(from);
-        ParentMaker maker = new ParentMaker(session, client.settings().acl());
+        session.checkedPaths().forget(target);
+        ParentMaker maker = new ParentMaker(session, target.acl());
         maker.make(target.path(), target.initialRule(), steps.inThisStep(answer -> {
             switch (answer.code()) {
                 case OK -> makePaths(from + 1);
@@ -169,7 +215,7 @@ final class QueueEntry {
             }
         }
         if (ours) {
-            owner.onEntered(look);
+            onListed(look);
         } else {
             owner.onVanished();
         }

@@ -46,7 +46,7 @@ final class RuleChange extends Question<Optional<Throwable>> {
         Optional<byte[]> rule = changed(Optional.empty());
         if (rule.isPresent()) {
             // Then reads it: somebody else may have made the path first.
-            new ParentMaker(session, target().client().settings().acl()).make(target().path(), rule, answer -> {
+            new ParentMaker(session, target().acl()).make(target().path(), rule, answer -> {
                 if (answer.isOk()) {
                     read(session);
                 } else {

@@ -35,6 +35,7 @@ final class Session {
     private final WatchRegistry watches;
     private final LeaseKeeper leases;
     private final Lists lists;
+    private final CheckedPaths checkedPaths = new CheckedPaths();
     private final Set<SessionObserver> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
@@ -82,6 +83,10 @@ final class Session {
 
     Lists lists() {
         return lists;
+    }
+
+    CheckedPaths checkedPaths() {
+        return checkedPaths;
     }
 
     LeaseKeeper leases() {

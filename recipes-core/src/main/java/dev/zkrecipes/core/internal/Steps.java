@@ -22,6 +22,7 @@ final class Steps {
         MAKING_PATH,
         SETTLING,
         ADOPTING,
+        CHECKING_ACCESS,
         LISTING,
         WAITING,
         RENEWING,

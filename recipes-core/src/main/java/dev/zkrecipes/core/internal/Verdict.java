@@ -88,7 +88,7 @@ sealed interface Verdict {
     }
 
     private static Map<String, RuleVersion> rules(LockTarget target, Look look) {
-        Optional<Content> rule = look.rule(target.path());
+        Optional<Content> rule = target.hasSharedRule() ? look.rule(target.path()) : Optional.empty();
         return rule.map(content -> Map.of(target.path(), RuleVersion.of(content.stat())))
                 .orElse(Map.of());
     }

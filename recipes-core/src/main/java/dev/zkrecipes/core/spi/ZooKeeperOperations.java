@@ -97,6 +97,14 @@ public interface ZooKeeperOperations {
     record Content(byte[] data, Stat stat) {}
 
     /**
+     * Who may do what with a node.
+     *
+     * @param acl its ACL, as the server shows it to this session
+     * @param stat its metadata
+     */
+    record Access(List<ACL> acl, Stat stat) {}
+
+    /**
      * How the session stood when it was opened: CONNECTED for the handle of somebody else that was connected already.
      *
      * @return the state from which the changes go on
@@ -165,7 +173,7 @@ public interface ZooKeeperOperations {
      * @param path its path
      * @param reply told the answer; a client without ADMIN rights on the node is not told digests
      */
-    void acl(String path, Consumer<Answer<List<ACL>>> reply);
+    void acl(String path, Consumer<Answer<Access>> reply);
 
     /**
      * Reads a node and, if it exists, sets a one-shot watch on it.

@@ -94,8 +94,8 @@ final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     @Override
-    public void acl(String path, Consumer<Answer<List<ACL>>> reply) {
-        answer(reply, Answer.ok(List.of()));
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        answer(reply, Answer.ok(new Access(List.of(), new Stat())));
     }
 
     @Override
@@ -114,7 +114,7 @@ final class ScriptedOperations implements ZooKeeperOperations {
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        answer(reply, Answer.ok(List.of()));
+        answer(reply, Answer.ok(new Access(List.of(), new Stat())));
     }
 
     @Override
