@@ -34,9 +34,9 @@ final class Blocking {
 
     static void requireMayBlock(EngineClient client) {
         if (!mayBlock(client)) {
-            throw new IllegalStateException(
-                    "a blocking lock call on thread " + Thread.currentThread().getName()
-                            + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
+            throw new IllegalStateException("a blocking lock call on thread "
+                    + Printable.of(Thread.currentThread().getName())
+                    + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
         }
     }
 

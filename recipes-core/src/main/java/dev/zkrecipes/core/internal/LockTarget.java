@@ -102,7 +102,7 @@ public final class LockTarget {
         Optional<LockNode> node = driving(() -> driver.parse(name));
         if (node.isPresent() && !node.get().name().equals(name)) {
             throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
-                    + " made the node " + node.get().name() + " of the name " + Printable.of(name)
+                    + " made the node " + Printable.of(node.get().name()) + " of the name " + Printable.of(name)
                     + "; mend the driver");
         }
         return node;

@@ -12,7 +12,7 @@ final class Refusal {
     private Refusal() {}
 
     static LockException of(String lockPath, String what, Code code) {
-        String message = "lock " + lockPath + ": ZooKeeper refused to " + what + " (" + code + "); ";
+        String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
         return switch (code) {
             case NOAUTH ->
                 new LockAccessException(
