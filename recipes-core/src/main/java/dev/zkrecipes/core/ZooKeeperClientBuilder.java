@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.ConnectString;
 import dev.zkrecipes.core.internal.EngineClient;
 import dev.zkrecipes.core.internal.HandleKind;
 import dev.zkrecipes.core.internal.OwnerLabel;
+import dev.zkrecipes.core.internal.TlsSettings;
 import dev.zkrecipes.core.spi.EngineScheduler;
 import dev.zkrecipes.core.spi.ZooKeeperOperations;
 import java.time.Duration;
@@ -163,10 +164,12 @@ public final class ZooKeeperClientBuilder {
      *
      * @param config the settings; {@code zookeeper.disableAutoWatchReset} must not be set
      * @return this builder
-     * @throws IllegalArgumentException if automatic watch reset is disabled
+     * @throws IllegalArgumentException if automatic watch reset is disabled; or TLS is on and {@code
+     *     zookeeper.clientCnxnSocket} does not speak it, or a key or trust store cannot be loaded
      */
     public ZooKeeperClientBuilder clientConfig(ZKClientConfig config) {
         HandleKind.requireWatchReset(config);
+        TlsSettings.check(config);
         clientConfig = config;
         return this;
     }

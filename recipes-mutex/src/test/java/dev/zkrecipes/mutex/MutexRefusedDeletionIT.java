@@ -12,6 +12,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
@@ -127,7 +128,11 @@ class MutexRefusedDeletionIT {
     void nodeOfATimedOutRequest_goesWhenItMay() throws Exception {
         Lease lease = mutex.acquire();
         InterProcessMutex other = new InterProcessMutex(alice, path);
-        assertThat(CompletableFuture.supplyAsync(() -> timedOut(other))).succeedsWithin(Duration.ofSeconds(5));
+        long deletes = server.requests().of(RequestType.DELETE);
+        assertThat(CompletableFuture.supplyAsync(() -> timedOut(other)))
+                .succeedsWithin(Duration.ofSeconds(5))
+                .isEqualTo(true);
+        Soon.await().until(() -> server.requests().of(RequestType.DELETE) > deletes); // and so before the rights change
         assertThat(server.children(path)).hasSize(2);
         setRights(ALICE.acl(Perms.ALL));
         Soon.await().until(() -> server.children(path).size() == 1);

@@ -187,6 +187,22 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
     }
 
     /**
+     * Opens a second port, for clients that speak TLS and have a certificate that the server trusts. It ends with this run
+     * of the server; close it before.
+     *
+     * @param keys the server's
+     * @return the open port
+     * @throws UncheckedIOException if it cannot be opened
+     */
+    public SecurePort openSecurePort(TlsKeys keys) {
+        try {
+            return server().openSecurePort(keys);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot open a secure port of " + this, e);
+        }
+    }
+
+    /**
      * Lists the sessions that are alive.
      *
      * @return their ids in ascending order, as {@code ZooKeeper.getSessionId()} gives them

@@ -123,6 +123,10 @@ final class RunningServer {
         threads.awaitEnd();
     }
 
+    SecurePort openSecurePort(TlsKeys keys) throws IOException {
+        return SecurePort.open(server, keys);
+    }
+
     DataTree tree() {
         return server.getZKDatabase().getDataTree();
     }

@@ -130,7 +130,7 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
         } else if (found.isConnected()) {
             peek();
         } else {
-            fail(new LockConnectionException("not connected to ZooKeeper, so it cannot be seen whether the lock "
+            fail(new LockConnectionException(client.notConnected() + ", so it cannot be seen whether the lock "
                     + targets.path() + " is free; try again when connected, or use a timed acquire"));
         }
     }

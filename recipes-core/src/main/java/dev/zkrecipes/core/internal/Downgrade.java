@@ -79,7 +79,7 @@ final class Downgrade implements Acquisition, SessionObserver {
             if (mode == Mode.QUEUE || session.isConnected()) {
                 steps.whenConnected(session, this::send);
             } else {
-                fail(new LockConnectionException("not connected to ZooKeeper, so the lock " + target.path()
+                fail(new LockConnectionException(client.notConnected() + ", so the lock " + target.path()
                         + " cannot be taken in its shared mode; try again when connected"));
             }
         }

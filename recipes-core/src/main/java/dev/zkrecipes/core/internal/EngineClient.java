@@ -31,6 +31,7 @@ public final class EngineClient implements ZooKeeperClient {
     private final Callbacks callbacks;
     private final ConnectionReporter reporter;
     private final SessionSource sessions;
+    private final Optional<ConnectionTrouble> trouble;
     private final NodeCleaner cleaner;
     private final QueueGuard queueGuard;
     private final ThreadHolds threadHolds = new ThreadHolds();
@@ -60,6 +61,9 @@ public final class EngineClient implements ZooKeeperClient {
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
                 : "the root of the connection (its chroot)";
+        this.trouble = kind instanceof HandleKind.Opened opened
+                ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
+                : Optional.empty();
         this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
         this.sessions = sessionSource(kind);
     }
@@ -71,6 +75,7 @@ public final class EngineClient implements ZooKeeperClient {
             client.hook = ShutdownHook.register(client);
         }
         client.scheduler.execute(client.sessions::start);
+        client.trouble.ifPresent(found -> found.watch(client.requestTimeout()));
         return client;
     }
 
@@ -146,6 +151,12 @@ public final class EngineClient implements ZooKeeperClient {
         return nodeData.clone();
     }
 
+    /** How errors begin that tell of a missing connection. Any thread. */
+    String notConnected() {
+        return "not connected to ZooKeeper"
+                + trouble.map(ConnectionTrouble::told).orElse("");
+    }
+
     /** How long a call that needs one answer waits for it. Any thread. */
     Duration requestTimeout() {
         Duration given = settings.requestTimeout();
@@ -198,6 +209,7 @@ public final class EngineClient implements ZooKeeperClient {
                 reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
             }
             if (state == State.CONNECTED) {
+                trouble.ifPresent(ConnectionTrouble::end);
                 connected.complete(true);
             } else if (connected.isDone() && !closing.get()) {
                 connected = new CompletableFuture<>();
@@ -267,6 +279,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private void onShutDown() {
+        trouble.ifPresent(ConnectionTrouble::end);
         handle = Optional.empty();
         ShutdownHook registered = hook;
         if (registered != null) {

@@ -58,6 +58,11 @@ final class EngineThreads {
         named("zkrecipes-close-%d").newThread(task).start();
     }
 
+    /** Runs an attempt to find out why there is no connection, which blocks for a while. */
+    static void diagnosing(Runnable task) {
+        named("zkrecipes-diagnosis-%d").newThread(task).start();
+    }
+
     private static ThreadFactory named(String format) {
         return new ThreadFactoryBuilder().setDaemon(true).setNameFormat(format).build();
     }

@@ -98,7 +98,7 @@ abstract class Question<T> implements SessionSource.User {
         if (session.isConnected()) {
             guard(() -> ask(session));
         } else {
-            fail(new LockConnectionException("not connected to ZooKeeper, so nobody can be asked for " + subject
+            fail(new LockConnectionException(target.client().notConnected() + ", so nobody can be asked for " + subject
                     + "; ask again when connected"));
         }
     }

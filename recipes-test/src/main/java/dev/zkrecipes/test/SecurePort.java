@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.auth.ProviderRegistry;
+import org.apache.zookeeper.server.auth.X509AuthenticationProvider;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A second port of a running {@link EmbeddedZooKeeper} that speaks TLS and asks clients for a certificate.
+ *
+ * <p>ZooKeeper reads the server's key and trust stores from system properties whenever a client connects, and its client
+ * takes the same ones for its default: they are set while the port is open. So only one can be open in a JVM, and a
+ * client's configuration should name stores of its own. A client's identity for ACLs is the name in its certificate, for
+ * example {@code x509:CN=client}. Watch events that go out here are not counted.
+ */
+public final class SecurePort implements AutoCloseable {
+    private static final String FACTORY = ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY;
+    private static final String SCHEME = "x509";
+    private static final String PROVIDER = ProviderRegistry.AUTHPROVIDER_PROPERTY_PREFIX + SCHEME;
+    private static final Object ONE_AT_A_TIME = new Object();
+    private static boolean open;
+
+    private final ServerCnxnFactory connections;
+    private final Map<String, @Nullable String> before = new HashMap<>();
+    private boolean closed;
+
+    private SecurePort(ServerCnxnFactory connections) {
+        this.connections = connections;
+    }
+
+    static SecurePort open(ZooKeeperServer server, TlsKeys keys) throws IOException {
+        synchronized (ONE_AT_A_TIME) {
+            if (open) {
+                throw new IllegalStateException("a secure port is open in this JVM already");
+            }
+            SecurePort port = new SecurePort(nettyConnections());
+            int unlimited = 0;
+            port.connections.configure(new InetSocketAddress(LoopbackPort.loopback(), 0), unlimited, -1, true);
+            keys.storeSettings().forEach(port::set);
+            // Takes its own look at the certificates, and makes the owner's name an identity for ACLs: x509:CN=client.
+            port.set(PROVIDER, X509AuthenticationProvider.class.getName());
+            ProviderRegistry.addOrUpdateProvider(PROVIDER);
+            try {
+                port.connections.startup(server, false);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while opening a secure port", e);
+            }
+            open = true;
+            return port;
+        }
+    }
+
+    private void set(String name, String value) {
+        before.put(name, System.setProperty(name, value));
+    }
+
+    /** ZooKeeper offers no other way to say which one. */
+    private static ServerCnxnFactory nettyConnections() throws IOException {
+        String other = System.setProperty(FACTORY, "org.apache.zookeeper.server.NettyServerCnxnFactory");
+        try {
+            return ServerCnxnFactory.createFactory();
+        } finally {
+            restore(FACTORY, other);
+        }
+    }
+
+    private static void restore(String name, @Nullable String value) {
+        if (value == null) {
+            System.clearProperty(name);
+        } else {
+            System.setProperty(name, value);
+        }
+    }
+
+    /**
+     * Returns what to give to a client.
+     *
+     * @return {@code 127.0.0.1:port}
+     */
+    public String connectString() {
+        return "127.0.0.1:" + connections.getLocalPort();
+    }
+
+    /** Closes the port and its connections; the server goes on. Closing twice does nothing. */
+    @Override
+    public void close() {
+        synchronized (ONE_AT_A_TIME) {
+            if (!closed) {
+                closed = true;
+                open = false;
+                connections.setZooKeeperServer(null); // or it would be shut down, too
+                connections.shutdown();
+                ProviderRegistry.removeProvider(SCHEME);
+                before.forEach(SecurePort::restore);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/**
+ * A key, its certificate for 127.0.0.1, which it signed itself, and whom its owner trusts: made by the {@code keytool} of
+ * this JDK, good for a day.
+ *
+ * <pre>{@code
+ * TlsKeys serverKeys = TlsKeys.make(folder, "server");
+ * TlsKeys clientKeys = TlsKeys.make(folder, "client");
+ * serverKeys.trust(clientKeys);
+ * clientKeys.trust(serverKeys);
+ * try (SecurePort port = server.openSecurePort(serverKeys)) {
+ *     ZKClientConfig config = clientKeys.clientConfig();
+ *     ...
+ * }
+ * }</pre>
+ */
+public final class TlsKeys {
+    private static final String PASSWORD = "secret";
+    private static final String TYPE = "PKCS12";
+    private static final long LIMIT_SECONDS = 60;
+
+    private final Path folder;
+    private final String name;
+
+    private TlsKeys(Path folder, String name) {
+        this.folder = folder;
+        this.name = name;
+    }
+
+    /**
+     * Makes a key; takes about a second.
+     *
+     * @param folder where the stores are kept
+     * @param name that of the owner, different from others in the folder
+     * @return keys whose owner trusts nobody
+     * @throws UncheckedIOException if they cannot be made
+     */
+    public static TlsKeys make(Path folder, String name) {
+        TlsKeys keys = new TlsKeys(folder, name);
+        keys.runKeytool();
+        keys.trust();
+        return keys;
+    }
+
+    private void runKeytool() {
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                name,
+                "-keyalg",
+                "EC",
+                "-groupname",
+                "secp256r1",
+                "-dname",
+                "CN=" + name,
+                "-ext",
+                "san=ip:127.0.0.1,dns:localhost",
+                "-validity",
+                "1",
+                "-keystore",
+                keyStore().toString(),
+                "-storetype",
+                TYPE,
+                "-storepass",
+                PASSWORD);
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            process.getOutputStream().close();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw new IOException("keytool failed: " + said);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot make keys of " + name, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while making keys of " + name, e);
+        }
+    }
+
+    /**
+     * Makes the owner trust these and nobody else.
+     *
+     * @param others those whose certificates are accepted
+     * @throws UncheckedIOException if the store cannot be written
+     */
+    public void trust(TlsKeys... others) {
+        try {
+            KeyStore trusted = KeyStore.getInstance(TYPE);
+            trusted.load(null, null);
+            for (TlsKeys other : others) {
+                trusted.setCertificateEntry(other.name, other.load().getCertificate(other.name));
+            }
+            try (OutputStream out = Files.newOutputStream(trustStore())) {
+                trusted.store(out, PASSWORD.toCharArray());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("cannot write " + trustStore(), e);
+        }
+    }
+
+    private KeyStore load() throws IOException, GeneralSecurityException {
+        KeyStore store = KeyStore.getInstance(TYPE);
+        try (InputStream in = Files.newInputStream(keyStore())) {
+            store.load(in, PASSWORD.toCharArray());
+        }
+        return store;
+    }
+
+    private Path keyStore() {
+        return folder.resolve(name + "-key.p12");
+    }
+
+    private Path trustStore() {
+        return folder.resolve(name + "-trust.p12");
+    }
+
+    /**
+     * Settings of a ZooKeeper client that speaks TLS with these keys.
+     *
+     * @return the settings
+     */
+    public ZKClientConfig clientConfig() {
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+        config.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
+        storeSettings().forEach(config::setProperty);
+        return config;
+    }
+
+    /** What ZooKeeper, on either side, calls the stores and their passwords. */
+    Map<String, String> storeSettings() {
+        return Map.of(
+                "zookeeper.ssl.keyStore.location",
+                keyStore().toString(),
+                "zookeeper.ssl.keyStore.password",
+                PASSWORD,
+                "zookeeper.ssl.trustStore.location",
+                trustStore().toString(),
+                "zookeeper.ssl.trustStore.password",
+                PASSWORD);
+    }
+}
