@@ -147,7 +147,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Adds credentials to every session that the client opens.
+     * Adds credentials to every session that the client opens. They are shown nowhere.
      *
      * @param scheme for example {@code digest}
      * @param credentials for example the bytes of {@code user:password}
@@ -219,8 +219,8 @@ public final class ZooKeeperClientBuilder {
      * Makes the client and returns at once; it connects in the background.
      *
      * @return the client; close it when done
-     * @throws IllegalStateException if it was not said what to connect to, or if the client is to be closed on shutdown
-     *     and the JVM is shutting down
+     * @throws IllegalStateException if it was not said what to connect to; or {@link #auth} or {@link #clientConfig} were
+     *     given though the client opens no sessions; or it is to be closed on shutdown and the JVM is shutting down
      */
     public ZooKeeperClient build() {
         HandleKind kind = handles;
@@ -228,6 +228,9 @@ public final class ZooKeeperClientBuilder {
             throw new IllegalStateException(
                     "nothing to connect to: set one of connectString, handle, handles, operations");
         }
+        Preconditions.checkState(
+                kind instanceof HandleKind.Opened || (auth.isEmpty() && clientConfig == null),
+                "auth and clientConfig are for sessions that the client opens: give them to the handle");
         return EngineClient.start(
                 kind,
                 new ClientSettings(

@@ -103,6 +103,13 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
+    void credentialsForAHandleOfSomebodyElse_areRefused() {
+        builder.handles(() -> null);
+        builder.auth("digest", new byte[0]);
+        assertThatIllegalStateException().isThrownBy(builder::build).withMessageContaining("give them to the handle");
+    }
+
+    @Test
     void aclIsCopied_soThatZooKeeperCanAskItForNull() {
         assertThat(builder.acl(List.copyOf(ZooDefs.Ids.CREATOR_ALL_ACL))).isSameAs(builder);
     }

@@ -14,6 +14,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestCounts;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
@@ -39,6 +41,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A lock with an ACL of its own, among users of the scheme digest. */
 @Timeout(60)
@@ -57,7 +61,8 @@ class MutexAclIT {
 
     MutexAclIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
-        this.path = "/" + test.getTestMethod().orElseThrow().getName() + "/lock";
+        String name = test.getTestMethod().orElseThrow().getName();
+        this.path = "/" + name + Integer.toHexString(test.getDisplayName().hashCode()) + "/lock";
     }
 
     @BeforeEach
@@ -223,6 +228,36 @@ class MutexAclIT {
             assertRequests(server.requests().minus(start), RequestType.MULTI);
             answer.release();
             Soon.get(Soon.get(lease).closeAsync());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MULTI", "GET_ACL", "GET_CHILDREN2"})
+    void firstUse_whoseAnswerIsLost_endsWithOneNodeOnACheckedPath(RequestType lost) throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
+            Fault fault = proxy.dropReply(lost, 1);
+            Lease lease = mutex(fresh).acquireAsync().get(10, TimeUnit.SECONDS);
+            assertThat(fault.hasFired()).isTrue();
+            assertThat(server.children(path)).hasSize(1);
+            Soon.get(lease.closeAsync());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MULTI", "GET_ACL", "GET_CHILDREN2"})
+    void firstUseOfAWrongPath_whoseAnswerIsLost_isRefusedAllTheSame(RequestType lost) throws Exception {
+        makeGrandparent();
+        make(mallory, path, OPEN);
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
+            Fault fault = proxy.dropReply(lost, 1);
+            assertThat(mutex(fresh).acquireAsync())
+                    .failsWithin(Duration.ofSeconds(10))
+                    .withThrowableThat()
+                    .withCauseInstanceOf(LockAccessException.class);
+            assertThat(fault.hasFired() || lost == RequestType.GET_CHILDREN2).isTrue();
+            Soon.await().until(() -> server.children(path).isEmpty());
         }
     }
 
