@@ -19,7 +19,6 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -38,20 +37,11 @@ class CuratorHandleIT {
         this.server = server;
     }
 
-    /** As docs/migrating-from-curator.md says. */
-    private static ZooKeeper handle(CuratorFramework curator) {
-        try {
-            return curator.getZookeeperClient().getZooKeeper();
-        } catch (Exception e) {
-            throw new IllegalStateException("Curator has no handle now", e);
-        }
-    }
-
     @BeforeEach
     void open() throws InterruptedException {
         curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
         curator.start();
-        client = ZooKeeperClient.over(() -> handle(curator));
+        client = ZooKeeperClient.over(() -> CuratorHandle.of(curator));
         assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
     }
 
@@ -67,17 +57,17 @@ class CuratorHandleIT {
         InterProcessMutex mutex = new InterProcessMutex(client, "/handle/replaced");
         Lease held = mutex.acquire();
         CompletableFuture<Lease> waiting = new InterProcessMutex(client, "/handle/replaced").acquireAsync();
-        long first = handle(curator).getSessionId();
+        long first = CuratorHandle.of(curator).getSessionId();
         server.expireSession(first);
 
         Soon.await().until(() -> held.state() == LeaseState.LOST);
         Lease next = Soon.get(waiting);
         assertThat(next.isValid()).isTrue();
-        assertThat(handle(curator).getSessionId()).isNotEqualTo(first);
+        assertThat(CuratorHandle.of(curator).getSessionId()).isNotEqualTo(first);
         held.close();
         next.close();
         mutex.acquire().close();
-        assertThat(server.ephemerals(handle(curator).getSessionId())).isEmpty();
+        assertThat(server.ephemerals(CuratorHandle.of(curator).getSessionId())).isEmpty();
     }
 
     @Test
@@ -101,6 +91,6 @@ class CuratorHandleIT {
             curator.setData().forPath("/handle/shared", new byte[] {1});
             Soon.await().until(() -> news.get() > before);
         }
-        assertThat(handle(curator).getState().isConnected()).isTrue();
+        assertThat(CuratorHandle.of(curator).getState().isConnected()).isTrue();
     }
 }

@@ -28,6 +28,7 @@ interface Party extends AutoCloseable {
     }
 
     /** What it has. */
+    @FunctionalInterface
     interface Hold {
         void giveBack() throws Exception;
     }
@@ -36,7 +37,7 @@ interface Party extends AutoCloseable {
     CompletableFuture<Hold> acquire();
 
     /** The id of its session. */
-    long session() throws Exception;
+    long session();
 
     @Override
     void close();
@@ -105,8 +106,8 @@ interface Party extends AutoCloseable {
             }
 
             @Override
-            public long session() throws Exception {
-                return client.getZookeeperClient().getZooKeeper().getSessionId();
+            public long session() {
+                return CuratorHandle.of(client).getSessionId();
             }
 
             @Override

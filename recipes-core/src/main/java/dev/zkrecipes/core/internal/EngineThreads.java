@@ -53,6 +53,11 @@ final class EngineThreads {
         return idling(1, "zkrecipes-supplier-%d");
     }
 
+    /** What the JVM starts when it ends. */
+    static Thread atShutdown(Runnable task) {
+        return new Thread(task, "zkrecipes-shutdown");
+    }
+
     /** Runs the blocking close of a handle. */
     static void closing(Runnable task) {
         named("zkrecipes-close-%d").newThread(task).start();

@@ -11,7 +11,7 @@ final class ShutdownHook {
     private final Thread thread;
 
     private ShutdownHook(EngineClient client) {
-        this.thread = new Thread(client::close, "zkrecipes-shutdown");
+        this.thread = EngineThreads.atShutdown(client::close);
     }
 
     /** Makes one that is registered; closes the client and throws if it is too late for that. */
