@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>What they print goes where this JVM's goes. Not thread-safe.
+ * <p>What they print goes where this JVM's goes. Their standard input ends with this JVM, if not before, so one that
+ * reads it can end by itself. Not thread-safe.
  */
 public final class ChildJvms implements AutoCloseable {
     /** Quick to start and small. */
@@ -47,9 +48,15 @@ public final class ChildJvms implements AutoCloseable {
      * @throws UncheckedIOException if it cannot be started
      */
     public Process start(Class<?> main, String... arguments) {
+        return start(List.of(), main, arguments);
+    }
+
+    /** The same with options of the JVM's own. */
+    Process start(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(OPTIONS);
+        command.addAll(options);
         command.add("-cp");
         command.add(classPath());
         command.add(main.getName());

@@ -23,8 +23,12 @@ final class DataDirectory implements AutoCloseable {
 
     static DataDirectory open(@Nullable Path chosen, int port) throws IOException {
         return chosen == null
-                ? new DataDirectory(Files.createTempDirectory("embedded-zookeeper-" + port + "-"), true)
+                ? temporary("embedded-zookeeper-" + port + "-")
                 : new DataDirectory(Files.createDirectories(chosen), false);
+    }
+
+    static DataDirectory temporary(String prefix) throws IOException {
+        return new DataDirectory(Files.createTempDirectory(prefix), true);
     }
 
     Path path() {

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,24 @@ final class LoopbackPort implements AutoCloseable {
             letGo();
             return listening.on(address);
         }
+    }
+
+    /** For {@link #listen}. */
+    static ServerSocket listenOn(InetSocketAddress address) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.setReuseAddress(true);
+            socket.bind(address);
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** Makes sure that another process, which allows address reuse, can listen; call {@link #hold()} when it has ended. */
+    void lend() throws IOException {
+        listen(LoopbackPort::listenOn).close();
     }
 
     /** To be called when the listener is closed. */

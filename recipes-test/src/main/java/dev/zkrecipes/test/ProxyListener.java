@@ -44,7 +44,7 @@ final class ProxyListener {
             throw new IllegalStateException("the proxy on " + port.connectString() + " is closed");
         }
         if (socket == null) {
-            ServerSocket opened = port.listen(ProxyListener::listenOn);
+            ServerSocket opened = port.listen(LoopbackPort::listenOn);
             CountDownLatch endOfThis = new CountDownLatch(1);
             threads.execute(() -> acceptFrom(opened, endOfThis));
             socket = opened;
@@ -93,18 +93,6 @@ final class ProxyListener {
             // Closing the socket is how this loop is ended.
         } finally {
             end.countDown();
-        }
-    }
-
-    private static ServerSocket listenOn(InetSocketAddress address) throws IOException {
-        ServerSocket socket = new ServerSocket();
-        try {
-            socket.setReuseAddress(true);
-            socket.bind(address);
-            return socket;
-        } catch (IOException e) {
-            socket.close();
-            throw e;
         }
     }
 }

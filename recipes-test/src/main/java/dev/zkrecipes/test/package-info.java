@@ -9,6 +9,10 @@
  * <ul>
  *   <li>Servers: {@link dev.zkrecipes.test.EmbeddedZooKeeper} is a real standalone server in this JVM that can be
  *       stopped, restarted, looked into and aged. {@link dev.zkrecipes.test.WithZooKeeper} hands one to JUnit tests.
+ *   <li>Ensembles: {@link dev.zkrecipes.test.ZooKeeperEnsemble} is three servers in JVMs of their own. An {@link
+ *       dev.zkrecipes.test.EnsembleServer} can be killed and cut off from its clients or its leader.
+ *   <li>Processes: {@link dev.zkrecipes.test.ChildJvms} are other JVMs with the class path of the test, {@link
+ *       dev.zkrecipes.test.FrozenJvm} is one that stands still.
  *   <li>Counting: {@link dev.zkrecipes.test.RequestCounts} by {@link dev.zkrecipes.test.RequestType} is what a server
  *       received or a proxy forwarded.
  *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} stands between a client and a server and delays, holds, loses or

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One server of a {@link ZooKeeperEnsemble}: a process that can be killed, and wires that can be cut.
+ *
+ * <p>Cuts are silent: connections stay, nothing is refused, and what was under way arrives after {@link #heal()}.
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class EnsembleServer {
+    private static final List<String> OPTIONS = List.of(
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper=off");
+
+    private final int number;
+    private final Path directory;
+    private final ChildJvms processes;
+    final LoopbackPort clientPort = LoopbackPort.reserve();
+    final LoopbackPort quorumPort = LoopbackPort.reserve();
+    final LoopbackPort electionPort = LoopbackPort.reserve();
+    private final TcpGate clients = TcpGate.to(clientPort.number());
+    /** Where this server finds each other one when that leads. Filled before anything starts. */
+    private final Map<EnsembleServer, TcpGate> gates = new HashMap<>();
+
+    @GuardedBy("this")
+    private @Nullable Process process;
+
+    EnsembleServer(int number, Path directory, ChildJvms processes) throws IOException {
+        this.number = number;
+        this.directory = directory;
+        this.processes = processes;
+    }
+
+    /** Writes the configuration, in which every other server is behind a gate of ours. */
+    void configure(List<String> settings, List<EnsembleServer> all) throws IOException {
+        Files.createDirectories(directory);
+        Files.writeString(directory.resolve("myid"), number + "\n");
+        List<String> lines = new ArrayList<>(settings);
+        lines.add("dataDir=" + directory.toString().replace('\\', '/'));
+        lines.add("clientPortAddress=127.0.0.1");
+        lines.add("clientPort=" + clientPort.number());
+        for (EnsembleServer other : all) {
+            int quorum = other.quorumPort.number();
+            if (other != this) {
+                TcpGate gate = TcpGate.to(quorum);
+                gates.put(other, gate);
+                quorum = gate.port();
+            }
+            lines.add("server." + other.number + "=127.0.0.1:" + quorum + ":" + other.electionPort.number());
+        }
+        Files.write(configuration(), lines);
+    }
+
+    private Path configuration() {
+        return directory.resolve("zoo.cfg");
+    }
+
+    /** {@return 1, 2 or 3; the greatest of those that know as much as any other comes to lead} */
+    public int number() {
+        return number;
+    }
+
+    /** {@return where clients find this server, the same after each restart; cuts from clients apply to it} */
+    public String connectString() {
+        return "127.0.0.1:" + clients.port();
+    }
+
+    /**
+     * Asks the server what it does, on a wire of its own that no cut applies to.
+     *
+     * @return what it says, which may be out of date if it is cut off
+     */
+    public ServerRole role() {
+        return isRunning() ? ServerStatus.ask(clientPort.number()) : ServerRole.NONE;
+    }
+
+    /** {@return whether there is a process} */
+    public synchronized boolean isRunning() {
+        return process != null && process.isAlive();
+    }
+
+    /** Kills the process, as {@code kill -9} does, and returns when it is gone. Does nothing when there is none. */
+    public synchronized void kill() {
+        if (process == null) {
+            return;
+        }
+        process.destroyForcibly().onExit().join();
+        process = null;
+        try {
+            for (LoopbackPort port : ports()) {
+                port.hold();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot keep a port of " + this, e);
+        }
+    }
+
+    /** Starts a process again, with the same ports and data. Does not wait until it serves. Kills it first if it runs. */
+    public synchronized void restart() {
+        kill();
+        try {
+            for (LoopbackPort port : ports()) {
+                port.lend();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot lend the ports of " + this, e);
+        }
+        process =
+                processes.start(OPTIONS, EnsembleProcess.class, configuration().toString());
+    }
+
+    private List<LoopbackPort> ports() {
+        return List.of(clientPort, quorumPort, electionPort);
+    }
+
+    /** Cuts all clients off, until {@link #heal()}. */
+    public void cutFromClients() {
+        clients.shut();
+    }
+
+    /**
+     * Cuts this server off from another one which leads it, or is led by it, until {@link #heal()} of one of them. A follower
+     * goes on answering reads of its clients until it has heard nothing for {@link ZooKeeperEnsemble#SYNC_LIMIT}.
+     * Elections go on, so it may hear from the third server that the leader leads.
+     *
+     * @param other another server of the ensemble
+     */
+    public void cutFrom(EnsembleServer other) {
+        gateTo(other).shut();
+        other.gateTo(this).shut();
+    }
+
+    private TcpGate gateTo(EnsembleServer other) {
+        TcpGate gate = gates.get(other);
+        if (gate == null) {
+            throw new IllegalArgumentException(other + " is not another server of this ensemble");
+        }
+        return gate;
+    }
+
+    /** Ends all cuts of this server, those from other servers too. */
+    public void heal() {
+        clients.open();
+        gates.keySet().forEach(other -> {
+            gateTo(other).open();
+            other.gateTo(this).open();
+        });
+    }
+
+    void close() throws IOException {
+        kill();
+        clients.close();
+        gates.values().forEach(TcpGate::close);
+        for (LoopbackPort port : ports()) {
+            port.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "server " + number + " of an ensemble, " + connectString();
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A child process that stands still, as one does in a long garbage collection, on a machine that swaps, or when a
+ * virtual machine is moved: stopped with SIGSTOP until this is closed.
+ *
+ * <pre>{@code
+ * try (FrozenJvm frozen = FrozenJvm.freeze(process)) {
+ *     ...                        // its session expires, somebody else gets the lock
+ * }                              // it goes on and knows nothing of it
+ * }</pre>
+ *
+ * <p>For systems that have the {@code kill} command.
+ */
+public final class FrozenJvm implements AutoCloseable {
+    private final Process process;
+
+    private FrozenJvm(Process process) {
+        this.process = process;
+    }
+
+    /**
+     * Stops a process and returns when none of its threads runs any more.
+     *
+     * @param process a child of this JVM
+     * @return to be closed when it is to go on
+     */
+    public static FrozenJvm freeze(Process process) {
+        signal("STOP", process);
+        if (Files.isDirectory(tasks(process))) {
+            Soon.await().until(() -> isStopped(process));
+        }
+        return new FrozenJvm(process);
+    }
+
+    /** Where Linux tells about the threads; other systems have no such folder, and stop fast enough. */
+    private static Path tasks(Process process) {
+        return Path.of("/proc", String.valueOf(process.pid()), "task");
+    }
+
+    private static boolean isStopped(Process process) throws IOException {
+        try (var threads = Files.newDirectoryStream(tasks(process))) {
+            for (Path thread : threads) {
+                String stat = Files.readString(thread.resolve("stat"));
+                if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+
+    /** Lets the process go on. Closing twice does nothing more. */
+    @Override
+    public void close() {
+        if (process.isAlive()) {
+            signal("CONT", process);
+        }
+    }
+
+    @CanIgnoreReturnValue
+    private static int signal(String name, Process process) {
+        try {
+            Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                    .inheritIO()
+                    .start();
+            return kill.waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot signal process " + process.pid(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while signalling process " + process.pid(), e);
+        }
+    }
+}

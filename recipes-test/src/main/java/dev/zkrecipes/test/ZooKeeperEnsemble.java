@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+
+/**
+ * Three real ZooKeeper servers, each in a JVM of its own, on ports of 127.0.0.1 that the system chose. Servers can be
+ * killed and restarted, and cut off from their clients or from their leader.
+ *
+ * <pre>{@code
+ * try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
+ *     EnsembleServer leader = ensemble.leader();
+ *     EnsembleServer follower = ensemble.followers().get(0);
+ *     ZooKeeper zooKeeper = new ZooKeeper(follower.connectString(), 2_000, event -> {});
+ *     follower.cutFrom(leader);       // it goes on answering reads
+ *     ...
+ *     ensemble.heal();
+ * }
+ * }</pre>
+ *
+ * <p>A tick lasts 200 ms, session time-outs are from 1 s to 30 s. Nothing is forced to disk: data survive the end of a
+ * process, not of the machine. The processes end with this JVM, whatever ends it; data are removed by {@link #close()}.
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class ZooKeeperEnsemble implements AutoCloseable {
+    /** For how long a follower that hears nothing from its leader goes on serving, and the other way round. */
+    public static final Duration SYNC_LIMIT = Duration.ofSeconds(6);
+
+    private static final Duration TICK = Duration.ofMillis(200);
+    private static final int SIZE = 3;
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LOOK_EVERY = Duration.ofMillis(50);
+    private static final List<String> SETTINGS = List.of(
+            "tickTime=" + TICK.toMillis(),
+            "initLimit=" + Duration.ofSeconds(10).dividedBy(TICK),
+            "syncLimit=" + SYNC_LIMIT.dividedBy(TICK),
+            "minSessionTimeout=1000",
+            "maxSessionTimeout=30000",
+            "maxClientCnxns=0",
+            "admin.enableServer=false",
+            "4lw.commands.whitelist=srvr",
+            "forceSync=no",
+            // Who comes late to an election need not wait for up to a minute to be heard.
+            "fastleader.maxNotificationInterval=500");
+
+    private final DataDirectory directory;
+    private final ChildJvms processes = new ChildJvms();
+    private final List<EnsembleServer> servers = new ArrayList<>();
+
+    private ZooKeeperEnsemble() throws IOException {
+        this.directory = DataDirectory.temporary("zookeeper-ensemble-");
+    }
+
+    /**
+     * Starts three servers and waits until one leads and the others follow.
+     *
+     * @return the running ensemble
+     * @throws UncheckedIOException if it cannot be started
+     */
+    public static ZooKeeperEnsemble start() {
+        try {
+            ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
+            try {
+                ensemble.launch();
+                return ensemble;
+            } catch (IOException | RuntimeException e) {
+                ensemble.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start an ensemble: " + e.getMessage(), e);
+        }
+    }
+
+    private void launch() throws IOException {
+        for (int number = 1; number <= SIZE; number++) {
+            servers.add(new EnsembleServer(number, directory.path().resolve(String.valueOf(number)), processes));
+        }
+        for (EnsembleServer server : servers) {
+            server.configure(SETTINGS, servers);
+        }
+        servers.forEach(EnsembleServer::restart);
+        awaitComplete();
+    }
+
+    /** {@return where clients find all three} */
+    public String connectString() {
+        return servers.stream().map(EnsembleServer::connectString).collect(Collectors.joining(","));
+    }
+
+    /** {@return all three, in the order of their numbers} */
+    public List<EnsembleServer> servers() {
+        return List.copyOf(servers);
+    }
+
+    /**
+     * Waits until one server leads, and no other one thinks so.
+     *
+     * @return that server
+     */
+    public EnsembleServer leader() {
+        return Awaitility.await("one leader")
+                .pollDelay(Duration.ZERO)
+                .pollInterval(LOOK_EVERY)
+                .atMost(LIMIT)
+                .until(() -> with(ServerRole.LEADER), leaders -> leaders.size() == 1)
+                .get(0);
+    }
+
+    /** {@return the servers that say now that they follow} */
+    public List<EnsembleServer> followers() {
+        return with(ServerRole.FOLLOWER);
+    }
+
+    private List<EnsembleServer> with(ServerRole role) {
+        return servers.stream().filter(server -> server.role() == role).toList();
+    }
+
+    /** Waits until one server leads and all others follow. */
+    public void awaitComplete() {
+        Awaitility.await("a leader and " + (SIZE - 1) + " followers")
+                .pollDelay(Duration.ZERO)
+                .pollInterval(LOOK_EVERY)
+                .atMost(LIMIT)
+                .until(() -> with(ServerRole.LEADER).size() == 1
+                        && with(ServerRole.FOLLOWER).size() == SIZE - 1);
+    }
+
+    /** Ends all cuts. */
+    public void heal() {
+        servers.forEach(EnsembleServer::heal);
+    }
+
+    /** Kills the servers and removes their data. Closing twice does nothing. */
+    @Override
+    public void close() {
+        try (directory;
+                processes) {
+            for (EnsembleServer server : servers) {
+                server.close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot clean up after an ensemble", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ZooKeeper ensemble on " + connectString();
+    }
+}
