@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -112,20 +114,23 @@ class MutexEnsembleIT {
             follower.cutFrom(leader);
             AtomicLong lastValidAt = new AtomicLong(System.nanoTime());
             List<LeaseState> states = new ArrayList<>(List.of(LeaseState.HELD));
-            await().pollDelay(Duration.ZERO)
+            Callable<LeaseState> look = () -> {
+                long asked = System.nanoTime();
+                LeaseState state = held.state();
+                if (state == LeaseState.HELD) {
+                    lastValidAt.set(asked);
+                }
+                if (state != states.get(states.size() - 1)) {
+                    states.add(state);
+                }
+                return state;
+            };
+            ConditionFactory watching = await().pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(1))
-                    .atMost(ZooKeeperEnsemble.SYNC_LIMIT)
-                    .until(() -> {
-                        long asked = System.nanoTime();
-                        LeaseState state = held.state();
-                        if (state == LeaseState.HELD) {
-                            lastValidAt.set(asked);
-                        }
-                        if (state != states.get(states.size() - 1)) {
-                            states.add(state);
-                        }
-                        return wanted.isDone() && goneAt.isDone() && state == LeaseState.LOST;
-                    });
+                    .atMost(ZooKeeperEnsemble.SYNC_LIMIT);
+            watching.until(look, state -> grantedAt.isDone() && goneAt.isDone());
+            assertThat(held.isValid()).isFalse();
+            watching.until(look, state -> state == LeaseState.LOST);
 
             assertThat(behind.getChildren(path, false)).contains(node); // to that follower nothing has happened
             assertThat(ahead.getChildren(path, false)).hasSize(1).doesNotContain(node);

@@ -67,6 +67,11 @@ public final class FrozenJvm implements AutoCloseable {
         }
     }
 
+    @Override
+    public String toString() {
+        return "frozen process " + process.pid();
+    }
+
     @CanIgnoreReturnValue
     private static int signal(String name, Process process) {
         try {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.ensemble;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What one process did, line by line. */
+final class Diary {
+    private final Path file;
+
+    Diary(Path folder, int process) {
+        this.file = folder.resolve("diary-" + process);
+    }
+
+    void add(Hold hold) throws IOException {
+        append("hold " + hold.lock() + " " + hold.exclusive() + " " + hold.token() + " " + hold.grantedAt() + " "
+                + hold.lastValidAt());
+    }
+
+    void add(Write write) throws IOException {
+        append("write " + write.id() + " " + String.join(",", write.counters()) + " " + write.outcome());
+    }
+
+    private void append(String line) throws IOException {
+        Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    boolean isBegun() {
+        return Files.exists(file);
+    }
+
+    List<Hold> holds() throws IOException {
+        List<Hold> holds = new ArrayList<>();
+        for (String[] words : lines("hold")) {
+            holds.add(new Hold(
+                    words[1],
+                    Boolean.parseBoolean(words[2]),
+                    Long.parseLong(words[3]),
+                    Long.parseLong(words[4]),
+                    Long.parseLong(words[5])));
+        }
+        return holds;
+    }
+
+    List<Write> writes() throws IOException {
+        List<Write> writes = new ArrayList<>();
+        for (String[] words : lines("write")) {
+            writes.add(new Write(words[1], List.of(words[2].split(",", -1)), Write.Outcome.valueOf(words[3])));
+        }
+        return writes;
+    }
+
+    private List<String[]> lines(String kind) throws IOException {
+        return Files.readAllLines(file).stream()
+                .map(line -> line.split(" ", -1))
+                .filter(words -> words[0].equals(kind))
+                .toList();
+    }
+}
