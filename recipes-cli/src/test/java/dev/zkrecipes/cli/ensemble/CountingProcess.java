@@ -49,7 +49,7 @@ final class CountingProcess implements AutoCloseable {
     private final ZooKeeperClient client;
     private final Map<Way, InterProcessLock> locks = new EnumMap<>(Way.class);
     private final ExecutorService writer = Executors.newSingleThreadExecutor();
-    private int writes;
+    private volatile int writes; // changed by the writer only
 
     private CountingProcess(String connectString, int number, Path folder, long seed) throws IOException {
         this.number = number;
@@ -132,6 +132,9 @@ final class CountingProcess implements AutoCloseable {
         try (lease) {
             Map<String, Long> tokens = lease.fencingTokens();
             List<Op> guards = lease.guards();
+            if (stay.toMillis() > SHORT_STAY_MILLIS && way.isExclusive()) {
+                diary.add(new Diary.Stay(way, nextId()));
+            }
             Future<Outcome> written = null;
             while (written == null || !written.isDone()) {
                 long asked = System.nanoTime();
@@ -160,11 +163,17 @@ final class CountingProcess implements AutoCloseable {
     }
 
     private Outcome write(Way way, List<Op> guards, Map<String, Long> tokens) throws IOException, InterruptedException {
-        String id = number + "-" + ++writes;
+        String id = nextId();
+        writes++;
         Outcome outcome = store.increment(
                 way.names(), guards, id, tokens.get(Way.path(way.names().get(0))));
         diary.add(new Write(id, way.names(), outcome));
         return outcome;
+    }
+
+    /** The id of the next write: one is over before the next hold begins. */
+    private String nextId() {
+        return number + "-" + writes;
     }
 
     @Override

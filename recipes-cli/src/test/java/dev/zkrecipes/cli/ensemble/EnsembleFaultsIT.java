@@ -87,7 +87,7 @@ class EnsembleFaultsIT {
                 .connectString(ensemble.connectString())
                 .sessionTimeout(Duration.ofSeconds(30))
                 .build()) {
-            Trouble trouble = new Trouble(ensemble, observer, counting, seed.random(PROCESSES));
+            Trouble trouble = new Trouble(ensemble, observer, counting, diaries, seed.random(PROCESSES));
             do {
                 trouble.makeAll();
             } while (System.nanoTime() - end < 0);

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.FrozenJvm;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -26,6 +27,7 @@ final class Trouble {
     private final ZooKeeperEnsemble ensemble;
     private final ZooKeeperClient observer;
     private final List<Process> processes;
+    private final List<Diary> diaries;
     private final Random random;
     private final long begun = System.nanoTime();
 
@@ -33,11 +35,18 @@ final class Trouble {
      * Prepares.
      *
      * @param processes the number of each is its index
+     * @param diaries theirs
      */
-    Trouble(ZooKeeperEnsemble ensemble, ZooKeeperClient observer, List<Process> processes, Random random) {
+    Trouble(
+            ZooKeeperEnsemble ensemble,
+            ZooKeeperClient observer,
+            List<Process> processes,
+            List<Diary> diaries,
+            Random random) {
         this.ensemble = ensemble;
         this.observer = observer;
         this.processes = List.copyOf(processes);
+        this.diaries = List.copyOf(diaries);
         this.random = random;
     }
 
@@ -90,30 +99,35 @@ final class Trouble {
         return followers.get(random.nextInt(followers.size()));
     }
 
-    /** Stops a process that holds a lock until the lock is another's. */
+    /**
+     * Stops a process in the middle of a long stay until the lock is another's, and lets it do its late write. Again, if it
+     * was the end of the stay, and the write was on its way already.
+     */
     private void freezeHolder() {
-        Way way = Way.values()[random.nextInt(Way.values().length)];
-        await().atMost(Duration.ofSeconds(30)).until(() -> tryToFreezeHolder(way));
+        await().atMost(Duration.ofMinutes(1)).until(this::tryToFreezeHolder);
     }
 
-    private boolean tryToFreezeHolder(Way way) {
-        Optional<Participant> holder = holder(way);
-        int victim = holder.map(this::number).orElse(-1);
-        if (victim < 0) {
-            return false;
-        }
+    private boolean tryToFreezeHolder() throws IOException {
+        int victim = random.nextInt(processes.size());
+        Optional<Diary.Stay> staying = diaries.get(victim).stay();
+        return staying.isPresent() && freeze(victim, staying.get());
+    }
+
+    private boolean freeze(int victim, Diary.Stay stay) throws IOException {
         try (FrozenJvm frozen = FrozenJvm.freeze(processes.get(victim))) {
-            if (!holder(way).map(Participant::node).equals(holder.map(Participant::node))) {
+            Optional<Participant> held = holder(stay.way());
+            if (held.isEmpty() || !held.get().owner().equals(CountingProcess.label(victim))) {
                 return false; // it went on before it was stopped
             }
-            say("stops process " + victim + ", which holds " + way + " (" + frozen + ")");
+            say("stops process " + victim + ", which holds " + stay.way() + " (" + frozen + ")");
+            String node = held.get().node();
             await().atMost(SESSION.multipliedBy(5))
-                    .until(() -> holder(way)
-                            .filter(now ->
-                                    !now.node().equals(holder.orElseThrow().node()))
+                    .until(() -> holder(stay.way())
+                            .filter(next -> !next.node().equals(node))
                             .isPresent());
-            return true;
         }
+        await().until(() -> diaries.get(victim).outcome(stay).isPresent());
+        return diaries.get(victim).outcome(stay).equals(Optional.of(Write.Outcome.REFUSED));
     }
 
     private Optional<Participant> holder(Way way) {
@@ -126,15 +140,6 @@ final class Trouble {
         } catch (InterruptedException e) {
             throw new AssertionError("nobody interrupts this thread", e);
         }
-    }
-
-    private int number(Participant participant) {
-        for (int i = 0; i < processes.size(); i++) {
-            if (participant.owner().equals(CountingProcess.label(i))) {
-                return i;
-            }
-        }
-        return -1;
     }
 
     private static void stay(Duration length) throws InterruptedException {
