@@ -6,6 +6,7 @@ package dev.zkrecipes.core;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
 /**
@@ -114,6 +115,23 @@ public interface Lease extends AutoCloseable {
      * @param listener what to run
      */
     void onLost(Runnable listener);
+
+    /**
+     * Runs {@code listener} on the client's callback executor for every request to give the lock back that is made with
+     * {@link Revoker}, or by Apache Curator's: once for each request, however many nodes and times it is seen on. Requests
+     * that came before are told at once, also those that came while this hold still waited for its turn; requests that
+     * come while the connection is lost are told with the next one.
+     *
+     * <p>A request changes nothing else: the lease stands as it did, and it is the application that closes it, or not. A
+     * request with a grace breaks the lease when that is over. All re-entrant holds that have listeners are told.
+     *
+     * <p>With its first listener a hold reads and watches its node, one request for each that it stands on; without one
+     * it pays nothing. While it listens, a deletion of its node by somebody else is known at once. Nothing is run for a
+     * lease that is closed or lost, also if it ends between the request and the call.
+     *
+     * @param listener what to tell
+     */
+    void onRevocationRequested(Consumer<RevocationRequest> listener);
 
     /**
      * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Each call returns a copy.

@@ -9,6 +9,7 @@ import java.time.Duration;
 /**
  * One node in the queue of a lock, as {@link InterProcessLock#participants()} found it.
  *
+ * @param path the path of the lock
  * @param node the name of the node below the lock's path
  * @param kind what the node asks for, as the recipe names it: {@code lock-}, {@code __READ__}, {@code __WRIT__},
  *     {@code lease.}, or the kind of a custom driver
@@ -22,6 +23,7 @@ import java.time.Duration;
  * @param holding whether this node holds the lock; otherwise it waits
  */
 public record Participant(
+        String path,
         String node,
         String kind,
         String payload,

@@ -5,12 +5,16 @@ package dev.zkrecipes.multilock;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.RevocationRequest;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -112,6 +116,19 @@ final class MixedLease implements Lease {
                 listener.run();
             }
         });
+    }
+
+    /** The leases tell on the callback executors of their clients; what asks for several of them is told once. */
+    @Override
+    public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+        Objects.requireNonNull(listener, "listener");
+        Set<String> told = ConcurrentHashMap.newKeySet();
+        grant.leases()
+                .forEach(lease -> lease.onRevocationRequested(request -> {
+                    if (closedAs.get() == null && grant.state() != LeaseState.LOST && told.add(request.id())) {
+                        listener.accept(request);
+                    }
+                }));
     }
 
     @Override

@@ -169,7 +169,7 @@ class ReadWriteQueueIT {
 
     @Test
     void isWriter_refusesParticipantsOfOtherRecipes() {
-        Participant foreign = new Participant("x-lock-0000000001", "lock-", "", "one", 1, Duration.ZERO, 0, true);
+        Participant foreign = new Participant("/x", "x-lock-0000000001", "lock-", "", "one", 1, Duration.ZERO, 0, true);
         assertThatThrownBy(() -> InterProcessReadWriteLock.isWriter(foreign))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("x-lock-0000000001");

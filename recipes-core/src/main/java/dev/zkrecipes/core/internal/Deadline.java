@@ -19,7 +19,8 @@ record Deadline(EngineScheduler clock, long atNanos) {
         return atNanos - clock.nanoTime();
     }
 
-    private static long saturatedNanos(Duration timeout) {
+    /** As many nanoseconds as a long can hold. */
+    static long saturatedNanos(Duration timeout) {
         return LongMath.saturatedAdd(
                 LongMath.saturatedMultiply(timeout.getSeconds(), 1_000_000_000L), timeout.getNano());
     }

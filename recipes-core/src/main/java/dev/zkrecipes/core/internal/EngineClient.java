@@ -38,6 +38,7 @@ public final class EngineClient implements ZooKeeperClient {
     private final byte[] nodeData;
     private final String rootName;
     private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
+    private final Set<Pursuit> pursuits = ConcurrentHashMap.newKeySet();
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -174,6 +175,11 @@ public final class EngineClient implements ZooKeeperClient {
 
     List<Acquisition> attempts() {
         return List.copyOf(attempts);
+    }
+
+    /** Requests for locks of others that are not over. */
+    Set<Pursuit> pursuits() {
+        return pursuits;
     }
 
     List<Session> livingSessions() {

@@ -305,8 +305,11 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public List<Participant> participants() throws InterruptedException {
+        return participants(Deadline.after(client.requestTimeout(), client.scheduler()));
+    }
+
+    List<Participant> participants(Deadline deadline) throws InterruptedException {
         List<Participant> all = new ArrayList<>();
-        Deadline deadline = Deadline.after(client.requestTimeout(), client.scheduler());
         for (LockTarget target : targets.all()) {
             all.addAll(new PathQueries(target).participants(deadline));
         }

@@ -36,6 +36,7 @@ final class Grant {
     private final long grantedAt;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private final Set<HeldLease> holds = ConcurrentHashMap.newKeySet();
+    private final RevocationWatch revocationWatch = new RevocationWatch(this);
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
@@ -95,6 +96,14 @@ final class Grant {
             return state();
         }
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
+    }
+
+    boolean hasEnded() {
+        return end.get() != null;
+    }
+
+    RevocationWatch revocationWatch() {
+        return revocationWatch;
     }
 
     void requireNotLost() {
@@ -173,6 +182,7 @@ final class Grant {
             Grant grant = grants.get(i);
             grant.session().leases().remove(grant);
             Completion.forward(deletions.get(i), grant.gone);
+            grant.revocationWatch.end();
             grant.tellHolds();
         }
     }

@@ -6,12 +6,15 @@ package dev.zkrecipes.core.internal;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.RevocationRequest;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -29,6 +32,8 @@ final class HeldLease implements Lease {
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final RevocationListeners revocationListeners;
+    private volatile boolean listens;
 
     /**
      * Makes a hold.
@@ -40,6 +45,7 @@ final class HeldLease implements Lease {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
+        this.revocationListeners = new RevocationListeners(this, client.callbacks());
         grants.forEach(grant -> grant.attach(this));
     }
 
@@ -160,6 +166,13 @@ final class HeldLease implements Lease {
     }
 
     @Override
+    public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+        Objects.requireNonNull(listener, "listener");
+        listens = true;
+        client.scheduler().execute(() -> revocationListeners.add(listener));
+    }
+
+    @Override
     public CompletableFuture<LeaseState> ended() {
         return ended.thenApplyAsync(state -> state, client.callbacks()::run);
     }
@@ -199,6 +212,9 @@ final class HeldLease implements Lease {
         grants.forEach(grant -> grant.detach(this));
         Completion.forward(lock.giveBack(this), givenBack);
         ended.complete(last);
+        if (listens) { // a listener that comes later sees that the hold is closed
+            client.scheduler().execute(revocationListeners::end);
+        }
         return true;
     }
 

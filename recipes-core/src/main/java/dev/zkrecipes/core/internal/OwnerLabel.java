@@ -16,7 +16,7 @@ public final class OwnerLabel {
     static final String UNKNOWN = "unknown";
 
     private static final int LONGEST = 200;
-    private static final String VERSION_LINE = "zkrecipes 1";
+    static final String VERSION_LINE = "zkrecipes 1";
     private static final String OWNER = "owner=";
 
     private OwnerLabel() {}
@@ -52,7 +52,7 @@ public final class OwnerLabel {
         }
         String text = new String(data, StandardCharsets.UTF_8);
         if (!text.startsWith(VERSION_LINE + '\n')) {
-            return text.length() <= LONGEST ? Printable.of(text) : UNKNOWN;
+            return text.length() <= LONGEST && !text.equals(RevocationMarks.CURATOR) ? Printable.of(text) : UNKNOWN;
         }
         return Splitter.on('\n')
                 .splitToStream(text)

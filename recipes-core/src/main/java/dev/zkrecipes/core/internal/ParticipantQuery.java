@@ -62,6 +62,7 @@ final class ParticipantQuery extends Question<List<Participant>> {
                 Stat stat = answer.value().stat();
                 Duration age = Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
                 participants.add(new Participant(
+                        target().path(),
                         node.name(),
                         node.kind(),
                         node.payload(),
@@ -72,6 +73,7 @@ final class ParticipantQuery extends Question<List<Participant>> {
                         queue.holds(node)));
             } else if (answer.code() == Code.NOAUTH) {
                 participants.add(new Participant(
+                        target().path(),
                         node.name(),
                         node.kind(),
                         node.payload(),

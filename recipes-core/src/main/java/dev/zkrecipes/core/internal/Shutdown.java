@@ -31,6 +31,8 @@ final class Shutdown {
     void begin() {
         client.attempts()
                 .forEach(attempt -> Guarded.run(() -> attempt.fail(EngineClient.closedFor(attempt.lockPath()))));
+        client.pursuits()
+                .forEach(pursuit -> Guarded.run(() -> pursuit.fail(EngineClient.closedFor(pursuit.lockPath()))));
         List<Grant> grants = client.livingSessions().stream()
                 .flatMap(session -> session.leases().all().stream())
                 .toList();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Steps {
 
-    /** All steps; {@link Attempt} shows how they follow each other. */
+    /** All steps; {@link Attempt} and {@link Pursuit} show how they follow each other. */
     enum Step {
         SEEKING,
         PEEKING,
@@ -26,6 +26,8 @@ final class Steps {
         LISTING,
         WAITING,
         RENEWING,
+        MARKING,
+        BREAKING,
         PAUSED,
         GRANTED,
         ENDED

@@ -4,13 +4,13 @@
 package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import org.apache.zookeeper.data.Stat;
 
 /** What one attempt waits for. Nodes that it goes on waiting for keep their watches. */
 final class WaitSet implements WatchRegistry.Subscriber {
@@ -59,9 +59,9 @@ final class WaitSet implements WatchRegistry.Subscriber {
     }
 
     @Override
-    public void onRead(String path, Stat stat) {
+    public void onRead(String path, Content content) {
         RuleVersion decidedBy = rules.get(path);
-        if (decidedBy != null && !decidedBy.equals(RuleVersion.of(stat))) {
+        if (decidedBy != null && !decidedBy.equals(RuleVersion.of(content.stat()))) {
             onAnyChange.run();
         }
     }

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,7 @@ final class WatchRegistry {
     /** Somebody who waits for a node to vanish. */
     interface Subscriber {
         /** The node was read and is there. Said for every read, and at once to who subscribes to what is watched. */
-        void onRead(String path, Stat stat);
+        void onRead(String path, Content content);
 
         /** The node is gone; the subscription has ended. */
         void onGone(String path);
@@ -53,7 +52,7 @@ final class WatchRegistry {
             watch.read();
         }
         watch.subscribers.add(subscriber);
-        Stat seen = watch.seen;
+        Content seen = watch.seen;
         if (seen != null) {
             subscriber.onRead(path, seen);
         }
@@ -92,7 +91,7 @@ final class WatchRegistry {
         private final Set<Subscriber> subscribers = new LinkedHashSet<>();
         // One object for the life of the watch: ZooKeeper's client tells watches apart by identity.
         private final Consumer<NodeEvent> onEvent = this::onEvent;
-        private @Nullable Stat seen; // null while a read is under way
+        private @Nullable Content seen; // null while a read is under way
         private boolean lost;
         private boolean dropPlanned;
 
@@ -126,10 +125,9 @@ final class WatchRegistry {
         private void onRead(Answer<Content> answer) {
             switch (answer.code()) {
                 case OK -> {
-                    seen = answer.value().stat();
-                    List.copyOf(subscribers)
-                            .forEach(subscriber ->
-                                    subscriber.onRead(path, answer.value().stat()));
+                    Content content = answer.value();
+                    seen = content;
+                    List.copyOf(subscribers).forEach(subscriber -> subscriber.onRead(path, content));
                 }
                 case NONODE -> end(subscriber -> subscriber.onGone(path));
                 default -> {

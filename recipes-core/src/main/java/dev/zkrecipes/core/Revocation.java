@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A holder that was asked to give a lock back, followed until its node is gone. The client that asked watches the node
+ * meanwhile, and breaks the lease when the grace is over, if there is one, whether or not anybody keeps this object. It
+ * goes on through disconnects and new sessions of its client, and ends when that client is closed.
+ *
+ * <p>Instances are thread-safe.
+ */
+public interface Revocation extends AutoCloseable {
+
+    /**
+     * Who was asked.
+     *
+     * @return the participant as it was before
+     */
+    Participant participant();
+
+    /**
+     * A future of what comes of it. It fails with {@link LockAccessException} if the lease may not be broken, with
+     * {@link ClientClosedException} if the client is closed before, with another {@link LockException} if ZooKeeper
+     * refuses, and is cancelled by {@link #close}. Each call returns a copy.
+     *
+     * @return the future, completed on the client's callback executor
+     */
+    CompletableFuture<RevocationOutcome> outcome();
+
+    /**
+     * Waits for what comes of it.
+     *
+     * @param timeout how long to wait at most; zero only looks
+     * @return the outcome; empty if there is none yet, then nothing has changed
+     * @throws IllegalArgumentException if {@code timeout} is negative
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws LockException as {@link #outcome} fails
+     * @throws java.util.concurrent.CancellationException if this was closed before there was an outcome
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException;
+
+    /**
+     * Follows the holder no longer: its node is not watched and its lease not broken any more, unless that is under way.
+     * The request itself stays. Further calls do nothing.
+     */
+    @Override
+    void close();
+}

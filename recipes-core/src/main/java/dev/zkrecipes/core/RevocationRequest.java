@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Somebody's wish to have a lock back, as its holder is told of it: see {@link Lease#onRevocationRequested}.
+ *
+ * @param id names this request among all; the same for all nodes of one call of {@link Revoker}
+ * @param requester the owner label of the client that asks, or {@code "unknown"} if the request carries none, as those
+ *     of other libraries
+ * @param grace how long after the request it may break the lease; empty if it never does
+ */
+public record RevocationRequest(String id, String requester, Optional<Duration> grace) {
+
+    /**
+     * Makes a request.
+     *
+     * @param id names this request among all
+     * @param requester the owner label of the client that asks
+     * @param grace how long after the request it may break the lease; empty if it never does
+     */
+    public RevocationRequest {
+        Objects.requireNonNull(id, "id");
+        Objects.requireNonNull(requester, "requester");
+        Objects.requireNonNull(grace, "grace");
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import dev.zkrecipes.core.internal.EngineClient;
+import dev.zkrecipes.core.internal.RevocationRequests;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Asks holders to give a lock back, from whichever process.
+ *
+ * <pre>{@code
+ * for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
+ *     report(revocation.participant().owner(), revocation.await(Duration.ofMinutes(1)));
+ * }
+ * }</pre>
+ *
+ * <p><b>How.</b> The request is a mark in the data of the holder's node, beside its owner label, written with the version
+ * that was read. The holder finds it whenever it looks: {@link Lease#onRevocationRequested}. Several requests stand side by
+ * side, the last 8 of them. Nodes of Apache Curator get what its own {@code Revoker} writes, {@code __REVOKE__}, which
+ * reaches holders that were made revocable; it replaces their data.
+ *
+ * <p><b>Who.</b> Whoever holds the lock when it is looked at; who gets it later is not asked. A thread that went on from a
+ * write lock to the read lock holds both, with a node for each. A waiting {@link Participant} can be asked, too: it is told
+ * when it holds the lock and listens.
+ *
+ * <p><b>Grace.</b> A holder need not listen, nor obey. With a grace, this client deletes the holder's node when that time
+ * has passed since the request was written: the lease is broken, the next in the queue is granted, and the holder finds out
+ * as with any lost lock, at once if it listens for requests, else within T/6 (T being its session's time-out). Until then it
+ * may work on, so where that would do harm use {@link Lease#fencingToken()} or {@link Lease#guard()}. A process that ends
+ * within the grace breaks nothing.
+ *
+ * <p><b>Rights.</b> Asking needs READ and WRITE on the holder's node, breaking DELETE on the lock's path.
+ *
+ * <p>The methods wait until the requests are written, at most for the request time-out in all (for a lock of another
+ * library, or a multi-lock of several clients, not counting the time in which it tells its participants). Instances are
+ * thread-safe and hold nothing.
+ */
+public final class Revoker {
+    private final RevocationRequests requests;
+
+    /**
+     * Makes a revoker; sends nothing.
+     *
+     * @param client what to ask through, made by this library
+     */
+    public Revoker(ZooKeeperClient client) {
+        this.requests = new RevocationRequests(EngineClient.of(Objects.requireNonNull(client, "client")));
+    }
+
+    /**
+     * Asks all who hold a lock, and breaks nothing.
+     *
+     * @param lock a lock on the path in question, of the same ensemble and chroot as this client; of a read-write lock any
+     *     mode, of a semaphore {@code permits(1)}
+     * @return what was begun, for each node of a holder; empty if nobody holds the lock
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; some may have been asked
+     * @throws LockConnectionException if there was no answer in time: some may have been asked, ask again
+     * @throws LockAccessException if ZooKeeper refuses for want of rights
+     * @throws LockException if ZooKeeper or the lock's driver refuses
+     * @throws ClientClosedException if the client is closed, before or meanwhile
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public List<Revocation> request(InterProcessLock lock) throws InterruptedException {
+        return requests.ask(lock, Optional.empty());
+    }
+
+    /**
+     * Asks all who hold a lock, and breaks the leases that are not given back within the grace.
+     *
+     * @param lock as for {@link #request(InterProcessLock)}
+     * @param grace how long the holders have, from when the request is written
+     * @return as {@link #request(InterProcessLock)}
+     * @throws IllegalArgumentException if {@code grace} is negative
+     * @throws InterruptedException as {@link #request(InterProcessLock)}
+     * @throws LockException as {@link #request(InterProcessLock)}
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public List<Revocation> request(InterProcessLock lock, Duration grace) throws InterruptedException {
+        return requests.ask(lock, Optional.of(grace));
+    }
+
+    /**
+     * Asks one participant, and breaks nothing.
+     *
+     * @param holder whom to ask, as {@link InterProcessLock#participants()} found him
+     * @return what was begun
+     * @throws InterruptedException as {@link #request(InterProcessLock)}
+     * @throws LockException as {@link #request(InterProcessLock)}
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public Revocation request(Participant holder) throws InterruptedException {
+        return requests.ask(List.of(holder), Optional.empty()).get(0);
+    }
+
+    /**
+     * Asks one participant, and breaks his lease, or removes his node from the queue, if it is still there when the grace
+     * is over.
+     *
+     * @param holder whom to ask, as {@link InterProcessLock#participants()} found him
+     * @param grace how long he has, from when the request is written
+     * @return what was begun
+     * @throws IllegalArgumentException if {@code grace} is negative
+     * @throws InterruptedException as {@link #request(InterProcessLock)}
+     * @throws LockException as {@link #request(InterProcessLock)}
+     * @throws IllegalStateException if called on ZooKeeper's event thread
+     */
+    public Revocation request(Participant holder, Duration grace) throws InterruptedException {
+        return requests.ask(List.of(holder), Optional.of(grace)).get(0);
+    }
+}
