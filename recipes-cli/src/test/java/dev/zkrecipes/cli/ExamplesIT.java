@@ -6,6 +6,9 @@ package dev.zkrecipes.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -106,10 +109,31 @@ class ExamplesIT {
         assertThat(done).containsExactly("update", "publish");
     }
 
+    private void report(String owner, RevocationOutcome outcome) {
+        assertThat(owner).isNotBlank();
+        done.add(outcome.toString());
+    }
+
+    @Test
+    void revocation(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+            Lease lease = mutex.acquireAsync().join();
+            lease.onRevocationRequested(request -> lease.closeAsync());
+            for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
+                report(
+                        revocation.participant().owner(),
+                        revocation.await(Duration.ofMinutes(1)).orElseThrow());
+            }
+        }
+        assertThat(done).containsExactly("GIVEN_BACK");
+    }
+
     static Stream<String> texts() {
         return Stream.of(
                 "README.md",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
+                "recipes-core/src/main/java/dev/zkrecipes/core/Revoker.java",
                 "recipes-mutex/src/main/java/dev/zkrecipes/mutex/InterProcessMutex.java",
                 "recipes-rwlock/src/main/java/dev/zkrecipes/rwlock/InterProcessReadWriteLock.java",
                 "recipes-semaphore/src/main/java/dev/zkrecipes/semaphore/InterProcessSemaphore.java",

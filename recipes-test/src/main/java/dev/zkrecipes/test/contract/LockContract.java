@@ -68,4 +68,12 @@ public abstract class LockContract {
             return LockContract.this.recipe();
         }
     }
+
+    @Nested
+    class Revocation extends RevocationContract {
+        @Override
+        protected Recipe recipe() {
+            return LockContract.this.recipe();
+        }
+    }
 }

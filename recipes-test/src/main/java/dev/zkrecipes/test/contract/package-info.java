@@ -18,7 +18,7 @@
  *             return RECIPE;
  *         }
  *     }
- *     // and the same for SessionContract and LossContract
+ *     // and the same for SessionContract, LossContract and RevocationContract
  * }
  * }</pre>
  *
@@ -30,6 +30,7 @@
  * <tr><td>{@link dev.zkrecipes.test.contract.SessionContract}</td><td>the same when the session, the connection or the client
  *     goes</td></tr>
  * <tr><td>{@link dev.zkrecipes.test.contract.LossContract}</td><td>a lock that is held and lost</td></tr>
+ * <tr><td>{@link dev.zkrecipes.test.contract.RevocationContract}</td><td>a lock that is held and asked for</td></tr>
  * </table>
  *
  * <p>A driver is checked without a server: {@link dev.zkrecipes.test.contract.DriverLaws}.
