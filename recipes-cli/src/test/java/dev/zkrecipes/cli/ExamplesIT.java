@@ -132,6 +132,7 @@ class ExamplesIT {
     static Stream<String> texts() {
         return Stream.of(
                 "README.md",
+                "docs/revocation.md",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Revoker.java",
                 "recipes-mutex/src/main/java/dev/zkrecipes/mutex/InterProcessMutex.java",

@@ -123,7 +123,8 @@ public interface Lease extends AutoCloseable {
      * come while the connection is lost are told with the next one.
      *
      * <p>A request changes nothing else: the lease stands as it did, and it is the application that closes it, or not. A
-     * request with a grace breaks the lease when that is over. All re-entrant holds that have listeners are told.
+     * request with a grace breaks the lease when that is over. All re-entrant holds that have listeners are told. A hold
+     * that belongs to a thread cannot be closed by the listener, which runs on another one.
      *
      * <p>With its first listener a hold reads and watches its node, one request for each that it stands on; without one
      * it pays nothing. While it listens, a deletion of its node by somebody else is known at once. Nothing is run for a

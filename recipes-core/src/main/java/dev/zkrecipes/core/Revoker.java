@@ -15,7 +15,9 @@ import java.util.Optional;
  *
  * <pre>{@code
  * for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
- *     report(revocation.participant().owner(), revocation.await(Duration.ofMinutes(1)));
+ *     report(
+ *             revocation.participant().owner(),
+ *             revocation.await(Duration.ofMinutes(1)).orElseThrow());
  * }
  * }</pre>
  *

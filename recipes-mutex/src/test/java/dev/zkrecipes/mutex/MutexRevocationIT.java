@@ -382,9 +382,12 @@ class MutexRevocationIT {
                 .hasValue(RevocationOutcome.GONE_ALREADY);
         assertThat(data(node)).isEqualTo("first");
 
-        Revocation revocation = revoker.request(first, Duration.ofMillis(100));
+        Revocation revocation = new Revoker(holding).request(first, Duration.ofMillis(100));
+        proxy.refuse(); // so that nobody is told of the deletion
+        await().until(() -> holding.connectionState() == ConnectionState.SUSPENDED);
         server.deleteNode(node);
         server.createNode(node, "second".getBytes(UTF_8));
+        proxy.accept(); // the grace is over by the time there is a connection
         assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
         assertThat(data(node)).isEqualTo("second");
         server.deleteNode(node);
