@@ -107,7 +107,7 @@ class MutexRefusedDeletionIT {
     @Test
     void mendedRights_letTheNodeGo_withoutAnybodyAsking() throws Exception {
         Lease lease = mutex.acquire();
-        catchThrowableOfType(LockAccessException.class, lease::close);
+        var unused = catchThrowableOfType(LockAccessException.class, lease::close);
         assertThat(server.children(path)).hasSize(1);
         setRights(ALICE.acl(Perms.ALL));
         Soon.await().until(() -> server.children(path).isEmpty());
@@ -117,7 +117,7 @@ class MutexRefusedDeletionIT {
     @Test
     void nextAcquireOfTheClient_waitsForItsOwnGhostNoLongerThanItMust() throws Exception {
         Lease lease = mutex.acquire();
-        catchThrowableOfType(LockAccessException.class, lease::close);
+        var unused = catchThrowableOfType(LockAccessException.class, lease::close);
         CompletableFuture<Lease> next = mutex.acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);
         setRights(ALICE.acl(Perms.ALL));
@@ -150,7 +150,7 @@ class MutexRefusedDeletionIT {
     @Test
     void closingTheClient_doesNotWaitForIt_andTakesTheNodeAlong() throws Exception {
         Lease lease = mutex.acquire();
-        catchThrowableOfType(LockAccessException.class, lease::close);
+        var unused = catchThrowableOfType(LockAccessException.class, lease::close);
         alice.close();
         assertThat(server.children(path)).isEmpty();
     }

@@ -50,8 +50,9 @@ public abstract class LeaseContract {
     protected abstract Recipe recipe();
 
     @BeforeEach
-    void take(EmbeddedZooKeeper started) {
+    void take(EmbeddedZooKeeper started) throws InterruptedException {
         server = started;
+        open(SHORT);
     }
 
     private void open(Duration session) throws InterruptedException {
@@ -68,13 +69,12 @@ public abstract class LeaseContract {
     @Test
     @Tag("H07")
     void holderCutOffSilently_saysInvalidBeforeARivalIsGranted() throws InterruptedException {
-        open(SHORT);
         Lease held = lock.acquire();
         AtomicInteger losses = new AtomicInteger();
         held.onLost(losses::incrementAndGet);
-        CompletableFuture<Long> granted = scene.rival.acquireAsync().thenApply(lease -> {
-            lease.closeAsync();
-            return System.nanoTime();
+        CompletableFuture<Long> granted = scene.rival.acquireAsync().thenCompose(lease -> {
+            long at = System.nanoTime();
+            return lease.closeAsync().thenApply(closed -> at);
         });
         assertStaysHeldPastTheSessionTimeout(held);
 
@@ -105,6 +105,7 @@ public abstract class LeaseContract {
     @Test
     @Tag("H07")
     void disconnect_suspendsTheLeaseUntilACommittedCheck() throws InterruptedException {
+        contenders.close();
         open(LONG);
         Lease held = lock.acquire();
         assertThat(held.state()).isEqualTo(LeaseState.HELD);
@@ -123,7 +124,6 @@ public abstract class LeaseContract {
     @Test
     @Tag("H11")
     void holderWhoseNodeIsDeleted_learnsIt() throws InterruptedException {
-        open(SHORT);
         Lease held = lock.acquire();
         AtomicInteger losses = new AtomicInteger();
         held.onLost(losses::incrementAndGet);

@@ -183,7 +183,7 @@ public abstract class RevocationContract extends Stage {
     @Test
     void holderThatObeys_givesBack() throws InterruptedException {
         Lease lease = Soon.get(scene.lock.acquireAsync());
-        lease.onRevocationRequested(request -> lease.closeAsync());
+        lease.onRevocationRequested(request -> lease.close());
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
         for (Revocation revocation : revoker.request(scene.lock, Duration.ofMinutes(1))) {
             assertThat(revocation.await(Duration.ofSeconds(5))).hasValue(RevocationOutcome.GIVEN_BACK);
