@@ -194,7 +194,7 @@ class RevocationOfEveryKindIT {
         assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.BROKEN);
         assertThat(Soon.get(large.ended())).isEqualTo(LeaseState.LOST);
         Soon.get(Soon.get(wanted).closeAsync());
-        assertThat(heardLarge).hasSize(1);
+        assertThat(heardLarge).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         assertThat(heardSmall).isEmpty();
         assertThat(small.isValid()).isTrue();
         assertThat(revoker.request(semaphore.permits(1))).hasSize(1);

@@ -71,9 +71,13 @@ final class RevocationMarks {
         if (!text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
             return List.of();
         }
-        return Splitter.on('\n')
+        List<String> lines = Splitter.on('\n')
                 .splitToStream(text)
                 .filter(line -> line.startsWith(LINE))
+                .toList();
+        // No more than there should be, whatever somebody has put there.
+        return lines.stream()
+                .skip(Math.max(0, lines.size() - MOST))
                 .map(RevocationMarks::parse)
                 .toList();
     }

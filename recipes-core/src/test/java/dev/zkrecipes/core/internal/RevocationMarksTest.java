@@ -68,6 +68,17 @@ class RevocationMarksTest {
         assertThat(found).allMatch(request -> request.grace().isEmpty());
     }
 
+    @Test
+    void moreRequestsThanThereShouldBe_areNotAllTold() {
+        String flood = "zkrecipes 1\n" + "revoke=x\n".repeat(10_000) + "revoke=last\n";
+        assertThat(RevocationMarks.in(content(flood)))
+                .hasSize(RevocationMarks.MOST)
+                .last()
+                .extracting(RevocationRequest::id)
+                .isEqualTo("last");
+        assertThat(mark(request("a1", null), OURS, flood)).hasSizeLessThan(200);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "revoke=a - b\n", "zkrecipes 2\nrevoke=a - b\n", "__REVOKE__ ", "192.0.2.1"})
     void otherData_isNoRequest(String data) {

@@ -183,13 +183,16 @@ public abstract class RevocationContract extends Stage {
     @Test
     void holderThatObeys_givesBack() throws InterruptedException {
         Lease lease = Soon.get(scene.lock.acquireAsync());
-        lease.onRevocationRequested(request -> lease.close());
+        List<RevocationRequest> heard = listen(lease);
+        lease.onRevocationRequested(request -> lease.closeAsync());
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
-        for (Revocation revocation : revoker.request(scene.lock, Duration.ofMinutes(1))) {
+        Duration grace = Duration.ofMinutes(1);
+        for (Revocation revocation : revoker.request(scene.lock, grace)) {
             assertThat(revocation.await(Duration.ofSeconds(5))).hasValue(RevocationOutcome.GIVEN_BACK);
         }
         Soon.get(Soon.get(wanted).closeAsync());
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(heard).extracting(RevocationRequest::grace).allMatch(Optional.of(grace)::equals);
         assertNothingLeft();
     }
 
@@ -206,8 +209,7 @@ public abstract class RevocationContract extends Stage {
             assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.BROKEN);
         }
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
-        assertThat(heard).hasSize(1);
-        assertThat(heard.get(0).grace()).hasValue(grace);
+        assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         Lease next = Soon.get(wanted);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
         assertThat(next.isValid()).isTrue(); // the deletion hit nobody else
