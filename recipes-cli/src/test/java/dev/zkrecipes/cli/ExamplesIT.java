@@ -119,7 +119,7 @@ class ExamplesIT {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
             Lease lease = mutex.acquireAsync().join();
-            lease.onRevocationRequested(request -> lease.closeAsync());
+            lease.onRevocationRequested(request -> lease.close());
             for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
                 report(
                         revocation.participant().owner(),

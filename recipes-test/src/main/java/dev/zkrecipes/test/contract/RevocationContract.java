@@ -184,7 +184,7 @@ public abstract class RevocationContract extends Stage {
     void holderThatObeys_givesBack() throws InterruptedException {
         Lease lease = Soon.get(scene.lock.acquireAsync());
         List<RevocationRequest> heard = listen(lease);
-        lease.onRevocationRequested(request -> lease.closeAsync());
+        lease.onRevocationRequested(request -> lease.close());
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
         Duration grace = Duration.ofMinutes(1);
         for (Revocation revocation : revoker.request(scene.lock, grace)) {
