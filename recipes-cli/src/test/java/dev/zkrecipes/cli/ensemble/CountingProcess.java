@@ -36,10 +36,10 @@ final class CountingProcess implements AutoCloseable {
     static final Duration SESSION = Duration.ofSeconds(2);
 
     /** Long enough for a fault to hit a holder, and for a session to end under it. */
-    private static final int LONG_STAY_MILLIS = 3000;
+    private static final int LONG_STAY_MILLIS = 4500;
 
     private static final int SHORT_STAY_MILLIS = 30;
-    private static final int LONG_STAYS_ONE_IN = 12;
+    private static final int LONG_STAYS_ONE_IN = 16;
     private static final long LAST_ROUND_MINUTES = 2;
 
     private final int number;
@@ -49,15 +49,20 @@ final class CountingProcess implements AutoCloseable {
     private final ZooKeeperClient client;
     private final Map<Way, InterProcessLock> locks = new EnumMap<>(Way.class);
     private final ExecutorService writer = Executors.newSingleThreadExecutor();
+    private final Future<?> stopped = CompletableFuture.runAsync(CountingProcess::awaitEndOfInput, task -> {
+        Thread thread = new Thread(task, "awaits-end-of-input");
+        thread.setDaemon(true);
+        thread.start();
+    });
     private volatile int writes; // changed by the writer only
 
-    private CountingProcess(String connectString, int number, Path folder, long seed) throws IOException {
+    private CountingProcess(String forLocks, String forStore, int number, Path folder, long seed) throws IOException {
         this.number = number;
         this.random = new Random(seed);
         this.diary = new Diary(folder, number);
-        this.store = new Store(connectString);
+        this.store = new Store(forStore);
         this.client = ZooKeeperClient.builder()
-                .connectString(connectString)
+                .connectString(forLocks)
                 .sessionTimeout(SESSION)
                 .ownerLabel(label(number))
                 .build();
@@ -71,16 +76,11 @@ final class CountingProcess implements AutoCloseable {
         return "counting-" + number;
     }
 
-    /** Arguments: connect string, number, folder of the diaries, seed. */
+    /** Arguments: connect string for the locks, for the store, number, folder of the diaries, seed. */
     public static void main(String[] args) throws Exception {
-        Future<?> stopped = CompletableFuture.runAsync(CountingProcess::awaitEndOfInput, task -> {
-            Thread thread = new Thread(task);
-            thread.setDaemon(true);
-            thread.start();
-        });
-        try (CountingProcess process =
-                new CountingProcess(args[0], Integer.parseInt(args[1]), Path.of(args[2]), Long.parseLong(args[3]))) {
-            process.count(stopped);
+        try (CountingProcess process = new CountingProcess(
+                args[0], args[1], Integer.parseInt(args[2]), Path.of(args[3]), Long.parseLong(args[4]))) {
+            process.count();
         } catch (Throwable t) {
             t.printStackTrace();
             Runtime.getRuntime().halt(1);
@@ -99,11 +99,12 @@ final class CountingProcess implements AutoCloseable {
                 .execute(() -> Runtime.getRuntime().halt(2));
     }
 
-    private void count(Future<?> stopped) throws Exception {
+    private void count() throws Exception {
         while (!stopped.isDone()) {
             Way way = Way.values()[random.nextInt(Way.values().length)];
             boolean stayLong = random.nextInt(LONG_STAYS_ONE_IN) == 0;
-            Duration stay = Duration.ofMillis(random.nextInt(stayLong ? LONG_STAY_MILLIS : SHORT_STAY_MILLIS));
+            Duration stay = Duration.ofMillis(
+                    stayLong ? LONG_STAY_MILLIS - random.nextInt(2000) : random.nextInt(SHORT_STAY_MILLIS));
             Optional<Lease> lease = acquire(locks.get(way));
             if (lease.isPresent()) {
                 hold(way, lease.get(), stay);
@@ -141,7 +142,7 @@ final class CountingProcess implements AutoCloseable {
                 if (lease.isValid()) {
                     lastValidAt = asked;
                 }
-                if (written == null && asked - grantedAt >= stay.toNanos()) {
+                if (written == null && (asked - grantedAt >= stay.toNanos() || stopped.isDone())) {
                     written = way.isExclusive()
                             ? writer.submit(() -> write(way, guards, tokens))
                             : CompletableFuture.completedFuture(Outcome.DONE);

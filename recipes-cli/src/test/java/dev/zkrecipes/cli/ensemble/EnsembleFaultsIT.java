@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.ChildJvms;
+import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import java.io.IOException;
@@ -56,7 +57,7 @@ class EnsembleFaultsIT {
                 ChildJvms processes = new ChildJvms();
                 Store store = new Store(ensemble.connectString())) {
             store.prepare(Way.NAMES);
-            List<Process> counting = start(processes, ensemble.connectString());
+            List<Process> counting = start(processes, ensemble);
             await().atMost(Duration.ofMinutes(1)).until(() -> diaries.stream().allMatch(Diary::isBegun));
             makeTrouble(ensemble, counting);
             for (Process process : counting) {
@@ -67,13 +68,16 @@ class EnsembleFaultsIT {
         }
     }
 
-    private List<Process> start(ChildJvms processes, String connectString) {
+    private List<Process> start(ChildJvms processes, ZooKeeperEnsemble ensemble) {
         List<Process> counting = new ArrayList<>();
         for (int i = 0; i < PROCESSES; i++) {
             diaries.add(new Diary(folder, i));
             counting.add(processes.start(
                     CountingProcess.class,
-                    connectString,
+                    Trouble.serverOf(i, ensemble)
+                            .map(EnsembleServer::connectString)
+                            .orElse(ensemble.connectString()),
+                    ensemble.connectString(),
                     String.valueOf(i),
                     folder.toString(),
                     String.valueOf(seed.random(i).nextLong())));
@@ -81,7 +85,8 @@ class EnsembleFaultsIT {
         return counting;
     }
 
-    private void makeTrouble(ZooKeeperEnsemble ensemble, List<Process> counting) throws InterruptedException {
+    private void makeTrouble(ZooKeeperEnsemble ensemble, List<Process> counting)
+            throws InterruptedException, IOException {
         long end = System.nanoTime() + length.toNanos();
         try (ZooKeeperClient observer = ZooKeeperClient.builder()
                 .connectString(ensemble.connectString())

@@ -30,6 +30,7 @@ final class Trouble {
     private final List<Diary> diaries;
     private final Random random;
     private final long begun = System.nanoTime();
+    private int rounds;
 
     /**
      * Prepares.
@@ -51,11 +52,12 @@ final class Trouble {
     }
 
     private interface Step {
-        void run() throws InterruptedException;
+        void run() throws InterruptedException, IOException;
     }
 
     /** Everything once, in any order. */
-    void makeAll() throws InterruptedException {
+    void makeAll() throws InterruptedException, IOException {
+        rounds++;
         List<Step> steps = new ArrayList<>(
                 List.of(this::killLeader, this::cutFromClients, this::cutFromLeader, this::freezeHolder));
         Collections.shuffle(steps, random);
@@ -74,7 +76,7 @@ final class Trouble {
         leader.restart();
     }
 
-    private void cutFromClients() throws InterruptedException {
+    private void cutFromClients() throws InterruptedException, IOException {
         EnsembleServer follower = anyFollower();
         say("cuts from its clients " + follower);
         follower.cutFromClients();
@@ -82,9 +84,9 @@ final class Trouble {
         follower.heal();
     }
 
-    private void cutFromLeader() throws InterruptedException {
+    private void cutFromLeader() throws InterruptedException, IOException {
         EnsembleServer follower = anyFollower();
-        // Now and then for so long that the follower notices.
+        // Now and then, but not in the short form, for so long that the follower notices.
         Duration length = random.nextInt(4) == 0
                 ? ZooKeeperEnsemble.SYNC_LIMIT.plus(SESSION)
                 : SESSION.plus(SESSION.dividedBy(2));
@@ -94,9 +96,27 @@ final class Trouble {
         follower.heal();
     }
 
-    private EnsembleServer anyFollower() {
-        List<EnsembleServer> followers = ensemble.followers();
-        return followers.get(random.nextInt(followers.size()));
+    /**
+     * Half of the processes know one server only: when that is cut off they cannot save their sessions at another one.
+     *
+     * @return the only server that a process knows; empty if it knows all
+     */
+    static Optional<EnsembleServer> serverOf(int process, ZooKeeperEnsemble ensemble) {
+        List<EnsembleServer> servers = ensemble.servers();
+        return process < 2 * servers.size() ? Optional.of(servers.get(process % servers.size())) : Optional.empty();
+    }
+
+    /** One behind which somebody holds who knows no other server, if there is one. */
+    private EnsembleServer anyFollower() throws IOException {
+        List<EnsembleServer> followers = new ArrayList<>(ensemble.followers());
+        Collections.shuffle(followers, random);
+        for (int i = 0; i < processes.size(); i++) {
+            Optional<EnsembleServer> only = serverOf(i, ensemble).filter(followers::contains);
+            if (only.isPresent() && diaries.get(i).stay().isPresent()) {
+                return only.get();
+            }
+        }
+        return followers.get(0);
     }
 
     /**
