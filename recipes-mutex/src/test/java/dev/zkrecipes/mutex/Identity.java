@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
@@ -48,6 +50,10 @@ record Identity(String user) {
     static ZooKeeperClient connected(ZooKeeperClientBuilder builder) throws InterruptedException {
         ZooKeeperClient client = builder.build();
         assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        // Behind the credentials, which are sent after the client is connected, and perhaps twice: nobody counts them.
+        CountDownLatch answered = new CountDownLatch(1);
+        plain(client).exists("/", false, (rc, path, ctx, stat) -> answered.countDown(), null);
+        assertThat(answered.await(5, TimeUnit.SECONDS)).isTrue();
         return client;
     }
 

@@ -76,6 +76,10 @@ class MutexRefusedDeletionIT {
                 .hasMessageContaining("blocks others until its session ends");
     }
 
+    private static void closeInVain(Lease lease) {
+        assertThatThrownBy(lease::close).isInstanceOf(LockAccessException.class);
+    }
+
     @Test
     void close_tellsOfIt_onceAndByName_andTheHoldIsGivenBack() throws Exception {
         Lease lease = mutex.acquire();
@@ -107,7 +111,7 @@ class MutexRefusedDeletionIT {
     @Test
     void mendedRights_letTheNodeGo_withoutAnybodyAsking() throws Exception {
         Lease lease = mutex.acquire();
-        var unused = catchThrowableOfType(LockAccessException.class, lease::close);
+        closeInVain(lease);
         assertThat(server.children(path)).hasSize(1);
         setRights(ALICE.acl(Perms.ALL));
         Soon.await().until(() -> server.children(path).isEmpty());
@@ -117,7 +121,7 @@ class MutexRefusedDeletionIT {
     @Test
     void nextAcquireOfTheClient_waitsForItsOwnGhostNoLongerThanItMust() throws Exception {
         Lease lease = mutex.acquire();
-        var unused = catchThrowableOfType(LockAccessException.class, lease::close);
+        closeInVain(lease);
         CompletableFuture<Lease> next = mutex.acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);
         setRights(ALICE.acl(Perms.ALL));
@@ -150,7 +154,7 @@ class MutexRefusedDeletionIT {
     @Test
     void closingTheClient_doesNotWaitForIt_andTakesTheNodeAlong() throws Exception {
         Lease lease = mutex.acquire();
-        var unused = catchThrowableOfType(LockAccessException.class, lease::close);
+        closeInVain(lease);
         alice.close();
         assertThat(server.children(path)).isEmpty();
     }
