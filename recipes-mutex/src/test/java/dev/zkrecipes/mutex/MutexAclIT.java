@@ -232,7 +232,7 @@ class MutexAclIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"MULTI", "GET_ACL", "GET_CHILDREN2"})
+    @EnumSource(names = {"MULTI", "GET_ACL"})
     void firstUse_whoseAnswerIsLost_endsWithOneNodeOnACheckedPath(RequestType lost) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
@@ -245,7 +245,7 @@ class MutexAclIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"MULTI", "GET_ACL", "GET_CHILDREN2"})
+    @EnumSource(names = {"MULTI", "GET_ACL"})
     void firstUseOfAWrongPath_whoseAnswerIsLost_isRefusedAllTheSame(RequestType lost) throws Exception {
         makeGrandparent();
         make(mallory, path, OPEN);
@@ -256,7 +256,7 @@ class MutexAclIT {
                     .failsWithin(Duration.ofSeconds(10))
                     .withThrowableThat()
                     .withCauseInstanceOf(LockAccessException.class);
-            assertThat(fault.hasFired() || lost == RequestType.GET_CHILDREN2).isTrue();
+            assertThat(fault.hasFired()).isTrue();
             Soon.await().until(() -> server.children(path).isEmpty());
         }
     }
