@@ -12,6 +12,8 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Fault;
@@ -303,6 +305,14 @@ class MutexAclIT {
             assertThatThrownBy(() ->
                             handle.create(path + "/x-lock-", new byte[0], new ArrayList<>(OPEN), CreateMode.EPHEMERAL))
                     .isInstanceOf(KeeperException.NoAuthException.class);
+
+            Participant holder = mutex.participants().get(0); // as if it had been told
+            Revoker revoker = new Revoker(mallory);
+            for (Duration grace : List.of(Duration.ofMinutes(1), Duration.ofMillis(1))) {
+                assertThatThrownBy(() -> revoker.request(holder, grace))
+                        .isInstanceOf(LockAccessException.class)
+                        .hasMessageContaining(held);
+            }
 
             lease.verify();
             assertThat(server.children(path)).hasSize(2);
