@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.Op;
 
@@ -41,6 +42,7 @@ final class CountingProcess implements AutoCloseable {
     private static final int SHORT_STAY_MILLIS = 30;
     private static final int LONG_STAYS_ONE_IN = 16;
     private static final long LAST_ROUND_MINUTES = 2;
+    private static final List<Way> WAYS = List.of(Way.values());
 
     private final int number;
     private final Random random;
@@ -54,7 +56,7 @@ final class CountingProcess implements AutoCloseable {
         thread.setDaemon(true);
         thread.start();
     });
-    private volatile int writes; // changed by the writer only
+    private final AtomicInteger writes = new AtomicInteger();
 
     private CountingProcess(String forLocks, String forStore, int number, Path folder, long seed) throws IOException {
         this.number = number;
@@ -66,7 +68,7 @@ final class CountingProcess implements AutoCloseable {
                 .sessionTimeout(SESSION)
                 .ownerLabel(label(number))
                 .build();
-        for (Way way : Way.values()) {
+        for (Way way : WAYS) {
             locks.put(way, way.lock(client));
         }
     }
@@ -101,7 +103,7 @@ final class CountingProcess implements AutoCloseable {
 
     private void count() throws Exception {
         while (!stopped.isDone()) {
-            Way way = Way.values()[random.nextInt(Way.values().length)];
+            Way way = WAYS.get(random.nextInt(WAYS.size()));
             boolean stayLong = random.nextInt(LONG_STAYS_ONE_IN) == 0;
             Duration stay = Duration.ofMillis(
                     stayLong ? LONG_STAY_MILLIS - random.nextInt(2000) : random.nextInt(SHORT_STAY_MILLIS));
@@ -110,7 +112,7 @@ final class CountingProcess implements AutoCloseable {
                 hold(way, lease.get(), stay);
             }
         }
-        for (Way way : Way.values()) {
+        for (Way way : WAYS) {
             hold(way, locks.get(way).acquire(), Duration.ZERO);
         }
     }
@@ -165,7 +167,7 @@ final class CountingProcess implements AutoCloseable {
 
     private Outcome write(Way way, List<Op> guards, Map<String, Long> tokens) throws IOException, InterruptedException {
         String id = nextId();
-        writes++;
+        writes.incrementAndGet();
         Outcome outcome = store.increment(
                 way.names(), guards, id, tokens.get(Way.path(way.names().get(0))));
         diary.add(new Write(id, way.names(), outcome));
@@ -174,7 +176,7 @@ final class CountingProcess implements AutoCloseable {
 
     /** The id of the next write: one is over before the next hold begins. */
     private String nextId() {
-        return number + "-" + writes;
+        return number + "-" + writes.get();
     }
 
     @Override

@@ -87,7 +87,7 @@ final class Trouble {
     private void cutFromLeader() throws InterruptedException, IOException {
         EnsembleServer follower = anyFollower();
         // Now and then, but not in the short form, for so long that the follower notices.
-        Duration length = random.nextInt(4) == 0
+        Duration length = rounds > 1 && random.nextInt(3) == 0
                 ? ZooKeeperEnsemble.SYNC_LIMIT.plus(SESSION)
                 : SESSION.plus(SESSION.dividedBy(2));
         say("cuts from its leader for " + length.toMillis() + " ms " + follower);
