@@ -50,7 +50,7 @@ class RunVerdictTest {
     @Test
     void leaseThatIsValidAfterALaterGrant_isFound_whoeverCameBetween() {
         assertThat(judge(hold(true, 1, 10, 31), hold(true, 2, 30, 40))).hasSize(1);
-        assertThat(judge(hold(true, 1, 10, 45), hold(true, 2, 50, 55), hold(true, 3, 40, 60)))
+        assertThat(judge(hold(true, 1, 10, 35), hold(true, 2, 30, 32), hold(true, 3, 34, 40)))
                 .hasSize(2);
         assertThat(judge(hold(true, 1, 10, 31), hold(false, 2, 30, 40))).hasSize(1);
         assertThat(judge(hold(false, 1, 10, 31), hold(true, 2, 30, 40))).hasSize(1);
