@@ -19,7 +19,8 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * lease or call {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the
  * instance, whichever thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
- * <p>It excludes {@link InterProcessMutex} on the same path. Instances are thread-safe.
+ * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}; but <b>not</b>
+ * Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere. Instances are thread-safe.
  */
 public final class InterProcessSemaphoreMutex implements DelegatingLock {
     private final InterProcessLock lock;
