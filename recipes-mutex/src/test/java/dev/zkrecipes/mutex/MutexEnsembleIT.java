@@ -157,6 +157,8 @@ class MutexEnsembleIT {
             follower.cutFrom(leader);
             Lease held = new InterProcessMutex(holding, path).acquire();
             CompletableFuture<Optional<Lease>> tried = CompletableFuture.supplyAsync(() -> mutex.tryAcquire());
+            // It has seen the past; a read behind a write of the same session would wait for the leader.
+            Soon.await().until(() -> proxy.requestsSeen().of(RequestType.CREATE2) == creates + 1);
             CompletableFuture<Lease> wanted = new InterProcessMutex(late, path).acquireAsync();
             Soon.await().until(() -> proxy.requestsSeen().of(RequestType.CREATE2) == creates + 2);
             assertThat(tried).isNotDone();
