@@ -110,7 +110,7 @@ public abstract class CounterContract {
 
     @Test
     @Tag("H05")
-    void oldCounter_isLeftAloneWhileAnybodyIsThere() throws Exception {
+    void oldCounter_isLeftAloneWhileAnybodyIsThere() throws InterruptedException {
         age(OLD);
         Lease held = lock.acquire();
         CompletableFuture<Lease> waiting = scene.rival.acquireAsync();
@@ -149,7 +149,7 @@ public abstract class CounterContract {
 
     @Test
     @Tag("H05")
-    void wornOutCounter_waitsForWhoHolds() throws Exception {
+    void wornOutCounter_waitsForWhoHolds() throws InterruptedException {
         Lease held = scene.rival.acquire();
         age(STUCK);
         assertThat(lock.tryAcquire()).isEmpty();
