@@ -171,8 +171,9 @@ class MutexQueueIT {
             InterProcessMutex mutex = new InterProcessMutex(
                     client, path, LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL));
             Lease held = mutex.acquire();
+            String holder = server.children(path).get(0);
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            server.deleteNode(path + "/" + otherThan(server.children(path).get(0)));
+            server.deleteNode(path + "/" + otherThan(holder));
             assertThatThrownBy(() -> wanted.get(5, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .cause()
