@@ -8,7 +8,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
 
 /**
  * An engine thread and a monotonic clock that move only when the test moves them, and a wall clock that jumps a year to
@@ -20,6 +23,7 @@ final class ManualTime implements EngineScheduler {
     private final PriorityQueue<Task> tasks =
             new PriorityQueue<>(Comparator.comparingLong(Task::at).thenComparingLong(Task::number));
     private final AtomicLong looks = new AtomicLong();
+    private final Random random = new Random(1);
     private volatile long now;
     private volatile boolean running;
     private long given;
@@ -29,13 +33,20 @@ final class ManualTime implements EngineScheduler {
     /** Runs what is due, moving the clock from task to task until {@code time} has passed. */
     void pass(Duration time) {
         long end = now + time.toNanos();
-        running = true;
-        for (Task task = next(end); task != null; task = next(end)) {
-            now = Math.max(now, task.at());
-            task.body().run();
-        }
-        running = false;
+        while (runNext(end)) {}
         now = end;
+    }
+
+    private boolean runNext(long end) {
+        Task task = next(end);
+        if (task == null) {
+            return false;
+        }
+        now = Math.max(now, task.at());
+        running = true;
+        task.body().run();
+        running = false;
+        return true;
     }
 
     private synchronized Task next(long end) {
@@ -67,6 +78,28 @@ final class ManualTime implements EngineScheduler {
 
     private synchronized void cancel(Task task) {
         tasks.remove(task);
+    }
+
+    @Override
+    public void executeBlocking(Runnable task) {
+        task.run();
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> future, Duration timeout) {
+        long end = now + timeout.toNanos();
+        while (!future.isDone()) {
+            if (!runNext(end)) {
+                now = end;
+                return future.isDone();
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public RandomGenerator random() {
+        return random;
     }
 
     @Override

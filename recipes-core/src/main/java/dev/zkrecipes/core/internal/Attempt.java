@@ -69,7 +69,10 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
         this.targets = targets;
         this.mode = mode;
         this.onQueued = onQueued;
-        this.steps = new Steps(client.scheduler(), new Backoff(client.settings()), this::onFailure);
+        this.steps = new Steps(
+                client.scheduler(),
+                new Backoff(client.settings(), client.scheduler().random()),
+                this::onFailure);
     }
 
     // ---- What callers do, on any thread.

@@ -5,22 +5,24 @@ package dev.zkrecipes.core.internal;
 
 import com.google.common.math.LongMath;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 
 /** Delays that double up to a limit, each shortened by a random part of up to a half. */
 final class Backoff {
     private final long firstNanos;
     private final long longestNanos;
+    private final RandomGenerator random;
     private int step;
 
-    Backoff(ClientSettings settings) {
+    Backoff(ClientSettings settings, RandomGenerator random) {
+        this.random = random;
         this.firstNanos = settings.firstRetryDelay().toNanos();
         this.longestNanos = settings.longestRetryDelay().toNanos();
     }
 
     Duration next() {
         long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << Math.min(step++, 40)));
-        return Duration.ofNanos(full - ThreadLocalRandom.current().nextLong(full / 2 + 1));
+        return Duration.ofNanos(full - random.nextLong(full / 2 + 1));
     }
 
     void reset() {

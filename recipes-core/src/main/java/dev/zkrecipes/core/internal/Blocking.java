@@ -4,18 +4,18 @@
 package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.spi.EngineScheduler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** The thin wait of the blocking API over the asynchronous engine. */
 final class Blocking {
+    private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
     private static final String EVENT_THREAD = "org.apache.zookeeper.ClientCnxn$EventThread";
 
     private Blocking() {}
@@ -48,19 +48,19 @@ final class Blocking {
 
     /** Waits for the future; empty if the deadline passes first. The future's LockException is thrown here. */
     static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
-        try {
-            return Optional.of(future.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS));
-        } catch (TimeoutException e) {
-            return Optional.empty();
-        } catch (ExecutionException e) {
-            throw here(e.getCause());
-        }
+        Duration left = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
+        return deadline.clock().await(future, left) ? Optional.of(valueOf(future)) : Optional.empty();
     }
 
     /** Waits without a limit of time. */
-    static <T> T await(CompletableFuture<T> future) throws InterruptedException {
+    static <T> T await(CompletableFuture<T> future, EngineScheduler clock) throws InterruptedException {
+        while (!clock.await(future, FOR_EVER)) {}
+        return valueOf(future);
+    }
+
+    private static <T> T valueOf(CompletableFuture<T> done) throws InterruptedException {
         try {
-            return future.get();
+            return done.get();
         } catch (ExecutionException e) {
             throw here(e.getCause());
         }

@@ -43,7 +43,10 @@ final class Downgrade implements Acquisition, SessionObserver {
         this.mode = mode;
         this.session = exclusive.session();
         this.node = QueueNode.atPlaceOf(exclusive.node(), target);
-        this.steps = new Steps(client.scheduler(), new Backoff(client.settings()), this::onFailure);
+        this.steps = new Steps(
+                client.scheduler(),
+                new Backoff(client.settings(), client.scheduler().random()),
+                this::onFailure);
     }
 
     @Override

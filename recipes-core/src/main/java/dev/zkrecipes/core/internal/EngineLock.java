@@ -104,7 +104,7 @@ public final class EngineLock implements InterProcessLock {
         }
         Acquisition attempt = begin(Mode.QUEUE);
         try {
-            return hold(Blocking.await(attempt.outcome()).orElseThrow());
+            return hold(Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow());
         } catch (InterruptedException e) {
             return leaveOrHold(attempt, e);
         }
@@ -125,7 +125,8 @@ public final class EngineLock implements InterProcessLock {
             throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
                     + ", so it is not known whether the lock " + path() + " is free; try again");
         }
-        return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome())).map(this::hold);
+        return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
+                .map(this::hold);
     }
 
     @Override
@@ -146,7 +147,7 @@ public final class EngineLock implements InterProcessLock {
             if (Blocking.await(attempt.outcome(), deadline).isEmpty() && attempt.giveUp()) {
                 return Optional.empty();
             }
-            return Blocking.await(attempt.outcome()).map(this::hold);
+            return Blocking.await(attempt.outcome(), client.scheduler()).map(this::hold);
         } catch (InterruptedException e) {
             return Optional.of(leaveOrHold(attempt, e));
         }
@@ -173,7 +174,7 @@ public final class EngineLock implements InterProcessLock {
             return again;
         }
         Acquisition attempt = begin(Mode.QUEUE);
-        return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome()))
+        return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
                 .orElseThrow());
     }
 

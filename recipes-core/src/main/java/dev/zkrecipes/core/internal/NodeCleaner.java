@@ -196,7 +196,8 @@ final class NodeCleaner {
     private final class Deletion implements SessionSource.User {
         private final QueueNode node;
         private final CompletableFuture<Void> done = new CompletableFuture<>();
-        private final Backoff backoff = new Backoff(client.settings());
+        private final Backoff backoff =
+                new Backoff(client.settings(), client.scheduler().random());
         private Phase phase = Phase.BORN;
         private @Nullable Timer delay;
         private boolean refused;

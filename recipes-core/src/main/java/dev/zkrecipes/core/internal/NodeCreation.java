@@ -86,7 +86,7 @@ final class NodeCreation {
             List<ACL> acl = targets.all().get(i).acl();
             operations.add(Op.create(nodes.get(i).prefix(), client.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
-        String probe = LockPath.child(nodes.get(0).lockPath(), QueueNode.newId() + PROBE);
+        String probe = LockPath.child(nodes.get(0).lockPath(), QueueNode.newId(client.scheduler()) + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
         operations.add(Op.setData(probe, new byte[0], -1));
         operations.add(Op.delete(probe, -1));

@@ -31,7 +31,7 @@ final class OpenedSessions implements SessionSource {
     OpenedSessions(Supplier<Session> factory, EngineClient client) {
         this.factory = factory;
         this.client = client;
-        this.backoff = new Backoff(client.settings());
+        this.backoff = new Backoff(client.settings(), client.scheduler().random());
     }
 
     @Override

@@ -69,7 +69,10 @@ final class Pursuit implements Revocation, SessionObserver, SessionSource.User, 
         this.holder = holder;
         this.request = request;
         this.nodePath = LockPath.child(LockPath.check(holder.path()), holder.node());
-        this.steps = new Steps(client.scheduler(), new Backoff(client.settings()), this::onFailure);
+        this.steps = new Steps(
+                client.scheduler(),
+                new Backoff(client.settings(), client.scheduler().random()),
+                this::onFailure);
     }
 
     // ---- What callers do, on any thread.

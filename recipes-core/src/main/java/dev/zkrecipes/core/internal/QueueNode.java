@@ -4,9 +4,11 @@
 package dev.zkrecipes.core.internal;
 
 import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.spi.EngineScheduler;
 import dev.zkrecipes.core.spi.LockNode;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.UUID;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,7 @@ final class QueueNode {
 
     private final Session session;
     private final String lockPath;
-    private final String id = newId();
+    private final String id;
     private final String nodeName;
     private final boolean numberIsGiven;
     private Existence existence = Existence.IN_FLIGHT;
@@ -49,6 +51,7 @@ final class QueueNode {
 
     private QueueNode(Session session, LockTarget target, String nodeName, boolean numberIsGiven) {
         this.session = session;
+        this.id = newId(target.client().scheduler());
         this.lockPath = target.path();
         this.nodeName = nodeName;
         this.numberIsGiven = numberIsGiven;
@@ -61,8 +64,11 @@ final class QueueNode {
         return new QueueNode(held.session(), target, target.nodeName() + number, true);
     }
 
-    static String newId() {
-        return UUID.randomUUID().toString().replace("-", "");
+    /** 32 hexadecimal digits that nobody else ever has. */
+    static String newId(EngineScheduler scheduler) {
+        RandomGenerator random = scheduler.random();
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
     }
 
     Session session() {

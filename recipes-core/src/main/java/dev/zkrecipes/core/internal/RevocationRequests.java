@@ -54,7 +54,8 @@ public final class RevocationRequests {
 
     private List<Revocation> ask(List<Participant> holders, Optional<Duration> grace, Deadline deadline)
             throws InterruptedException {
-        RevocationRequest request = new RevocationRequest(QueueNode.newId(), client.ownerLabel(), grace);
+        RevocationRequest request =
+                new RevocationRequest(QueueNode.newId(client.scheduler()), client.ownerLabel(), grace);
         List<Pursuit> pursuits = holders.stream()
                 .map(holder -> new Pursuit(client, holder, request))
                 .toList();

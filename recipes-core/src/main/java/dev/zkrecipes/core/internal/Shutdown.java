@@ -55,7 +55,7 @@ final class Shutdown {
     private void closeHandles(List<Grant> grants) {
         sessions.stop();
         List<Session> open = client.livingSessions();
-        EngineThreads.closing(() -> {
+        scheduler.executeBlocking(() -> {
             open.forEach(session -> Guarded.run(session.zk()::close));
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));

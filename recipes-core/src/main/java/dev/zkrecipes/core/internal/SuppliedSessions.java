@@ -41,7 +41,7 @@ final class SuppliedSessions implements SessionSource {
         this.supplier = supplier;
         this.factory = factory;
         this.client = client;
-        this.backoff = new Backoff(client.settings());
+        this.backoff = new Backoff(client.settings(), client.scheduler().random());
     }
 
     @Override

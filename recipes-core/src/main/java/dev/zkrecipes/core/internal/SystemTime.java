@@ -4,11 +4,17 @@
 package dev.zkrecipes.core.internal;
 
 import dev.zkrecipes.core.spi.EngineScheduler;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +22,9 @@ import org.slf4j.LoggerFactory;
 /** The real thread and the real clocks. */
 final class SystemTime implements EngineScheduler {
     private static final Logger log = LoggerFactory.getLogger(SystemTime.class);
+
+    /** One for all clients: ids of two processes must differ even if both started at the same moment. */
+    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final ScheduledExecutorService executor;
     private volatile @Nullable Thread thread;
@@ -43,6 +52,28 @@ final class SystemTime implements EngineScheduler {
     public Timer schedule(Duration delay, Runnable task) {
         Future<?> future = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);
         return () -> future.cancel(false);
+    }
+
+    @Override
+    public void executeBlocking(Runnable task) {
+        EngineThreads.closing(task);
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
+        try {
+            future.get(Deadline.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException | CancellationException e) {
+            return true; // the caller looks how
+        }
+        return true;
+    }
+
+    @Override
+    public RandomGenerator random() {
+        return RANDOM;
     }
 
     @Override

@@ -38,7 +38,7 @@ final class WrappedHandles implements ZooKeeperOperations.Factory {
     }
 
     private final class Ear implements Watcher {
-        private final String path = "/zkrecipes-" + QueueNode.newId();
+        private final String path = "/zkrecipes-" + QueueNode.newId(scheduler);
         private final Consumer<State> states;
         private volatile boolean stopped;
 

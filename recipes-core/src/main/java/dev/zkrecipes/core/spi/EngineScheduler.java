@@ -5,10 +5,13 @@ package dev.zkrecipes.core.spi;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
 
 /**
- * Port: the engine's one thread and its clock. Everything that the engine knows is confined to this thread, so it needs
- * no locks. A test puts a simulated clock here and runs the tasks itself.
+ * Port: the engine's one thread, its clock and its randomness. Everything that the engine knows is confined to this
+ * thread, so it needs no locks. A test puts a simulated clock here and runs the tasks itself; since the engine asks nobody
+ * else for time, threads or random numbers, the same answers make it do the same again.
  */
 public interface EngineScheduler {
 
@@ -49,6 +52,30 @@ public interface EngineScheduler {
      * @return calls the task off
      */
     Timer schedule(Duration delay, Runnable task);
+
+    /**
+     * Runs a task that may block, anywhere but on the engine thread.
+     *
+     * @param task what to run
+     */
+    void executeBlocking(Runnable task);
+
+    /**
+     * Lets a thread of the application wait for the engine. Never called on the engine thread.
+     *
+     * @param future what to wait for, however it ends
+     * @param timeout the longest wait, not negative
+     * @return whether it has ended
+     * @throws InterruptedException if the thread is interrupted before it has
+     */
+    boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException;
+
+    /**
+     * Random numbers, for ids that no other process may ever have and for the jitter of pauses.
+     *
+     * @return a source that any thread may use
+     */
+    RandomGenerator random();
 
     /**
      * Whether the caller runs on the engine thread.

@@ -8,14 +8,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 
 class BackoffTest {
+    private static final Random RANDOM = new Random();
 
     private static Backoff backoff(Duration first, Duration longest) {
-        return new Backoff(new ClientSettings(
+        ClientSettings settings = new ClientSettings(
                 Duration.ofSeconds(30),
                 null,
                 first,
@@ -25,7 +27,8 @@ class BackoffTest {
                 null,
                 "me",
                 null,
-                false));
+                false);
+        return new Backoff(settings, RANDOM);
     }
 
     @Test

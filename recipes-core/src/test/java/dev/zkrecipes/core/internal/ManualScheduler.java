@@ -10,11 +10,15 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
 
 /** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
 final class ManualScheduler implements EngineScheduler {
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
+    private final Random random = new Random(1);
     private long now;
     private boolean running;
 
@@ -63,6 +67,21 @@ final class ManualScheduler implements EngineScheduler {
         Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
         later.add(scheduled);
         return () -> later.remove(scheduled);
+    }
+
+    @Override
+    public void executeBlocking(Runnable task) {
+        task.run();
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> future, Duration timeout) {
+        return future.isDone();
+    }
+
+    @Override
+    public RandomGenerator random() {
+        return random;
     }
 
     @Override
