@@ -34,6 +34,7 @@ public final class EngineClient implements ZooKeeperClient {
     private final Optional<ConnectionTrouble> trouble;
     private final NodeCleaner cleaner;
     private final QueueGuard queueGuard;
+    private final Pulse pulse;
     private final ThreadHolds threadHolds = new ThreadHolds();
     private final byte[] nodeData;
     private final String rootName;
@@ -66,6 +67,7 @@ public final class EngineClient implements ZooKeeperClient {
                 ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
                 : Optional.empty();
         this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
+        this.pulse = new Pulse(scheduler, () -> sessionTimeoutNanos);
         this.sessions = sessionSource(kind);
     }
 
@@ -75,6 +77,7 @@ public final class EngineClient implements ZooKeeperClient {
         if (settings.closeOnShutdown()) {
             client.hook = ShutdownHook.register(client);
         }
+        client.scheduler.execute(client.pulse::begin);
         client.scheduler.execute(client.sessions::start);
         client.trouble.ifPresent(found -> found.watch(client.requestTimeout()));
         return client;
@@ -105,7 +108,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private Session session(ZooKeeperOperations.Factory factory) {
-        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), this::onState);
+        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pulse, this::onState);
         living.add(session);
         newest = session;
         handle = session.zk().handle();
@@ -285,6 +288,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private void onShutDown() {
+        pulse.end();
         trouble.ifPresent(ConnectionTrouble::end);
         handle = Optional.empty();
         ShutdownHook registered = hook;

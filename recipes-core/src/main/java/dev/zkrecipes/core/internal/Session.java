@@ -24,13 +24,15 @@ import org.apache.zookeeper.OpResult.ErrorResult;
  * <p><b>Proof.</b> Only a committed write proves that the ensemble, and not just one server, still holds the session.
  * {@code provenAt} is the time at which the last one was <em>sent</em>; half a session time-out later the proof is
  * stale, because the leader's clock for the session may run up to a third of it plus half a tick ahead of us. A
- * disconnect voids the proof until a write is sent after it and committed.
+ * disconnect voids the proof until a write is sent after it and committed. A stop of the process makes it count for less,
+ * see {@link Pulse}.
  *
  * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
  */
 final class Session {
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
+    private final Pulse pulse;
     private final ZooKeeperOperations operations;
     private final WatchRegistry watches;
     private final LeaseKeeper leases;
@@ -46,7 +48,7 @@ final class Session {
     private volatile Proof proof;
 
     /** When the last committed write was sent, and whether the connection has stood since. */
-    private record Proof(long sentAt, boolean connected) {}
+    private record Proof(long sentAt, long asOf, boolean connected) {}
 
     /**
      * Opens a session.
@@ -57,11 +59,13 @@ final class Session {
             ZooKeeperOperations.Factory factory,
             EngineScheduler scheduler,
             Duration retryDelay,
+            Pulse pulse,
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
         this.retryDelay = retryDelay;
+        this.pulse = pulse;
         this.onState = onState;
-        this.proof = new Proof(scheduler.nanoTime(), false);
+        this.proof = new Proof(scheduler.nanoTime(), scheduler.nanoTime(), false);
         this.operations = factory.open(this::become);
         this.watches = new WatchRegistry(this);
         this.leases = new LeaseKeeper(this, scheduler);
@@ -127,7 +131,7 @@ final class Session {
         Proof old = proof;
         boolean afterReconnect = isConnected() && sentAt - connectedAt >= 0;
         if (sentAt - old.sentAt() >= 0) {
-            proof = new Proof(sentAt, afterReconnect || old.connected());
+            proof = new Proof(sentAt, pulse.provenAsOf(sentAt), afterReconnect || old.connected());
         }
     }
 
@@ -158,7 +162,7 @@ final class Session {
     /** Whether a committed write that was sent less than T/2 ago, in this connection, proves the session. Any thread. */
     boolean isProven() {
         Proof current = proof;
-        return current.connected() && scheduler.nanoTime() - current.sentAt() < timeoutNanos / 2;
+        return current.connected() && scheduler.nanoTime() - current.asOf() < timeoutNanos / 2;
     }
 
     /** Whether T has passed since the last committed write was sent: the lock may be somebody else's. Any thread. */
@@ -169,7 +173,7 @@ final class Session {
 
     /** Whether a lease may start on the present proof: it is younger than T/6. */
     boolean isFreshlyProven() {
-        return proof.connected() && scheduler.nanoTime() - proof.sentAt() < timeoutNanos / 6;
+        return proof.connected() && scheduler.nanoTime() - proof.asOf() < timeoutNanos / 6;
     }
 
     long provenAt() {
@@ -193,9 +197,9 @@ final class Session {
                 timeoutNanos = operations.sessionTimeout().toNanos();
             }
             case CONNECTING -> throw new IllegalStateException("no way back");
-            case READ_ONLY, DISCONNECTED -> proof = new Proof(proof.sentAt(), false);
+            case READ_ONLY, DISCONNECTED -> proof = new Proof(proof.sentAt(), proof.asOf(), false);
             case EXPIRED, CLOSED, AUTH_FAILED -> {
-                proof = new Proof(proof.sentAt(), false);
+                proof = new Proof(proof.sentAt(), proof.asOf(), false);
                 endedAt = scheduler.nanoTime();
             }
         }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,13 +23,26 @@ import org.apache.zookeeper.ZooKeeper;
  * What a client whose locks are all given back must not know any more. It is found by reflection: the engine has no
  * window for tests, and a field that was renamed fails the suites instead of passing unseen.
  */
-final class Remains {
+public final class Remains {
+    private static final ClassValue<Map<String, Field>> FIELDS = new ClassValue<>() {
+        @Override
+        protected Map<String, Field> computeValue(Class<?> type) {
+            return new ConcurrentHashMap<>();
+        }
+    };
+
     private final List<String> left = new ArrayList<>();
 
     private Remains() {}
 
-    /** Names what is left in an open client, as its own thread sees it; empty if nothing is. */
-    static List<String> of(ZooKeeperClient client) throws InterruptedException {
+    /**
+     * Names what is left in an open client, as its own thread sees it.
+     *
+     * @param client the client
+     * @return what is left; empty if nothing is
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public static List<String> of(ZooKeeperClient client) throws InterruptedException {
         CompletableFuture<List<String>> left = new CompletableFuture<>();
         try {
             EngineScheduler engine = (EngineScheduler) read(client, "scheduler");
@@ -41,6 +55,20 @@ final class Remains {
             });
             return left.get(5, TimeUnit.SECONDS);
         } catch (ReflectiveOperationException | ExecutionException | TimeoutException e) {
+            throw new AssertionError("cannot look into the client " + client, e);
+        }
+    }
+
+    /**
+     * The same for a client whose engine is not running now, as one on a simulated ensemble between two steps.
+     *
+     * @param client the client
+     * @return what is left; empty if nothing is
+     */
+    public static List<String> in(ZooKeeperClient client) {
+        try {
+            return look(client);
+        } catch (ReflectiveOperationException e) {
             throw new AssertionError("cannot look into the client " + client, e);
         }
     }
@@ -76,8 +104,17 @@ final class Remains {
     }
 
     private static Object read(Object owner, String name) throws ReflectiveOperationException {
-        Field field = owner.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return Objects.requireNonNull(field.get(owner), name);
+        return Objects.requireNonNull(field(owner.getClass(), name).get(owner), name);
+    }
+
+    private static Field field(Class<?> type, String name) throws NoSuchFieldException {
+        Map<String, Field> known = FIELDS.get(type);
+        Field field = known.get(name);
+        if (field == null) {
+            field = type.getDeclaredField(name);
+            field.setAccessible(true);
+            known.put(name, field);
+        }
+        return field;
     }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal;
+
+import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.EngineScheduler.Timer;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Notices that the process was stopped, by a long garbage collection, a signal, or a machine that slept: its timer comes
+ * late.
+ *
+ * <p>What a committed write says about the session's end depends on it. The leader's clock for a session is moved on by
+ * what the client's server reports every half tick. A client that runs pings often enough for that clock to be less than
+ * T/3 and half a tick behind; one that was stopped did not ping, and the leader may end the session before the next report
+ * tells it of the write. So until a report must have passed, such a write proves only what one at the beginning of the stop
+ * would have. Confined to the engine thread.
+ */
+final class Pulse {
+    private final EngineScheduler scheduler;
+    private final LongSupplier timeoutNanos;
+    private long lastBeat;
+    private boolean stopped;
+    private long stoppedAt;
+    private long resumedAt;
+    private boolean over;
+    private @Nullable Timer timer;
+
+    /**
+     * Stands still until it {@link #begin begins}.
+     *
+     * @param timeoutNanos T, the session time-out
+     */
+    Pulse(EngineScheduler scheduler, LongSupplier timeoutNanos) {
+        this.scheduler = scheduler;
+        this.timeoutNanos = timeoutNanos;
+        this.lastBeat = scheduler.nanoTime();
+    }
+
+    void begin() {
+        beat();
+        if (!over) {
+            timer = scheduler.schedule(Duration.ofNanos(timeoutNanos.getAsLong() / 16), this::begin);
+        }
+    }
+
+    void end() {
+        over = true;
+        if (timer != null) {
+            timer.cancel();
+        }
+    }
+
+    private void beat() {
+        long now = scheduler.nanoTime();
+        if (now - lastBeat > stopLength()) {
+            boolean another = !stopped || lastBeat - resumedAt >= reportDue();
+            stoppedAt = another ? lastBeat : stoppedAt;
+            resumedAt = now;
+            stopped = true;
+        }
+        lastBeat = now;
+    }
+
+    /** Shorter ones do no harm. */
+    private long stopLength() {
+        return timeoutNanos.getAsLong() / 12;
+    }
+
+    /** Half a tick, of which a session time-out has at least two. */
+    private long reportDue() {
+        return timeoutNanos.getAsLong() / 4;
+    }
+
+    /**
+     * The time as of which a committed write proves the session.
+     *
+     * @param sentAt when it was sent
+     * @return the same, or the beginning of a stop that was over only just before
+     */
+    long provenAsOf(long sentAt) {
+        beat();
+        boolean afterStop = stopped && sentAt - stoppedAt > stopLength();
+        return afterStop && sentAt - resumedAt < reportDue() ? stoppedAt : sentAt;
+    }
+}

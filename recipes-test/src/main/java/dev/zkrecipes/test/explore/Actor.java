@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.contract.Remains;
+import dev.zkrecipes.test.explore.ExploredLock.Nesting;
+import dev.zkrecipes.test.sim.Choices;
+import dev.zkrecipes.test.sim.SimulatedProcess;
+import dev.zkrecipes.test.sim.SimulatedScheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process that asks for the lock a few times, one request after the other: asynchronously, with a limit of time, by a try,
+ * or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and gives back.
+ *
+ * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of one
+ * thread are, so one process at a time makes them; the others ask asynchronously meanwhile.
+ */
+final class Actor {
+    private static final int MILLIS = 25;
+    /** By the first of them a client notices that its process was stopped. */
+    private static final int OWN_TIMERS = 1;
+
+    private final Schedule schedule;
+    private final String name;
+    private final SimulatedScheduler scheduler;
+    private final SimulatedProcess process;
+    private final ZooKeeperClient client;
+    private final List<InterProcessLock> locks;
+    private int left;
+    private boolean busy;
+    private @Nullable CompletableFuture<Lease> asked;
+
+    Actor(Schedule schedule, int number, int requests) {
+        this.schedule = schedule;
+        this.name = "client " + number;
+        this.scheduler = new SimulatedScheduler(schedule.simulation(), number, this::onEngineFailure);
+        this.process = schedule.ensemble().process(scheduler, name);
+        this.client = ZooKeeperClient.builder()
+                .operations(process, scheduler)
+                .callbackExecutor(Runnable::run)
+                .sessionTimeout(Schedule.SESSION)
+                .ownerLabel(name)
+                .build();
+        this.locks = schedule.lock().maker().make(client, ExploredLock.PATH);
+        this.left = requests;
+        scheduler.after(duration(16), this::next);
+    }
+
+    private void onEngineFailure(Throwable failure) {
+        if (failure instanceof BrokenPromise broken) {
+            throw broken;
+        }
+        schedule.judge().accuse("the engine does not fail", name + ": " + failure);
+    }
+
+    SimulatedScheduler scheduler() {
+        return scheduler;
+    }
+
+    SimulatedProcess process() {
+        return process;
+    }
+
+    boolean isDone() {
+        return left == 0 && !busy;
+    }
+
+    String describe() {
+        return name + (asked == null || asked.isDone() ? "" : ", which waits for the lock");
+    }
+
+    private Choices choices() {
+        return schedule.simulation().choices();
+    }
+
+    private void tell(String what) {
+        schedule.simulation().tell(name, () -> what);
+    }
+
+    private Duration duration(int bound) {
+        return Duration.ofMillis((long) MILLIS * choices().skewed(bound));
+    }
+
+    // ---- Requests.
+
+    private void next() {
+        if (left == 0) {
+            return;
+        }
+        left--;
+        busy = true;
+        InterProcessLock lock = locks.get(choices().next(locks.size()));
+        int kind = choices().next(8);
+        if (kind < 4 || !schedule.tryBlocking()) {
+            askAsync(lock, kind == 3);
+            return;
+        }
+        try {
+            block(lock, kind);
+        } finally {
+            schedule.endBlocking();
+        }
+        done();
+    }
+
+    private void done() {
+        busy = false;
+        if (left > 0) {
+            scheduler.after(duration(32), this::next);
+        }
+    }
+
+    private void askAsync(InterProcessLock lock, boolean mayCancel) {
+        tell("asks for " + lock.path());
+        CompletableFuture<Lease> future = lock.acquireAsync();
+        asked = future;
+        if (mayCancel) {
+            scheduler.after(duration(64), () -> {
+                if (future.cancel(false)) {
+                    tell("gives up");
+                }
+            });
+        }
+        // Told on the engine thread, as the callback executor says.
+        CompletableFuture<Void> told = future.handle((lease, failure) -> {
+            if (lease != null) {
+                onLease(lease);
+            } else {
+                onRefused(failure, mayCancel);
+            }
+            return null;
+        });
+        schedule.keep(told);
+    }
+
+    private void onLease(Lease lease) {
+        granted(lease);
+        scheduler.after(duration(64), () -> {
+            giveBack(lease);
+            done();
+        });
+    }
+
+    private void onRefused(@Nullable Throwable failure, boolean mayCancel) {
+        if (!(failure instanceof CancellationException && mayCancel) && !schedule.isClosed(this)) {
+            schedule.judge().accuse("who waits is not turned away", name + ": " + failure);
+        }
+        scheduler.after(Duration.ZERO, this::done);
+    }
+
+    private void granted(Lease lease) {
+        tell("is granted " + lease.path());
+        schedule.judge().onGranted(scheduler, name, lease, process.sessionId());
+    }
+
+    private void giveBack(Lease lease) {
+        tell("gives back " + lease.path());
+        schedule.judge().onClosing(lease);
+        schedule.keep(lease.closeAsync());
+    }
+
+    // ---- Requests that block.
+
+    private void block(InterProcessLock lock, int kind) {
+        List<Nesting> nestings = schedule.lock().nestings();
+        try {
+            if (kind == 4) {
+                tell("tries " + lock.path());
+                holdAndGiveBack(lock.tryAcquire());
+            } else if (kind == 5 || nestings.isEmpty()) {
+                tell("tries " + lock.path() + " for a while");
+                holdAndGiveBack(lock.tryAcquire(duration(128)));
+            } else {
+                nest(nestings.get(choices().next(nestings.size())));
+            }
+        } catch (InterruptedException e) {
+            tell("is interrupted");
+        } catch (LockConnectionException e) {
+            tell("cannot know: " + e.getMessage());
+        } catch (LockLostException e) {
+            tell("is told of the loss: " + e.getMessage());
+        } catch (LockException e) {
+            if (!schedule.isClosed(this)) {
+                schedule.judge().accuse("who asks is not turned away", name + ": " + e);
+            }
+        }
+    }
+
+    private void holdAndGiveBack(Optional<Lease> lease) {
+        if (lease.isPresent()) {
+            granted(lease.get());
+            scheduler.sleep(duration(64));
+            close(lease.get());
+        }
+    }
+
+    /** The outer one is given back first. */
+    private void nest(Nesting nesting) throws InterruptedException {
+        InterProcessLock outer = locks.get(nesting.outer());
+        tell("takes " + outer.path() + " and then the other mode, or the same again");
+        Optional<Lease> first = outer.tryAcquire(duration(128));
+        if (first.isEmpty()) {
+            return;
+        }
+        List<Lease> holds = new ArrayList<>(first.stream().toList());
+        try {
+            granted(holds.get(0));
+            scheduler.sleep(duration(32));
+            Optional<Lease> second = locks.get(nesting.inner()).tryAcquire(Duration.ofMinutes(5));
+            second.ifPresent(lease -> {
+                holds.add(lease);
+                granted(lease);
+            });
+            scheduler.sleep(duration(32));
+            close(holds.remove(0));
+            scheduler.sleep(duration(32));
+        } finally {
+            holds.forEach(this::close);
+        }
+    }
+
+    private void close(Lease lease) {
+        tell("gives back " + lease.path());
+        schedule.judge().onClosing(lease);
+        lease.close();
+    }
+
+    // ---- The end.
+
+    void close() {
+        tell("closes its client");
+        left = 0;
+        client.close();
+    }
+
+    /** What should not be there any more when all is given back. */
+    List<String> leftovers() {
+        List<String> found = new ArrayList<>();
+        if (process.watches() > 0) {
+            found.add(name + " has " + process.watches() + " watches");
+        }
+        if (scheduler.timers() > OWN_TIMERS) {
+            found.add(name + " has set " + scheduler.timers() + " timers");
+        }
+        Remains.in(client).forEach(what -> found.add(name + ": " + what));
+        return found;
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.test.sim.Choices;
+import dev.zkrecipes.test.sim.SimulatedZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Faults, one after the other, until there were enough of them. */
+final class Chaos {
+    private static final int MILLIS = 25;
+
+    private final Schedule schedule;
+    private final SimulatedZooKeeper ensemble;
+    private final List<Fault> kinds;
+    private int left;
+
+    Chaos(Schedule schedule, Set<Fault> kinds, int count) {
+        this.schedule = schedule;
+        this.ensemble = schedule.ensemble();
+        this.kinds = List.copyOf(kinds).stream().sorted().toList();
+        this.left = this.kinds.isEmpty() ? 0 : count;
+        plan();
+    }
+
+    boolean isOver() {
+        return left == 0 && !ensemble.isTroubled();
+    }
+
+    private Choices choices() {
+        return schedule.simulation().choices();
+    }
+
+    private Duration duration(int bound) {
+        return Duration.ofMillis((long) MILLIS * choices().skewed(bound));
+    }
+
+    private void plan() {
+        if (left > 0) {
+            schedule.simulation().after(duration(96), () -> {
+                left--;
+                strike();
+                plan();
+            });
+        }
+    }
+
+    private void strike() {
+        Actor victim = schedule.actors().get(choices().next(schedule.actors().size()));
+        switch (kinds.get(choices().next(kinds.size()))) {
+            case DISCONNECT -> victim.process().disconnect();
+            case STALL -> victim.process().stall(long_());
+            case OUTAGE -> victim.process().cutOff(long_());
+            case PAUSE -> victim.scheduler().pause(long_());
+            case EXPIRY -> {
+                schedule.judge().endedByOperator(victim.process().sessionId());
+                ensemble.expire(victim.process().sessionId());
+            }
+            case CUT_FOLLOWER -> {
+                if (!ensemble.isTroubled()) {
+                    ensemble.cutFollower(choices().next(2), long_());
+                }
+            }
+            case DEPOSED_LEADER -> {
+                if (!ensemble.isTroubled()) {
+                    ensemble.deposeLeader(long_());
+                }
+            }
+            case DELETION -> onSomeNode(true);
+            case CHANGE -> onSomeNode(false);
+            case REAPING -> ensemble.reapContainers();
+            case INTERRUPT -> schedule.interrupt();
+            case CLOSE -> schedule.close(victim);
+        }
+    }
+
+    /** Mostly shorter than a session time-out, and up to twice as long. */
+    private Duration long_() {
+        return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
+    }
+
+    private void onSomeNode(boolean delete) {
+        List<Place> nodes = new ArrayList<>(schedule.lockNodes());
+        if (!nodes.isEmpty()) {
+            String path = nodes.get(choices().next(nodes.size())).path();
+            if (delete) {
+                schedule.judge().deletedByOperator(path);
+                ensemble.deleteNode(path);
+            } else {
+                ensemble.touchNode(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.ZooKeeperClient;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A lock to explore: how each process makes it, and what it promises.
+ *
+ * <pre>{@code
+ * ExploredLock mutex = ExploredLock.of("mutex", (front, self) -> front.isEmpty(),
+ *         (client, path) -> List.of(new InterProcessMutex(client, path)))
+ *     .withNesting(0, 0);
+ * }</pre>
+ *
+ * <p>Immutable.
+ */
+public final class ExploredLock {
+    /** Where the locks are. */
+    static final String PATH = "/locks";
+
+    private final String name;
+    private final Rule rule;
+    private final Maker maker;
+    private final List<Nesting> nestings;
+
+    /** Makes what one process uses. */
+    @FunctionalInterface
+    public interface Maker {
+        /**
+         * Makes the locks, or the modes of one lock.
+         *
+         * @param client the process' client
+         * @param path a path that is all theirs
+         * @return at least one; a process asks for one of them at a time, by any of its methods
+         */
+        List<InterProcessLock> make(ZooKeeperClient client, String path);
+    }
+
+    /** Two locks of which a thread that holds the first may take the second and then give back the first. */
+    record Nesting(int outer, int inner) {}
+
+    private ExploredLock(String name, Rule rule, Maker maker, List<Nesting> nestings) {
+        this.name = name;
+        this.rule = rule;
+        this.maker = maker;
+        this.nestings = nestings;
+    }
+
+    /**
+     * A lock.
+     *
+     * @param name what to call it
+     * @param rule what it promises, on each path where it has nodes
+     * @param maker makes it in each process
+     * @return the lock
+     */
+    public static ExploredLock of(String name, Rule rule, Maker maker) {
+        return new ExploredLock(name, rule, maker, List.of());
+    }
+
+    /**
+     * The same, where a thread may take one while it holds another: the same one, if it is re-entrant, or the shared mode
+     * beside the exclusive one. It then gives back the outer one first.
+     *
+     * @param outer which of what the maker makes, from 0
+     * @param inner the other one
+     * @return the lock
+     */
+    public ExploredLock withNesting(int outer, int inner) {
+        List<Nesting> more = new ArrayList<>(nestings);
+        more.add(new Nesting(outer, inner));
+        return new ExploredLock(name, rule, maker, List.copyOf(more));
+    }
+
+    /**
+     * What it is called.
+     *
+     * @return the name
+     */
+    public String name() {
+        return name;
+    }
+
+    Rule rule() {
+        return rule;
+    }
+
+    Maker maker() {
+        return maker;
+    }
+
+    List<Nesting> nestings() {
+        return nestings;
+    }
+}

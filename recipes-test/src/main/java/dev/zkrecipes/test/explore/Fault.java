@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+/** What can go wrong in a schedule, besides messages that are late. */
+public enum Fault {
+    /** A connection breaks; what is under way may or may not arrive. */
+    DISCONNECT,
+    /** A connection goes dead for a while without anybody being told. */
+    STALL,
+    /** No server can be reached from a process for a while. */
+    OUTAGE,
+    /** A process stops for a while, past its session's end or not. */
+    PAUSE,
+    /** The ensemble ends a session. */
+    EXPIRY,
+    /** A follower is cut off from its leader and goes on serving reads. */
+    CUT_FOLLOWER,
+    /** The leader is cut off; another one is elected; some of what was under way survives. */
+    DEPOSED_LEADER,
+    /** An operator deletes a lock node. */
+    DELETION,
+    /** Somebody writes to a lock node, which spends the watches on it. */
+    CHANGE,
+    /** The server removes lock paths that are empty. */
+    REAPING,
+    /** A thread is interrupted while it waits. */
+    INTERRUPT,
+    /** A process closes its client. */
+    CLOSE
+}

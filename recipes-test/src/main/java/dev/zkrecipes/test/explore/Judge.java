@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.test.sim.NodeTree;
+import dev.zkrecipes.test.sim.SimulatedScheduler;
+import dev.zkrecipes.test.sim.SimulatedZooKeeper;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches over the promises, by what the ensemble has committed and by what the processes are told. The order of the
+ * committed transactions is the order of events: a lease whose node was deleted there is over, whoever knows.
+ */
+final class Judge {
+    private final SimulatedZooKeeper ensemble;
+    private final Rule rule;
+    private final List<Holding> open = new ArrayList<>();
+    private final Map<String, Place> granted = new HashMap<>();
+    private final Map<String, List<Token>> tokens = new HashMap<>();
+    private final Set<String> deletedByOperator = new HashSet<>();
+    private final Set<Long> endedByOperator = new HashSet<>();
+    private @Nullable BrokenPromise found;
+
+    /** A lease as its holder has it. */
+    private record Holding(SimulatedScheduler process, String who, Lease lease, long session, List<String> nodes) {}
+
+    /** The token that a node was granted with. */
+    private record Token(String who, Place place, long token) {}
+
+    Judge(SimulatedZooKeeper ensemble, Rule rule) {
+        this.ensemble = ensemble;
+        this.rule = rule;
+        ensemble.onCommit(deleted -> deleted.forEach(granted::remove));
+    }
+
+    void accuse(String promise, String message) {
+        if (found == null) {
+            found = new BrokenPromise(promise, message);
+        }
+    }
+
+    /** After each step. */
+    void look() {
+        for (Holding holding : open) {
+            if (!holding.process().isPaused() && holding.lease().isValid()) {
+                requireNodes(holding);
+            }
+        }
+        throwIfFound();
+    }
+
+    void throwIfFound() {
+        if (found != null) {
+            throw found;
+        }
+    }
+
+    private void requireNodes(Holding holding) {
+        for (String node : holding.nodes()) {
+            if (!ensemble.committed().exists(node)
+                    && !deletedByOperator.contains(node)
+                    && !endedByOperator.contains(holding.session())) {
+                accuse(
+                        "a stale lease is not valid",
+                        holding.who() + " has a valid lease of " + node + ", which is gone");
+            }
+        }
+    }
+
+    /** Of a node that others delete, its holder cannot know before the next check. */
+    void deletedByOperator(String node) {
+        deletedByOperator.add(node);
+    }
+
+    /** Nor of a session that is ended before its time. */
+    void endedByOperator(long session) {
+        endedByOperator.add(session);
+    }
+
+    /** A process was given a lease. */
+    void onGranted(SimulatedScheduler process, String who, Lease lease, long newestSession) {
+        List<String> nodes;
+        Map<String, Long> fencing;
+        try {
+            nodes = lease.guards().stream().map(Op::getPath).toList();
+            fencing = lease.fencingTokens();
+        } catch (LockLostException e) {
+            return; // lost before it was told of, and says so
+        }
+        long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
+        open.add(new Holding(process, who, lease, session, nodes));
+        for (String node : nodes) {
+            if (ensemble.committed().exists(node)) {
+                Place place = Place.of(node);
+                requireTurn(who, place);
+                requireToken(who, place, fencing.getOrDefault(place.lockPath(), -1L));
+                granted.put(node, place);
+                requireExclusion(place.lockPath());
+            }
+        }
+    }
+
+    void onClosing(Lease lease) {
+        open.removeIf(holding -> holding.lease() == lease);
+    }
+
+    /** Fair, and so exclusive too: whoever came before and is still there lets it. */
+    private void requireTurn(String who, Place place) {
+        NodeTree tree = ensemble.committed();
+        List<String> front = tree.children(place.lockPath()).stream()
+                .flatMap(name -> Place.of(place.lockPath(), name).stream())
+                .filter(other -> isInFront(other, place))
+                .sorted()
+                .map(Place::kind)
+                .toList();
+        if (!rule.mayHold(front, place.kind())) {
+            accuse("nobody is granted out of turn", who + " is granted " + place.path() + " behind " + front);
+        }
+    }
+
+    private void requireExclusion(String lockPath) {
+        List<Place> holders = granted.values().stream()
+                .filter(place -> place.lockPath().equals(lockPath))
+                .sorted()
+                .toList();
+        for (Place holder : holders) {
+            List<String> front = holders.stream()
+                    .filter(other -> isInFront(other, holder))
+                    .map(Place::kind)
+                    .toList();
+            if (!rule.mayHold(front, holder.kind())) {
+                accuse("holders do not conflict", "all of these hold: " + holders);
+            }
+        }
+    }
+
+    /** Of two with one number, which a change of mode makes, neither is in front; of two sessions, both are. */
+    private boolean isInFront(Place other, Place place) {
+        NodeTree tree = ensemble.committed();
+        return other.number() < place.number()
+                || (other.number() == place.number()
+                        && !tree.owner(other.path()).equals(tree.owner(place.path())));
+    }
+
+    private void requireToken(String who, Place place, long token) {
+        List<Token> earlier = tokens.computeIfAbsent(place.lockPath(), path -> new ArrayList<>());
+        for (Token other : earlier) {
+            boolean conflicts = !rule.mayHold(List.of(other.place().kind()), place.kind());
+            boolean isShared =
+                    other.place().number() == place.number() && other.who().equals(who);
+            if (conflicts && (isShared ? token < other.token() : token <= other.token())) {
+                accuse("tokens rise", who + " is granted " + place.path() + " with token " + token + " after " + other);
+            }
+        }
+        earlier.add(new Token(who, place, token));
+    }
+}

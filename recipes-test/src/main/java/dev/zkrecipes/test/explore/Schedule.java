@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.test.sim.Choices;
+import dev.zkrecipes.test.sim.NodeTree;
+import dev.zkrecipes.test.sim.SimulatedZooKeeper;
+import dev.zkrecipes.test.sim.Simulation;
+import dev.zkrecipes.test.sim.Trace;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run: some processes on one path, some faults, and what must be true at every step and at the end, when the faults are
+ * over. What happens is a function of the choices.
+ */
+final class Schedule {
+    static final Duration SESSION = Duration.ofSeconds(6);
+    private static final Duration TICK = SESSION.dividedBy(6);
+    private static final Duration LONGEST = SESSION.multipliedBy(40);
+    private static final int SLICES = 40;
+
+    private final ExploredLock lock;
+    private final Simulation simulation;
+    private final SimulatedZooKeeper ensemble;
+    private final Judge judge;
+    private final List<Actor> actors = new ArrayList<>();
+    private final Set<Actor> closed = new HashSet<>();
+    private final Deque<CompletableFuture<?>> kept = new ArrayDeque<>();
+    private final Chaos chaos;
+    private boolean blocking;
+
+    Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
+        this.lock = lock;
+        this.simulation = new Simulation(choices, trace);
+        this.ensemble = new SimulatedZooKeeper(simulation, SESSION, TICK);
+        this.judge = new Judge(ensemble, lock.rule());
+        if (choices.next(16) == 1) {
+            ensemble.beginCountersAt(oldCounter(choices));
+        }
+        for (int i = 1; i <= clients; i++) {
+            actors.add(new Actor(this, i, 1 + choices.next(3)));
+        }
+        this.chaos = new Chaos(this, faults, choices.next(5));
+        simulation.afterEachStep(judge::look);
+    }
+
+    /** Just before one of the limits of the sequence counter. */
+    private static int oldCounter(Choices choices) {
+        int near = choices.next(4);
+        return switch (choices.next(3)) {
+            case 0 -> (1 << 30) - near;
+            case 1 -> Integer.MAX_VALUE - (1 << 20) - near;
+            default -> Integer.MAX_VALUE - near;
+        };
+    }
+
+    ExploredLock lock() {
+        return lock;
+    }
+
+    Simulation simulation() {
+        return simulation;
+    }
+
+    SimulatedZooKeeper ensemble() {
+        return ensemble;
+    }
+
+    Judge judge() {
+        return judge;
+    }
+
+    List<Actor> actors() {
+        return actors;
+    }
+
+    /** Whether an actor may block now; then it must say when it does no more. */
+    boolean tryBlocking() {
+        boolean may = !blocking;
+        blocking = true;
+        return may;
+    }
+
+    void endBlocking() {
+        blocking = false;
+        boolean wasInterrupted = Thread.interrupted(); // too late for the call that it was meant for
+        simulation.tell("schedule", () -> wasInterrupted ? "an interrupt came late" : "a blocking call is over");
+    }
+
+    void interrupt() {
+        if (blocking) {
+            simulation.tell("schedule", () -> "interrupts who blocks");
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Closing blocks; while somebody else does, nobody can. */
+    void close(Actor actor) {
+        if (tryBlocking()) {
+            try {
+                closed.add(actor);
+                actor.close();
+            } finally {
+                endBlocking();
+            }
+        }
+    }
+
+    boolean isClosed(Actor actor) {
+        return closed.contains(actor);
+    }
+
+    /** Something whose end nobody waits for. */
+    void keep(CompletableFuture<?> future) {
+        kept.add(future);
+    }
+
+    List<Place> lockNodes() {
+        NodeTree tree = ensemble.committed();
+        List<Place> found = new ArrayList<>();
+        for (String path : lockPaths(tree)) {
+            tree.children(path).stream()
+                    .flatMap(name -> Place.of(path, name).stream())
+                    .sorted()
+                    .forEach(found::add);
+        }
+        return found;
+    }
+
+    private static List<String> lockPaths(NodeTree tree) {
+        List<String> paths = new ArrayList<>();
+        if (tree.exists(ExploredLock.PATH)) {
+            paths.add(ExploredLock.PATH);
+            tree.children(ExploredLock.PATH).stream()
+                    .filter(name -> Place.of(ExploredLock.PATH, name).isEmpty())
+                    .sorted()
+                    .forEach(name -> paths.add(ExploredLock.PATH + "/" + name));
+        }
+        return paths;
+    }
+
+    /**
+     * Runs to the end.
+     *
+     * @throws BrokenPromise if a promise was broken
+     */
+    void run() {
+        try {
+            runUntilDone();
+            awaitNothingLeft();
+        } finally {
+            Thread.interrupted(); // nobody's any more
+        }
+    }
+
+    private void runUntilDone() {
+        long limit = simulation.now() + LONGEST.toNanos();
+        while (!chaos.isOver() || !actors.stream().allMatch(Actor::isDone)) {
+            if (!simulation.step(limit)) {
+                List<String> waiting = actors.stream()
+                        .filter(actor -> !actor.isDone())
+                        .map(Actor::describe)
+                        .toList();
+                throw new BrokenPromise(
+                        "every waiter is granted or told why not",
+                        "after " + LONGEST + ": " + waiting + ", " + lockNodes());
+            }
+        }
+        judge.throwIfFound();
+    }
+
+    private void awaitNothingLeft() {
+        List<String> left = leftovers();
+        for (int slice = 0; slice < SLICES && !left.isEmpty(); slice++) {
+            simulation.passUntil(simulation.now() + SESSION.toNanos() / 4);
+            left = leftovers();
+        }
+        if (!left.isEmpty()) {
+            throw new BrokenPromise("nothing is left behind", String.join("; ", left));
+        }
+    }
+
+    private List<String> leftovers() {
+        List<String> left = new ArrayList<>();
+        lockNodes().forEach(place -> left.add("the node " + place.path()));
+        // One may stay on a path that lives on, such as a semaphore's own.
+        ensemble.watchedNodes().stream()
+                .filter(path -> !ensemble.committed().exists(path))
+                .forEach(path -> left.add("a watch at a server on " + path));
+        actors.stream().filter(actor -> !closed.contains(actor)).forEach(actor -> left.addAll(actor.leftovers()));
+        return left;
+    }
+}

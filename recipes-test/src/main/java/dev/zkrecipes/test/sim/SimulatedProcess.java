@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process with one ZooKeeper handle after another, as one {@code ZooKeeperClient} opens them, and what can happen to its
+ * connection. Not thread-safe.
+ */
+public final class SimulatedProcess implements ZooKeeperOperations.Factory {
+    private final SimulatedZooKeeper ensemble;
+    private final SimulatedScheduler scheduler;
+    private final String name;
+    private @Nullable SimulatedSession newest;
+    private long cutOffUntil;
+    private int opened;
+
+    SimulatedProcess(SimulatedZooKeeper ensemble, SimulatedScheduler scheduler, String name) {
+        this.ensemble = ensemble;
+        this.scheduler = scheduler;
+        this.name = name;
+    }
+
+    @Override
+    public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> states) {
+        SimulatedSession session = new SimulatedSession(ensemble, this, states);
+        newest = session;
+        opened++;
+        return session;
+    }
+
+    SimulatedScheduler scheduler() {
+        return scheduler;
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isCutOff() {
+        return ensemble.simulation().now() < cutOffUntil;
+    }
+
+    /**
+     * How many handles were opened.
+     *
+     * @return their number
+     */
+    public int opened() {
+        return opened;
+    }
+
+    /**
+     * The id of the newest handle's session.
+     *
+     * @return the id; 0 before the first connection
+     */
+    public long sessionId() {
+        return newest == null ? 0 : newest.sessionId();
+    }
+
+    /**
+     * How many watches the newest handle knows, on the client's side.
+     *
+     * @return one for each node and watcher
+     */
+    public int watches() {
+        return newest == null ? 0 : newest.watchCount();
+    }
+
+    /** Breaks the connection, if there is one. */
+    public void disconnect() {
+        if (newest != null) {
+            newest.disconnect("the connection breaks");
+        }
+    }
+
+    /**
+     * Lets nothing through for a while, in either direction; neither side is told.
+     *
+     * @param time how long
+     */
+    public void stall(Duration time) {
+        if (newest != null) {
+            newest.stall(time);
+        }
+    }
+
+    /**
+     * Breaks the connection, if there is one, and lets no other come about for a while.
+     *
+     * @param time how long
+     */
+    public void cutOff(Duration time) {
+        cutOffUntil = Math.max(cutOffUntil, ensemble.simulation().now() + time.toNanos());
+        disconnect();
+    }
+}

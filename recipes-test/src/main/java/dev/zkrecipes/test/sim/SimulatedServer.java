@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.spi.ZooKeeperOperations.NodeEvent;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One server: answers reads from what it has applied, which may be less than what is committed, and passes writes on to
+ * its leader. Cut off from the leader it goes on serving for a while.
+ */
+final class SimulatedServer {
+    private final int id;
+    private final SimulatedZooKeeper ensemble;
+    private final Simulation simulation;
+    private final Set<Connection> connections = new LinkedHashSet<>();
+    private final Map<String, Set<Connection>> watches = new LinkedHashMap<>();
+    private final Set<Long> touched = new LinkedHashSet<>();
+    private final Deque<Runnable> unsent = new ArrayDeque<>();
+    private boolean reportPlanned;
+    private boolean cut;
+    private boolean serving = true;
+    private int applied;
+    private long lastToLeader;
+    private long lastFromLeader;
+
+    SimulatedServer(int id, SimulatedZooKeeper ensemble) {
+        this.id = id;
+        this.ensemble = ensemble;
+        this.simulation = ensemble.simulation();
+    }
+
+    int id() {
+        return id;
+    }
+
+    boolean isServing() {
+        return serving;
+    }
+
+    boolean isCut() {
+        return cut;
+    }
+
+    private boolean isLeading() {
+        return ensemble.leader().server() == this;
+    }
+
+    NodeTree tree() {
+        return ensemble.treeAfter(applied);
+    }
+
+    long lastZxid() {
+        return ensemble.zxidAfter(applied);
+    }
+
+    // ---- Connections.
+
+    /** A session that comes back has its old connection to this server closed: nothing late can come through that. */
+    void opened(Connection connection) {
+        List.copyOf(connections).stream()
+                .filter(old -> old.session() != 0 && old.session() == connection.session())
+                .forEach(Connection::closeByServer);
+        connections.add(connection);
+    }
+
+    void closed(Connection connection) {
+        connections.remove(connection);
+        watches.values().forEach(watchers -> watchers.remove(connection));
+        watches.values().removeIf(Set::isEmpty);
+    }
+
+    void watch(String path, Connection connection) {
+        watches.computeIfAbsent(path, key -> new LinkedHashSet<>()).add(connection);
+    }
+
+    Set<String> watchedNodes() {
+        return watches.keySet();
+    }
+
+    /** There was traffic of a session: the leader's clock for it is moved on with the next report. */
+    void touch(long session) {
+        if (isLeading()) {
+            ensemble.leader().sessions().touch(session);
+            return;
+        }
+        touched.add(session);
+        if (!reportPlanned) {
+            reportPlanned = true;
+            long half = ensemble.tick() / 2;
+            simulation.plan((simulation.now() / half + 1) * half, this::report);
+        }
+    }
+
+    private void report() {
+        reportPlanned = false;
+        List<Long> sessions = new ArrayList<>(touched);
+        touched.clear();
+        toLeader(() -> sessions.forEach(ensemble.leader().sessions()::touch));
+    }
+
+    // ---- To and from the leader.
+
+    /** Sends something to the leader, in order; while the line is cut it waits. */
+    void toLeader(Runnable message) {
+        if (cut) {
+            unsent.add(message);
+            return;
+        }
+        Leader sentTo = ensemble.leader();
+        lastToLeader = Math.max(lastToLeader, simulation.now() + (isLeading() ? 0 : simulation.lag()));
+        simulation.plan(lastToLeader, () -> {
+            if (sentTo.isInOffice()) {
+                message.run();
+            }
+        });
+    }
+
+    /** The answer to something that was sent to the leader. */
+    void fromLeader(Runnable message) {
+        lastFromLeader = Math.max(lastFromLeader, simulation.now() + (isLeading() ? 0 : simulation.lag()));
+        simulation.plan(lastFromLeader, () -> {
+            if (!cut && serving) {
+                message.run();
+            }
+        });
+    }
+
+    /** More is committed than this server has applied. */
+    void catchUpLater() {
+        if (isLeading()) {
+            catchUp(ensemble.committedCount());
+        } else {
+            int known = ensemble.committedCount();
+            fromLeader(() -> catchUp(known));
+        }
+    }
+
+    void catchUp(int known) {
+        while (applied < known) {
+            Leader.Proposal next = ensemble.entry(applied);
+            applied++;
+            apply(next);
+        }
+    }
+
+    private void apply(Leader.Proposal entry) {
+        for (Draft.Change change : entry.transaction().changes()) {
+            switch (change.kind()) {
+                case DELETED -> fire(change.path(), NodeEvent.DELETED);
+                case CHANGED -> fire(change.path(), NodeEvent.CHANGED);
+                case CREATED -> {} // the engine watches only what exists
+            }
+        }
+        Connection origin = entry.origin();
+        Request<?> request = entry.request();
+        if (origin != null && request != null && origin.server() == this) {
+            request.answerWith(entry.transaction().answer());
+            origin.answerInOrder();
+        }
+        long ended = entry.transaction().ends();
+        if (ended != 0) {
+            List.copyOf(connections).stream()
+                    .filter(connection -> connection.session() == ended)
+                    .forEach(Connection::closeByServer);
+        }
+    }
+
+    private void fire(String path, NodeEvent event) {
+        Set<Connection> watchers = watches.remove(path);
+        if (watchers != null) {
+            watchers.forEach(connection -> connection.notify(path, event));
+        }
+    }
+
+    // ---- Faults.
+
+    /** The line to the leader goes dead; neither side knows. */
+    void cutOff() {
+        cut = true;
+    }
+
+    /** It has noticed that it has no leader, or lost its term: no client is served until it is back. */
+    void stopServing() {
+        serving = false;
+        unsent.clear();
+        touched.clear();
+        List.copyOf(connections).forEach(Connection::closeByServer);
+    }
+
+    /** The line is back: what was not lost meanwhile goes through, and what was missed is made up for. */
+    void reconnect() {
+        cut = false;
+        serving = true;
+        List<Runnable> waiting = List.copyOf(unsent);
+        unsent.clear();
+        waiting.forEach(this::toLeader);
+        catchUpLater();
+    }
+}

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ZooKeeper handle: its requests, its watches, and its connection, as ZooKeeper's own client keeps them. What is said
+ * here of connections happens on the handle's own threads; the engine is told in order on its thread.
+ */
+final class SimulatedSession implements ZooKeeperOperations {
+    private final SimulatedZooKeeper ensemble;
+    private final Simulation simulation;
+    private final SimulatedProcess process;
+    private final SimulatedScheduler scheduler;
+    private final Consumer<State> states;
+    private final long timeout;
+    private final Deque<Request<?>> unsent = new ArrayDeque<>();
+    private final Deque<Request<?>> unanswered = new ArrayDeque<>();
+    private final Map<String, Set<Consumer<NodeEvent>>> watches = new LinkedHashMap<>();
+    private State state = State.CONNECTING;
+    private @Nullable Connection connection;
+    private long sessionId;
+    private long lastSent;
+    private long lastHeard;
+    private long lastZxid;
+
+    SimulatedSession(SimulatedZooKeeper ensemble, SimulatedProcess process, Consumer<State> states) {
+        this.ensemble = ensemble;
+        this.simulation = ensemble.simulation();
+        this.process = process;
+        this.scheduler = process.scheduler();
+        this.states = states;
+        this.timeout = ensemble.timeout().toNanos();
+        this.lastHeard = simulation.now();
+        connectLater();
+    }
+
+    SimulatedZooKeeper ensemble() {
+        return ensemble;
+    }
+
+    SimulatedScheduler scheduler() {
+        return scheduler;
+    }
+
+    int watchCount() {
+        return watches.values().stream().mapToInt(Set::size).sum();
+    }
+
+    private void tell(String what) {
+        simulation.tell(process.name(), () -> what);
+    }
+
+    // ---- Connecting.
+
+    private void connectLater() {
+        scheduler.planHere(simulation.now() + 10 * simulation.lag(), this::connect);
+    }
+
+    private void connect() {
+        if (state.isFinal() || connection != null) {
+            return;
+        }
+        SimulatedServer server = ensemble.server(simulation.choices().next(3));
+        if (process.isCutOff() || !server.isServing()) {
+            failAll(Code.CONNECTIONLOSS);
+            connectLater();
+            return;
+        }
+        Connection begun = new Connection(simulation, this, server, sessionId);
+        connection = begun;
+        lastSent = simulation.now();
+        begun.toServer(() -> shakeHands(begun, server));
+        scheduler.planHere(simulation.now() + timeout / 3, () -> {
+            if (connection == begun && state != State.CONNECTED) {
+                disconnect("got no answer from server " + server.id());
+            }
+        });
+    }
+
+    /** Since 3.9.3 the client itself takes its session for expired at four thirds of the time-out. */
+    private void endIfOverdue() {
+        if (sessionId != 0
+                && !state.isFinal()
+                && state != State.CONNECTED
+                && simulation.now() - lastHeard >= timeout * 4 / 3) {
+            end(State.EXPIRED, "ends the session itself: no server was heard for too long");
+        }
+    }
+
+    /** At the server. One that has seen less than the client has does not take it. */
+    private void shakeHands(Connection begun, SimulatedServer server) {
+        if (!server.isServing() || server.lastZxid() < lastZxid) {
+            begun.closeByServer();
+            return;
+        }
+        long known = begun.session();
+        server.opened(begun);
+        if (known == 0) {
+            long made = ensemble.newSession();
+            begun.attach(made);
+            server.toLeader(() -> ensemble.leader().sessions().add(made, timeout, server.id()));
+            begun.receive(
+                    Request.ownWrite("create session", draft -> Answer.ok(made), answer -> onConnected(begun, made)));
+        } else {
+            server.toLeader(() -> {
+                boolean lives = ensemble.leader().sessions().revalidate(known, server.id());
+                server.fromLeader(() -> begun.toClient(() -> {
+                    if (lives) {
+                        onConnected(begun, known);
+                    } else {
+                        end(State.EXPIRED, "is told that session " + known + " has ended");
+                    }
+                }));
+            });
+        }
+    }
+
+    private void onConnected(Connection made, long id) {
+        if (connection != made || state.isFinal()) {
+            return;
+        }
+        sessionId = id;
+        lastHeard = simulation.now();
+        become(
+                State.CONNECTED,
+                "session " + id + " is connected to server " + made.server().id());
+        if (!watches.isEmpty()) {
+            setWatchesAgain();
+        }
+        while (!unsent.isEmpty()) {
+            send(unsent.remove());
+        }
+        keepAlive(made);
+    }
+
+    private void setWatchesAgain() {
+        List<String> paths = List.copyOf(watches.keySet());
+        long seen = lastZxid;
+        send(Request.ownRead(
+                "set watches again",
+                (server, asker) -> {
+                    for (String path : paths) {
+                        TreeNode node = server.tree().get(path);
+                        if (node == null) {
+                            asker.notify(path, NodeEvent.DELETED);
+                        } else if (node.mzxid() > seen) {
+                            asker.notify(path, NodeEvent.CHANGED);
+                        } else {
+                            server.watch(path, asker);
+                        }
+                    }
+                    return Answer.ok(paths.size());
+                },
+                answer -> {}));
+    }
+
+    /** Pings when it has sent nothing for a third of the time-out, gives up when it has heard nothing for two thirds. */
+    private void keepAlive(Connection kept) {
+        long due = Math.min(lastSent + timeout / 3, lastHeard + timeout * 2 / 3);
+        scheduler.planHere(due, () -> {
+            if (connection != kept || state != State.CONNECTED) {
+                return;
+            }
+            if (simulation.now() - lastHeard >= timeout * 2 / 3) {
+                disconnect("has heard nothing for too long");
+                return;
+            }
+            if (simulation.now() - lastSent >= timeout / 3) {
+                lastSent = simulation.now();
+                kept.ping();
+            }
+            keepAlive(kept);
+        });
+    }
+
+    void heard() {
+        lastHeard = simulation.now();
+    }
+
+    void disconnect(String why) {
+        Connection lost = connection;
+        if (lost == null) {
+            return;
+        }
+        connection = null;
+        lost.closeByClient();
+        if (!state.isFinal()) {
+            failAll(Code.CONNECTIONLOSS);
+            if (state == State.CONNECTED) {
+                become(State.DISCONNECTED, why);
+            }
+            connectLater();
+            scheduler.planHere(lastHeard + timeout * 4 / 3, this::endIfOverdue);
+        }
+    }
+
+    void stall(Duration time) {
+        if (connection != null) {
+            tell("the line is dead for " + time);
+            connection.stall(time);
+        }
+    }
+
+    /** The server has closed the connection. */
+    void onClosed() {
+        disconnect("the server hangs up");
+    }
+
+    private void end(State how, String why) {
+        become(how, why);
+        Connection last = connection;
+        connection = null;
+        if (last != null) {
+            last.closeByClient();
+        }
+        failAll(Code.SESSIONEXPIRED);
+        watches.clear();
+    }
+
+    private void become(State next, String why) {
+        tell(why);
+        state = next;
+        scheduler.execute(() -> states.accept(next));
+    }
+
+    /** What was sent may have been applied; what was not sent was not. Neither is told. */
+    private void failAll(Code code) {
+        List<Request<?>> all = new ArrayList<>(unanswered);
+        all.addAll(unsent);
+        unanswered.clear();
+        unsent.clear();
+        for (Request<?> request : all) {
+            simulation.tell(process.name(), () -> "gets no answer to " + request);
+            request.fail(code, scheduler::execute);
+        }
+    }
+
+    // ---- Requests.
+
+    private void submit(Request<?> request) {
+        if (state.isFinal()) {
+            request.fail(Code.SESSIONEXPIRED, scheduler::execute);
+        } else if (state == State.CONNECTED) {
+            send(request);
+        } else {
+            unsent.add(request);
+        }
+    }
+
+    private void send(Request<?> request) {
+        Connection to = connection;
+        if (to == null) {
+            throw new IllegalStateException("connected without a connection");
+        }
+        lastSent = simulation.now();
+        unanswered.add(request);
+        to.send(request);
+    }
+
+    void onReply(Request<?> request, long zxid) {
+        heard();
+        lastZxid = Math.max(lastZxid, zxid);
+        unanswered.remove(request);
+        simulation.tell(process.name(), () -> "hears " + request);
+        request.arrive(scheduler::execute);
+    }
+
+    void onWatch(String path, NodeEvent event) {
+        heard();
+        Set<Consumer<NodeEvent>> told = watches.remove(path);
+        if (told != null) {
+            simulation.tell(process.name(), () -> "is told that " + path + " is " + event);
+            told.forEach(watch -> scheduler.execute(() -> watch.accept(event)));
+        }
+    }
+
+    @Override
+    public State initialState() {
+        return State.CONNECTING;
+    }
+
+    @Override
+    public long sessionId() {
+        return sessionId;
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+        return ensemble.timeout();
+    }
+
+    @Override
+    public Optional<ZooKeeper> handle() {
+        return Optional.empty();
+    }
+
+    @Override
+    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+        submit(Request.write(
+                "create " + prefix,
+                draft -> {
+                    Code code = draft.create(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL);
+                    return code == Code.OK
+                            ? Answer.ok(new Created(draft.created(), draft.stat(draft.created())))
+                            : Answer.failed(code);
+                },
+                reply));
+    }
+
+    @Override
+    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        submit(Request.write(
+                "create container " + path,
+                draft -> new Answer<>(draft.create(path, new byte[0], acl, CreateMode.CONTAINER), path),
+                reply));
+    }
+
+    @Override
+    public void delete(String path, Consumer<Answer<String>> reply) {
+        submit(Request.write("delete " + path, draft -> new Answer<>(draft.delete(path, -1), path), reply));
+    }
+
+    @Override
+    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        List<Op> all = List.copyOf(operations);
+        submit(
+                Operations.areReads(all)
+                        ? Request.read(
+                                "read " + all.size(), (server, asker) -> Operations.read(server.tree(), all), reply)
+                        : Request.write("multi of " + all.size(), draft -> Operations.write(draft, all), reply));
+    }
+
+    @Override
+    public void children(String path, Consumer<Answer<Children>> reply) {
+        submit(Request.read(
+                "list " + path,
+                (server, asker) -> {
+                    TreeNode node = server.tree().get(path);
+                    return node == null
+                            ? Answer.failed(Code.NONODE)
+                            : Answer.ok(new Children(server.tree().children(path), node.stat()));
+                },
+                reply));
+    }
+
+    @Override
+    public void read(String path, Consumer<Answer<Content>> reply) {
+        submit(Request.read("read " + path, (server, asker) -> content(server, path), reply));
+    }
+
+    @Override
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        submit(Request.read(
+                "read the ACL of " + path,
+                (server, asker) -> {
+                    TreeNode node = server.tree().get(path);
+                    return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Access(node.acl(), node.stat()));
+                },
+                reply));
+    }
+
+    @Override
+    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+        submit(Request.read(
+                "watch " + path,
+                (server, asker) -> {
+                    Answer<Content> answer = content(server, path);
+                    if (answer.isOk()) {
+                        server.watch(path, asker);
+                    }
+                    return answer;
+                },
+                answer -> {
+                    if (answer.isOk() && !state.isFinal()) {
+                        watches.computeIfAbsent(path, key -> new LinkedHashSet<>())
+                                .add(watch);
+                    }
+                },
+                reply));
+    }
+
+    /** The server is asked whether it has such a watch, which removes nothing there; then the client forgets it. */
+    @Override
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        submit(Request.ownRead("drop the watch of " + path, (server, asker) -> Answer.ok(path), answer -> {
+            Set<Consumer<NodeEvent>> left = watches.get(path);
+            if (left != null && left.remove(watch) && left.isEmpty()) {
+                watches.remove(path);
+            }
+        }));
+    }
+
+    /** Says so to the server if it can, and waits for nothing. */
+    @Override
+    public void close() {
+        if (state.isFinal()) {
+            return;
+        }
+        Connection last = connection;
+        connection = null;
+        if (last != null && state == State.CONNECTED) {
+            long ending = sessionId;
+            last.send(Request.ownWrite(
+                            "close session",
+                            draft -> {
+                                draft.deleteAllOf(ending);
+                                return Answer.ok(ending);
+                            },
+                            answer -> {})
+                    .endingTheSession());
+            last.closeAfterwards();
+        } else if (last != null) {
+            last.closeByClient();
+        }
+        tell("closes the handle");
+        state = State.CLOSED;
+        failAll(Code.SESSIONEXPIRED);
+        watches.clear();
+    }
+
+    private static Answer<Content> content(SimulatedServer server, String path) {
+        TreeNode node = server.tree().get(path);
+        return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Content(node.data(), node.stat()));
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.spi.Answer;
+
+/** A request that changes the tree, as the leader carries it out. */
+@FunctionalInterface
+interface Write<T> {
+    /** Carries it out; what it did is undone by itself if the answer is not OK. */
+    Answer<T> apply(Draft draft);
+}
