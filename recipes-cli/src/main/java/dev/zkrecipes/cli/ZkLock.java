@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.demo.DemoCommand;
+import dev.zkrecipes.cli.explore.ExploreCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,7 +21,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "Locks that processes share through ZooKeeper.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        subcommands = {DemoCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "1:the command failed", "2:the command line is wrong, or no server answered"})
 public final class ZkLock implements Runnable {

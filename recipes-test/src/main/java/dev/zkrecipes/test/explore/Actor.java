@@ -50,7 +50,7 @@ final class Actor {
         this.scheduler = new SimulatedScheduler(schedule.simulation(), number, this::onEngineFailure);
         this.process = schedule.ensemble().process(scheduler, name);
         this.client = ZooKeeperClient.builder()
-                .operations(process, scheduler)
+                .operations(states -> schedule.lock().port().apply(process.open(states)), scheduler)
                 .callbackExecutor(Runnable::run)
                 .sessionTimeout(Schedule.SESSION)
                 .ownerLabel(name)
@@ -149,7 +149,27 @@ final class Actor {
 
     private void onLease(Lease lease) {
         granted(lease);
-        scheduler.after(duration(64), () -> {
+        if (choices().chance(60)) {
+            holdLong(lease);
+        } else {
+            holdUntil(lease, duration(64));
+        }
+    }
+
+    private void holdUntil(Lease lease, Duration time) {
+        scheduler.after(time, () -> {
+            giveBack(lease);
+            done();
+        });
+    }
+
+    /** So long that nobody who may hold beside it can be asleep any more, unless he is forgotten. */
+    private void holdLong(Lease lease) {
+        Duration time = Schedule.SESSION.multipliedBy(8);
+        List<Place> asleep = new ArrayList<>();
+        scheduler.after(time.minus(Schedule.SESSION), () -> asleep.addAll(schedule.eligibleWaiters()));
+        scheduler.after(time, () -> {
+            schedule.requireAwake(asleep);
             giveBack(lease);
             done();
         });

@@ -18,6 +18,7 @@ final class Chaos {
     private final SimulatedZooKeeper ensemble;
     private final List<Fault> kinds;
     private int left;
+    private long lastTrouble;
 
     Chaos(Schedule schedule, Set<Fault> kinds, int count) {
         this.schedule = schedule;
@@ -29,6 +30,11 @@ final class Chaos {
 
     boolean isOver() {
         return left == 0 && !ensemble.isTroubled();
+    }
+
+    /** Also what a fault has left to heal by itself is over then. */
+    boolean isOverFor(Duration time) {
+        return isOver() && schedule.simulation().now() - lastTrouble > time.toNanos();
     }
 
     private Choices choices() {
@@ -50,6 +56,8 @@ final class Chaos {
     }
 
     private void strike() {
+        lastTrouble =
+                schedule.simulation().now() + Schedule.SESSION.multipliedBy(2).toNanos();
         Actor victim = schedule.actors().get(choices().next(schedule.actors().size()));
         switch (kinds.get(choices().next(kinds.size()))) {
             case DISCONNECT -> victim.process().disconnect();

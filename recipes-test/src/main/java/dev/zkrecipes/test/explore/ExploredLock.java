@@ -5,8 +5,10 @@ package dev.zkrecipes.test.explore;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * A lock to explore: how each process makes it, and what it promises.
@@ -27,6 +29,7 @@ public final class ExploredLock {
     private final Rule rule;
     private final Maker maker;
     private final List<Nesting> nestings;
+    private final UnaryOperator<ZooKeeperOperations> port;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -44,11 +47,13 @@ public final class ExploredLock {
     /** Two locks of which a thread that holds the first may take the second and then give back the first. */
     record Nesting(int outer, int inner) {}
 
-    private ExploredLock(String name, Rule rule, Maker maker, List<Nesting> nestings) {
+    private ExploredLock(
+            String name, Rule rule, Maker maker, List<Nesting> nestings, UnaryOperator<ZooKeeperOperations> port) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
         this.nestings = nestings;
+        this.port = port;
     }
 
     /**
@@ -60,7 +65,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker, List.of());
+        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity());
     }
 
     /**
@@ -74,7 +79,18 @@ public final class ExploredLock {
     public ExploredLock withNesting(int outer, int inner) {
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        return new ExploredLock(name, rule, maker, List.copyOf(more));
+        return new ExploredLock(name, rule, maker, List.copyOf(more), port);
+    }
+
+    /**
+     * The same, where something stands between the engine and the ensemble: to see what comes of losing an event, or of
+     * any other thing that ZooKeeper never does.
+     *
+     * @param decorator put around each session
+     * @return the lock
+     */
+    public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
+        return new ExploredLock(name, rule, maker, nestings, decorator);
     }
 
     /**
@@ -92,6 +108,10 @@ public final class ExploredLock {
 
     Maker maker() {
         return maker;
+    }
+
+    UnaryOperator<ZooKeeperOperations> port() {
+        return port;
     }
 
     List<Nesting> nestings() {

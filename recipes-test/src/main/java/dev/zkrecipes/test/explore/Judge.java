@@ -110,19 +110,31 @@ final class Judge {
         }
     }
 
+    boolean isGranted(Place place) {
+        return granted.containsKey(place.path());
+    }
+
+    /** Whether a node that stands in a queue may hold, behind all that stand in front of it. */
+    boolean mayHold(Place place) {
+        return rule.mayHold(inFrontOf(place), place.kind());
+    }
+
+    private List<String> inFrontOf(Place place) {
+        return ensemble.committed().children(place.lockPath()).stream()
+                .flatMap(name -> Place.of(place.lockPath(), name).stream())
+                .filter(other -> isInFront(other, place))
+                .sorted()
+                .map(Place::kind)
+                .toList();
+    }
+
     void onClosing(Lease lease) {
         open.removeIf(holding -> holding.lease() == lease);
     }
 
     /** Fair, and so exclusive too: whoever came before and is still there lets it. */
     private void requireTurn(String who, Place place) {
-        NodeTree tree = ensemble.committed();
-        List<String> front = tree.children(place.lockPath()).stream()
-                .flatMap(name -> Place.of(place.lockPath(), name).stream())
-                .filter(other -> isInFront(other, place))
-                .sorted()
-                .map(Place::kind)
-                .toList();
+        List<String> front = inFrontOf(place);
         if (!rule.mayHold(front, place.kind())) {
             accuse("nobody is granted out of turn", who + " is granted " + place.path() + " behind " + front);
         }

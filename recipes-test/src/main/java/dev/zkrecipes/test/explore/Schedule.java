@@ -136,6 +136,25 @@ final class Schedule {
         return found;
     }
 
+    /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
+    List<Place> eligibleWaiters() {
+        return chaos.isOverFor(SESSION.multipliedBy(4))
+                ? lockNodes().stream()
+                        .filter(place -> !judge.isGranted(place) && judge.mayHold(place))
+                        .toList()
+                : List.of();
+    }
+
+    /** Some were eligible a session time-out ago. */
+    void requireAwake(List<Place> eligibleBefore) {
+        List<Place> asleep = eligibleWaiters();
+        eligibleBefore.stream()
+                .filter(asleep::contains)
+                .findFirst()
+                .ifPresent(place -> judge.accuse(
+                        "whoever may hold is woken", place.path() + " may hold since long and was not granted"));
+    }
+
     private static List<String> lockPaths(NodeTree tree) {
         List<String> paths = new ArrayList<>();
         if (tree.exists(ExploredLock.PATH)) {

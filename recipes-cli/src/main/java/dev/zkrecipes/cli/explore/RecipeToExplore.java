@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.explore;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.explore.ExploredLock;
+import dev.zkrecipes.test.explore.Rule;
+import java.util.List;
+
+/** The recipes, and what each promises. */
+enum RecipeToExplore {
+    MUTEX {
+        @Override
+        ExploredLock lock() {
+            return ExploredLock.of("mutex", ALONE, (client, path) -> List.of(new InterProcessMutex(client, path)))
+                    .withNesting(0, 0);
+        }
+    },
+    SEMAPHORE_MUTEX {
+        @Override
+        ExploredLock lock() {
+            return ExploredLock.of(
+                    "semaphore mutex", ALONE, (client, path) -> List.of(new InterProcessSemaphoreMutex(client, path)));
+        }
+    },
+    RWLOCK {
+        @Override
+        ExploredLock lock() {
+            Rule rule = (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
+            return ExploredLock.of("read-write lock", rule, RecipeToExplore::modes)
+                    .withNesting(READ, READ)
+                    .withNesting(WRITE, WRITE)
+                    .withNesting(WRITE, READ);
+        }
+    },
+    SEMAPHORE {
+        @Override
+        ExploredLock lock() {
+            Rule rule = (front, self) ->
+                    front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= MAX_LEASES;
+            return ExploredLock.of("semaphore", rule, RecipeToExplore::permits);
+        }
+    },
+    MULTILOCK {
+        @Override
+        ExploredLock lock() {
+            return ExploredLock.of("multi-lock", ALONE, RecipeToExplore::together)
+                    .withNesting(0, 0);
+        }
+    };
+
+    private static final Rule ALONE = (front, self) -> front.isEmpty();
+    private static final int READ = 0;
+    private static final int WRITE = 1;
+    private static final int MAX_LEASES = 3;
+
+    abstract ExploredLock lock();
+
+    private static List<InterProcessLock> modes(ZooKeeperClient client, String path) {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
+        return List.of(lock.readLock(), lock.writeLock());
+    }
+
+    private static List<InterProcessLock> permits(ZooKeeperClient client, String path) {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, MAX_LEASES);
+        return List.of(semaphore.permits(1), semaphore.permits(2), semaphore.permits(MAX_LEASES));
+    }
+
+    /** Of a node called {@code lease.<permits>-}. */
+    private static int permits(String kind) {
+        return Integer.parseInt(kind.substring(kind.indexOf('.') + 1, kind.length() - 1));
+    }
+
+    private static List<InterProcessLock> together(ZooKeeperClient client, String path) {
+        InterProcessLock x = new InterProcessMutex(client, path + "/x");
+        InterProcessLock y = new InterProcessMutex(client, path + "/y");
+        InterProcessLock z = new InterProcessMutex(client, path + "/z");
+        return List.of(
+                new InterProcessMultiLock(List.of(x, y)),
+                new InterProcessMultiLock(List.of(y, x, z)),
+                new InterProcessMultiLock(List.of(z, y)),
+                x);
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** {@code zklock explore}: which recipes there are to explore, what each promises, and the command. */
+@NullMarked
+package dev.zkrecipes.cli.explore;
+
+import org.jspecify.annotations.NullMarked;

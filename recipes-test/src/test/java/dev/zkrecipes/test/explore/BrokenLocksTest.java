@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.junit.jupiter.api.Test;
+
+/** The explorer finds what is wrong with a lock, by the rule that it breaks, and nothing with a sound one. */
+class BrokenLocksTest {
+    private static final int SCHEDULES = 20_000;
+    private static final ExploredLock MUTEX = Queue.exploredMutex(Queue.MUTEX);
+    private static final ExploredLock PAIR = Queue.exploredPair(Queue.PAIR);
+
+    private static void assertBroken(ExploredLock lock, String rule) {
+        Explorer explorer = Explorer.of(lock);
+        Optional<Violation> found = explorer.explore(1, SCHEDULES);
+        assertThat(found).map(Violation::rule).contains(rule);
+        Violation shrunk = explorer.shrink(found.orElseThrow());
+        assertThat(shrunk.rule()).isEqualTo(rule);
+        assertThat(shrunk.choices())
+                .hasSizeLessThanOrEqualTo(found.orElseThrow().choices().size());
+        assertThat(shrunk.trace()).isNotEmpty();
+    }
+
+    @Test
+    void soundLocks_areNotAccused() {
+        assertThat(Explorer.of(MUTEX).explore(1, 1000)).isEmpty();
+        assertThat(Explorer.of(PAIR).explore(1, 1000)).isEmpty();
+    }
+
+    @Test
+    void lockThatIsGrantedBesideItsHolder_isFound() {
+        assertBroken(
+                Queue.exploredMutex(new Queue(
+                        "lock-", front -> front.size() < 2 ? Decision.granted() : Decision.waitFor(front.get(1)))),
+                "nobody is granted out of turn");
+    }
+
+    @Test
+    void permitThatWaitsForOneHolderOnly_isFound() {
+        assertBroken(
+                Queue.exploredPair(new Queue(
+                        "pair-",
+                        front -> front.size() < Queue.LIMIT
+                                ? Decision.granted()
+                                : Decision.waitFor(front.get(front.size() - 1)))),
+                "whoever may hold is woken");
+    }
+
+    @Test
+    void leaseThatForgetsTheSession_isFound() {
+        assertBroken(
+                leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
+                "a stale lease is not valid");
+    }
+
+    @Test
+    void tokenThatStandsStill_isFound() {
+        assertBroken(
+                leases(
+                        MUTEX,
+                        (lease, method) -> method.equals("fencingTokens")
+                                ? Optional.of(Map.of(lease.path(), 7L))
+                                : Optional.empty()),
+                "tokens rise");
+    }
+
+    @Test
+    void cancellationThatLeavesTheRequestBehind_isFound() {
+        // A future that depends on another one does not pass on its own cancellation.
+        assertBroken(
+                locks(
+                        MUTEX,
+                        (lock, method) -> method.equals("acquireAsync")
+                                ? Optional.of(lock.acquireAsync().thenApply(Function.identity()))
+                                : Optional.empty()),
+                "every waiter is granted or told why not");
+    }
+
+    @Test
+    void leaseWhoseReleaseDoesNothing_isFound() {
+        assertBroken(
+                leases(
+                        MUTEX,
+                        (lease, method) -> method.equals("closeAsync")
+                                ? Optional.of(CompletableFuture.completedFuture(null))
+                                : Optional.empty()),
+                "every waiter is granted or told why not");
+    }
+
+    @Test
+    void engineThatLosesOneEventInAThousand_isFound() {
+        int[] events = {0};
+        assertBroken(
+                MUTEX.through(sound -> new ForwardingOperations(sound) {
+                    @Override
+                    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+                        boolean loses = sessionId() % 7 == 0 && path.hashCode() % 143 == 0;
+                        sound.readAndWatch(path, loses ? event -> events[0]++ : watch, reply);
+                    }
+                }),
+                "every waiter is granted or told why not");
+        assertThat(events[0]).isPositive();
+    }
+
+    @Test
+    void engineThatKnowsOnlyDeletions_isFound() {
+        assertBroken(
+                MUTEX.through(sound -> new ForwardingOperations(sound) {
+                    @Override
+                    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+                        Consumer<NodeEvent> deletions = event -> {
+                            if (event == NodeEvent.DELETED) {
+                                watch.accept(event);
+                            }
+                        };
+                        sound.readAndWatch(path, deletions, reply);
+                    }
+                }),
+                "every waiter is granted or told why not");
+    }
+
+    @Test
+    void releaseThatDeletesTheNextHoldersNodeToo_isFound() {
+        assertBroken(
+                MUTEX.through(sound -> new ForwardingOperations(sound) {
+                    @Override
+                    public void delete(String path, Consumer<Answer<String>> reply) {
+                        String lock = path.substring(0, path.lastIndexOf('/'));
+                        sound.delete(path, reply);
+                        sound.children(lock, list -> {
+                            if (list.isOk() && list.value().names().size() == 1) {
+                                sound.delete(lock + "/" + list.value().names().get(0), ignored -> {});
+                            }
+                        });
+                    }
+                }),
+                "a stale lease is not valid");
+    }
+
+    @Test
+    void emptyListTakenForNeverApplied_isFound() {
+        assertBroken(MUTEX.through(CheckingByReads::new), "every waiter is granted or told why not");
+    }
+
+    @Test
+    void proofOfTheSessionByAReadInsteadOfAWrite_isFound() {
+        Explorer explorer = Explorer.of(MUTEX.through(CheckingByReads::new));
+        assertThat(LongStream.range(1, SCHEDULES)
+                        .mapToObj(explorer::play)
+                        .flatMap(Optional::stream)
+                        .map(Violation::rule))
+                .contains("a stale lease is not valid");
+    }
+
+    /** Where the engine wants a small write to be committed, it gets the answer of a server that may know nothing. */
+    private static final class CheckingByReads extends ForwardingOperations {
+        CheckingByReads(ZooKeeperOperations sound) {
+            super(sound);
+        }
+
+        @Override
+        public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+            if (operations.size() == 1 && operations.get(0).getType() == OpCode.check) {
+                String path = operations.get(0).getPath();
+                sound.read(
+                        path,
+                        answer -> reply.accept(
+                                answer.isOk()
+                                        ? Answer.ok(List.of(new OpResult.CheckResult()))
+                                        : new Answer<>(
+                                                answer.code(),
+                                                List.of(new OpResult.ErrorResult(
+                                                        answer.code().intValue())))));
+            } else {
+                sound.multi(operations, reply);
+            }
+        }
+    }
+
+    // ---- Locks and leases that are sound but for what is said; empty means sound.
+
+    private static ExploredLock locks(
+            ExploredLock sound, BiFunction<InterProcessLock, String, Optional<Object>> broken) {
+        return ExploredLock.of(
+                sound.name(),
+                sound.rule(),
+                (client, path) -> sound.maker().make(client, path).stream()
+                        .map(lock -> proxy(InterProcessLock.class, lock, broken, UnaryOperator.identity()))
+                        .toList());
+    }
+
+    private static ExploredLock leases(ExploredLock sound, BiFunction<Lease, String, Optional<Object>> broken) {
+        UnaryOperator<Object> breaking = result -> breakLease(result, broken);
+        return ExploredLock.of(
+                sound.name(),
+                sound.rule(),
+                (client, path) -> sound.maker().make(client, path).stream()
+                        .map(lock -> proxy(InterProcessLock.class, lock, (it, method) -> Optional.empty(), breaking))
+                        .toList());
+    }
+
+    private static Object breakLease(Object result, BiFunction<Lease, String, Optional<Object>> broken) {
+        if (result instanceof Optional<?> found && found.isPresent()) {
+            return Optional.of(breakLease(found.get(), broken));
+        } else if (result instanceof CompletableFuture<?> future) {
+            CompletableFuture<Object> copy = new CompletableFuture<>();
+            CompletableFuture<Boolean> passedOn = future.handle((lease, failure) ->
+                    failure == null ? copy.complete(breakLease(lease, broken)) : copy.completeExceptionally(failure));
+            CompletableFuture<Boolean> left = copy.handle((lease, failure) -> future.cancel(false));
+            return passedOn == left ? future : copy;
+        }
+        return result instanceof Lease lease ? proxy(Lease.class, lease, broken, UnaryOperator.identity()) : result;
+    }
+
+    private static <T> T proxy(
+            Class<T> type, T sound, BiFunction<T, String, Optional<Object>> broken, UnaryOperator<Object> results) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    Optional<Object> instead = broken.apply(sound, method.getName());
+                    if (instead.isPresent()) {
+                        return instead.get();
+                    }
+                    try {
+                        return results.apply(method.invoke(sound, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
+    }
+}
