@@ -149,7 +149,7 @@ final class Actor {
 
     private void onLease(Lease lease) {
         granted(lease);
-        if (choices().chance(60)) {
+        if (choices().chance(100) && schedule.tryHoldingLong()) {
             holdLong(lease);
         } else {
             holdUntil(lease, duration(64));

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class Schedule {
     static final Duration SESSION = Duration.ofSeconds(6);
     private static final Duration TICK = SESSION.dividedBy(6);
-    private static final Duration LONGEST = SESSION.multipliedBy(40);
+    private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final int SLICES = 40;
 
     private final ExploredLock lock;
@@ -37,6 +37,7 @@ final class Schedule {
     private final Deque<CompletableFuture<?>> kept = new ArrayDeque<>();
     private final Chaos chaos;
     private boolean blocking;
+    private boolean heldLong;
 
     Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
         this.lock = lock;
@@ -81,6 +82,13 @@ final class Schedule {
 
     List<Actor> actors() {
         return actors;
+    }
+
+    /** Whether somebody may hold for very long, which is once. */
+    boolean tryHoldingLong() {
+        boolean may = !heldLong;
+        heldLong = true;
+        return may;
     }
 
     /** Whether an actor may block now; then it must say when it does no more. */

@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  * A. F. Donaldson, Test-Case Reduction via Test-Case Generation, ECOOP 2020).
  */
 final class Shrinker {
-    private static final int MOST_TRIES = 4000;
+    private static final int MOST_TRIES = 2000;
 
     private final Predicate<int[]> shows;
     private int tries;

@@ -40,7 +40,7 @@ import java.util.stream.IntStream;
 public final class SimulatedZooKeeper {
     private static final int SERVERS = 3;
     /** Ticks after which a server that is cut off notices. */
-    private static final int SYNC_LIMIT = 5;
+    private static final int SYNC_LIMIT = 10;
 
     private final Simulation simulation;
     private final Duration timeout;
