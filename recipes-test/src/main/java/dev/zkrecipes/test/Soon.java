@@ -12,12 +12,12 @@ import org.awaitility.core.ConditionFactory;
 
 /** Waiting for what has happened already or is about to: looks at once and often, where Awaitility looks every 100 ms. */
 public final class Soon {
-    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private Soon() {}
 
     /**
-     * Begins a wait of at most 5 s that looks every 5 ms.
+     * Begins a wait of at most 10 s that looks every 5 ms.
      *
      * @return what to tell the condition
      */
@@ -34,7 +34,7 @@ public final class Soon {
      * @param <T> what it is
      * @param future the future
      * @return its value
-     * @throws AssertionError if it fails, or takes longer than 5 s
+     * @throws AssertionError if it fails, or takes longer than 10 s
      */
     @CanIgnoreReturnValue
     public static <T> T get(CompletableFuture<T> future) {

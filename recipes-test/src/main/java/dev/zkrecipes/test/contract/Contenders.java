@@ -15,7 +15,12 @@ import java.time.Duration;
 /** The client under test, behind a proxy, and that of its rivals. Each {@link Scene} plays on a path of its own. */
 final class Contenders implements AutoCloseable {
     /** Longer than any wait of a test, so that nothing is gone just because its session is. */
-    private static final Duration SESSION = Duration.ofSeconds(6);
+    static final Duration SESSION = Duration.ofSeconds(6);
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    /** So long that no lease gets a sixth of it old in a test, and is checked beside what the test counts. */
+    private static final Duration WITHOUT_CHECKS = Duration.ofSeconds(60);
 
     final EmbeddedZooKeeper server;
     final Recipe recipe;
@@ -42,6 +47,11 @@ final class Contenders implements AutoCloseable {
         return contenders;
     }
 
+    /** With sessions of which nothing is heard during a test but what it does. */
+    static Contenders openQuiet(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
+        return open(server, recipe, WITHOUT_CHECKS);
+    }
+
     private static ZooKeeperClient connect(String connectString, Duration session) {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
@@ -52,8 +62,8 @@ final class Contenders implements AutoCloseable {
     }
 
     void awaitConnected() throws InterruptedException {
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
-        assertThat(rivals.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(LIMIT)).isTrue();
+        assertThat(rivals.awaitConnected(LIMIT)).isTrue();
     }
 
     /** Whether the client under test is connected and nothing is left of whatever it has done. */

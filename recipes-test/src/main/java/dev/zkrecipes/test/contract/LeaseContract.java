@@ -12,6 +12,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 public abstract class LeaseContract {
-    private static final Duration SHORT = Duration.ofMillis(1200);
+    private static final Duration SHORT = Duration.ofSeconds(2);
     /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
 
@@ -72,18 +73,15 @@ public abstract class LeaseContract {
         Lease held = lock.acquire();
         AtomicInteger losses = new AtomicInteger();
         held.onLost(losses::incrementAndGet);
-        CompletableFuture<Long> granted = scene.rival.acquireAsync().thenCompose(lease -> {
-            long at = System.nanoTime();
-            return lease.closeAsync().thenApply(closed -> at);
+        CompletableFuture<Boolean> validAtTheGrant = scene.rival.acquireAsync().thenCompose(lease -> {
+            boolean valid = held.isValid();
+            return lease.closeAsync().thenApply(closed -> valid);
         });
         assertStaysHeldPastTheSessionTimeout(held);
 
         contenders.proxy.pause();
-        await().pollInterval(1, TimeUnit.MILLISECONDS)
-                .atMost(SHORT.multipliedBy(3))
-                .until(() -> !held.isValid());
-        long invalidSince = System.nanoTime();
-        assertThat(Soon.get(granted)).isGreaterThan(invalidSince);
+        await().until(() -> !held.isValid());
+        assertThat(Soon.get(validAtTheGrant)).isFalse();
         assertThat(held.isValid()).isFalse();
         await().until(() -> held.state() == LeaseState.LOST && losses.get() == 1);
 
@@ -94,12 +92,22 @@ public abstract class LeaseContract {
         assertThat(losses).hasValue(1);
     }
 
+    /** A machine that is late makes the lease doubtful, rightly, but loses nothing. */
     private static void assertStaysHeldPastTheSessionTimeout(Lease held) {
         long end = System.nanoTime() + SHORT.plusMillis(200).toNanos();
-        await().pollInterval(20, TimeUnit.MILLISECONDS).until(() -> {
-            assertThat(held.state()).isEqualTo(LeaseState.HELD);
-            return System.nanoTime() - end > 0;
-        });
+        try (Lateness lateness = Lateness.measure()) {
+            await().pollInterval(20, TimeUnit.MILLISECONDS).until(() -> {
+                assertThat(held.state())
+                        .isIn(LeaseState.HELD, isLate(lateness) ? LeaseState.SUSPENDED : LeaseState.HELD);
+                return System.nanoTime() - end > 0;
+            });
+        }
+        await().until(() -> held.state() == LeaseState.HELD);
+    }
+
+    /** Whether a check every T/6 may have come too late for a lease that is good for T/2. */
+    private static boolean isLate(Lateness lateness) {
+        return lateness.soFar().compareTo(SHORT.dividedBy(6)) > 0;
     }
 
     @Test
@@ -129,9 +137,13 @@ public abstract class LeaseContract {
         held.onLost(losses::incrementAndGet);
         List<String> nodes = scene.nodes();
         String deleted = nodes.get(nodes.size() - 1);
-        server.deleteNode(deleted);
-
-        await().atMost(SHORT.dividedBy(2)).until(() -> losses.get() == 1);
+        try (Lateness lateness = Lateness.measure()) {
+            long start = System.nanoTime();
+            server.deleteNode(deleted);
+            await().until(() -> losses.get() == 1);
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isLessThan(SHORT.dividedBy(2).plus(lateness.soFar()));
+        }
         assertThat(held.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(held::fencingTokens)
                 .isInstanceOf(LockLostException.class)

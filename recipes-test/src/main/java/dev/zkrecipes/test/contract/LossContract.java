@@ -129,6 +129,7 @@ public abstract class LossContract {
         lease.onLost(after::incrementAndGet);
         await().until(() -> after.get() == 1);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
+        await().until(() -> before.get() == 1);
         lease.close();
         rivals.close();
         lock.acquire().close();
@@ -175,7 +176,7 @@ public abstract class LossContract {
 
     private Lease loseToTheRival(Lease lease) throws InterruptedException {
         assertThat(server.expireSession(contenders.session())).isTrue();
-        Lease rivals = scene.rival.tryAcquire(Duration.ofSeconds(1)).orElseThrow();
+        Lease rivals = scene.rival.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
         await().until(() -> lease.state() == LeaseState.LOST);
         contenders.awaitConnected(); // in the next session
         return rivals;

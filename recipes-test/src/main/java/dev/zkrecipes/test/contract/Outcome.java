@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param error the error, if that is how it ended
  * @param interrupted whether the thread's interrupt flag was set at the end
  * @param took how long it took
+ * @param late how late any thread would have been meanwhile
  */
-record Outcome(Flavour flavour, Ending ending, @Nullable Throwable error, boolean interrupted, Duration took) {
+record Outcome(
+        Flavour flavour, Ending ending, @Nullable Throwable error, boolean interrupted, Duration took, Duration late) {
 
     /** The ways to end. */
     enum Ending {
@@ -42,6 +44,11 @@ record Outcome(Flavour flavour, Ending ending, @Nullable Throwable error, boolea
     void assertFailed(Class<? extends Throwable> type, String path) {
         assertFailed(type);
         assertThat(error).hasMessageContaining(path);
+    }
+
+    /** Not shorter, and no longer than that, on a machine that has the time. */
+    void assertTook(Duration shortest, Duration longest) {
+        assertThat(took).as(toString()).isBetween(shortest, longest.plus(late));
     }
 
     void assertInterrupted(boolean expected) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -87,27 +88,33 @@ final class Request {
     }
 
     private void run(InterProcessLock lock, Duration limit, boolean interrupted) throws InterruptedException {
-        long begin = System.nanoTime();
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        Optional<Runnable> hold;
-        try {
-            hold = flavour.ask(lock, limit);
-        } catch (InterruptedException | RuntimeException e) {
-            end(Outcome.Ending.FAILED, e, begin);
-            return;
-        }
-        end(hold.isPresent() ? Outcome.Ending.GRANTED : Outcome.Ending.NOT_GRANTED, null, begin);
+        Optional<Runnable> hold = ask(lock, limit, interrupted);
         if (hold.isPresent()) {
             wantedBack.await();
             giveBack(hold.get());
         }
     }
 
-    private void end(Outcome.Ending ending, @Nullable Throwable error, long begin) {
+    private Optional<Runnable> ask(InterProcessLock lock, Duration limit, boolean interrupted) {
+        try (Lateness lateness = Lateness.measure()) {
+            long begin = System.nanoTime();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            try {
+                Optional<Runnable> hold = flavour.ask(lock, limit);
+                end(hold.isPresent() ? Outcome.Ending.GRANTED : Outcome.Ending.NOT_GRANTED, null, begin, lateness);
+                return hold;
+            } catch (InterruptedException | RuntimeException e) {
+                end(Outcome.Ending.FAILED, e, begin, lateness);
+                return Optional.empty();
+            }
+        }
+    }
+
+    private void end(Outcome.Ending ending, @Nullable Throwable error, long begin, Lateness lateness) {
         Duration took = Duration.ofNanos(System.nanoTime() - begin);
-        outcome.complete(new Outcome(flavour, ending, error, Thread.interrupted(), took));
+        outcome.complete(new Outcome(flavour, ending, error, Thread.interrupted(), took, lateness.soFar()));
     }
 
     private void giveBack(Runnable hold) {

@@ -188,7 +188,7 @@ public abstract class RevocationContract extends Stage {
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
         Duration grace = Duration.ofMinutes(1);
         for (Revocation revocation : revoker.request(scene.lock, grace)) {
-            assertThat(revocation.await(Duration.ofSeconds(5))).hasValue(RevocationOutcome.GIVEN_BACK);
+            assertThat(revocation.await(Duration.ofSeconds(20))).hasValue(RevocationOutcome.GIVEN_BACK);
         }
         Soon.get(Soon.get(wanted).closeAsync());
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
@@ -205,9 +205,12 @@ public abstract class RevocationContract extends Stage {
         long start = System.nanoTime();
         List<Revocation> asked = revoker.request(scene.lock, grace);
         assertThat(asked).hasSize(recipe().queues().size());
-        for (Revocation revocation : asked) {
-            assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.BROKEN);
-        }
+        List<RevocationOutcome> outcomes =
+                asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
+        // Of several nodes the first is broken; the holder may learn of it and give the others back before they are.
+        assertThat(outcomes)
+                .contains(RevocationOutcome.BROKEN)
+                .isSubsetOf(RevocationOutcome.BROKEN, RevocationOutcome.GIVEN_BACK);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
         assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         Lease next = Soon.get(wanted);

@@ -19,6 +19,8 @@ import java.util.UUID;
 /** One path, which exists, with the lock under test and a rival. */
 final class Scene {
     static final String PARENT = "/contract";
+    /** Shorter than any session: what goes only with its session is found. */
+    private static final Duration IN_TIME = Contenders.SESSION.dividedBy(2);
 
     final String path = PARENT + "/" + UUID.randomUUID();
     final InterProcessLock lock;
@@ -69,6 +71,11 @@ final class Scene {
         await().alias("a request that waits").until(this::isWaiting);
     }
 
+    /** The same for a request that does not wait for long: it may be over before this has looked. */
+    void awaitWaiting(Request request) {
+        await().alias("a request that waits").until(() -> isWaiting() || request.isDone());
+    }
+
     private boolean isWaiting() {
         long session = contenders.session();
         return nodesOf(session).size() == queues.size()
@@ -96,7 +103,7 @@ final class Scene {
 
     /** After everybody has given back what he had: the rival can have the lock, and no node is left. */
     void assertPathIsFree() throws InterruptedException {
-        Optional<Lease> next = rival.tryAcquire(Duration.ofSeconds(1));
+        Optional<Lease> next = rival.tryAcquire(IN_TIME);
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();
         next.orElseThrow().close();
         awaitNobody();

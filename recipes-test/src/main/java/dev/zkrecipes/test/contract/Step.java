@@ -4,6 +4,7 @@
 package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import java.util.ArrayList;
@@ -30,12 +31,19 @@ record Step(RequestType type, int nth) {
         return WRITES.stream().mapToLong(requests::of).sum();
     }
 
-    /** What the client under test sends when it tries for the lock, which is free, and gets it. */
-    static List<Step> ofATry(Contenders contenders, Scene scene) {
-        RequestCounts before = contenders.proxy.requestsSeen();
-        Lease lease = scene.lock.tryAcquire().orElseThrow();
-        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
-        lease.close();
+    /** What a client sends when it tries for the lock, which is free, and gets it. */
+    static List<Step> ofATry(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
+        try (Contenders quiet = Contenders.openQuiet(server, recipe)) {
+            Scene scene = Scene.of(quiet);
+            RequestCounts before = quiet.proxy.requestsSeen();
+            Lease lease = scene.lock.tryAcquire().orElseThrow();
+            RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
+            lease.close();
+            return steps(sent);
+        }
+    }
+
+    private static List<Step> steps(RequestCounts sent) {
         List<Step> steps = new ArrayList<>();
         for (RequestType type : RequestType.values()) {
             for (int nth = 1; nth <= sent.of(type) && !type.isSessionKeeping(); nth++) {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How late the threads of this JVM come on a machine that has too much to do: a thread beside the test waits again and
+ * again for a moment, and adds up by how much each wait was too long. A bound on time is checked with that added to it, so
+ * that it says something about the code and not about the machine:
+ *
+ * <pre>{@code
+ * try (Lateness lateness = Lateness.measure()) {
+ *     long start = System.nanoTime();
+ *     lease.close();
+ *     Duration took = Duration.ofNanos(System.nanoTime() - start);
+ *     assertThat(took).isLessThan(Duration.ofMillis(500).plus(lateness.soFar()));
+ * }
+ * }</pre>
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class Lateness implements AutoCloseable {
+    private static final long MOMENT = Duration.ofMillis(5).toNanos();
+
+    @GuardedBy("this")
+    private long sum;
+
+    /** When the present wait should end. */
+    @GuardedBy("this")
+    private long due = System.nanoTime() + MOMENT;
+
+    private volatile boolean closed;
+
+    private Lateness() {}
+
+    /**
+     * Begins to measure.
+     *
+     * @return to be closed
+     */
+    public static Lateness measure() {
+        Lateness lateness = new Lateness();
+        Thread thread = new Thread(lateness::run, "lateness");
+        thread.setDaemon(true);
+        thread.start();
+        return lateness;
+    }
+
+    /**
+     * Tells how late a thread would have been up to now that waited all the time.
+     *
+     * @return the sum over all waits, that which is not over included
+     */
+    public synchronized Duration soFar() {
+        return Duration.ofNanos(sum + Math.max(0, System.nanoTime() - due));
+    }
+
+    private void run() {
+        while (!closed) {
+            waitForAMoment();
+        }
+    }
+
+    private void waitForAMoment() {
+        long end = begin();
+        for (long left = MOMENT; left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    private synchronized long begin() {
+        long now = System.nanoTime();
+        sum += Math.max(0, now - due);
+        due = now + MOMENT;
+        return due;
+    }
+
+    /** Ends it. */
+    @Override
+    public void close() {
+        closed = true;
+    }
+}
