@@ -41,12 +41,12 @@ class ClientShutdownIT {
                 .connectString(connectString)
                 .sessionTimeout(SESSION)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
     private static Lease acquire(ZooKeeperClient client, String lock) throws Exception {
-        return new InterProcessMutex(client, lock).acquireAsync().get(5, TimeUnit.SECONDS);
+        return new InterProcessMutex(client, lock).acquireAsync().get(20, TimeUnit.SECONDS);
     }
 
     @Test
@@ -60,7 +60,7 @@ class ClientShutdownIT {
             CompletableFuture<Void> released = lease.closeAsync();
             assertThat(released).isNotDone();
             client.close();
-            released.get(5, TimeUnit.SECONDS);
+            released.get(20, TimeUnit.SECONDS);
         }
     }
 
@@ -76,7 +76,7 @@ class ClientShutdownIT {
                     leases.stream().map(Lease::closeAsync).toList();
             client.close();
             CompletableFuture.allOf(released.toArray(CompletableFuture<?>[]::new))
-                    .get(5, TimeUnit.SECONDS);
+                    .get(20, TimeUnit.SECONDS);
         }
     }
 
@@ -93,7 +93,7 @@ class ClientShutdownIT {
             client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
             CompletableFuture<Void> lost = new CompletableFuture<>();
             lease.onLost(() -> lost.complete(null));
-            lost.get(5, TimeUnit.SECONDS);
+            lost.get(20, TimeUnit.SECONDS);
             client.close();
 
             assertThat(server.sessions()).contains(oldSession);

@@ -226,7 +226,7 @@ class MutexAclIT {
             Held answer = proxy.holdReply(RequestType.MULTI, 1);
             RequestCounts start = server.requests();
             CompletableFuture<Lease> lease = mutex(fresh).acquireAsync();
-            answer.awaitReached(Duration.ofSeconds(5));
+            answer.awaitReached(Duration.ofSeconds(20));
             assertRequests(server.requests().minus(start), RequestType.MULTI);
             answer.release();
             Soon.get(Soon.get(lease).closeAsync());
@@ -239,7 +239,7 @@ class MutexAclIT {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
             Fault fault = proxy.dropReply(lost, 1);
-            Lease lease = mutex(fresh).acquireAsync().get(10, TimeUnit.SECONDS);
+            Lease lease = mutex(fresh).acquireAsync().get(20, TimeUnit.SECONDS);
             assertThat(fault.hasFired()).isTrue();
             assertThat(server.children(path)).hasSize(1);
             Soon.get(lease.closeAsync());
@@ -255,7 +255,7 @@ class MutexAclIT {
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
             Fault fault = proxy.dropReply(lost, 1);
             assertThat(mutex(fresh).acquireAsync())
-                    .failsWithin(Duration.ofSeconds(10))
+                    .failsWithin(Duration.ofSeconds(20))
                     .withThrowableThat()
                     .withCauseInstanceOf(LockAccessException.class);
             assertThat(fault.hasFired()).isTrue();
@@ -292,7 +292,7 @@ class MutexAclIT {
             assertRefused(() -> theirs.tryAcquire(Duration.ofSeconds(5)));
             assertRefused(() -> mutex(mallory).acquire());
             assertThat(theirs.acquireAsync())
-                    .failsWithin(Duration.ofSeconds(5))
+                    .failsWithin(Duration.ofSeconds(20))
                     .withThrowableThat()
                     .withCauseInstanceOf(LockAccessException.class);
             assertRefused(() -> theirs.participants());

@@ -58,7 +58,7 @@ class MutexBudgetIT {
                 .connectString(connectString)
                 .sessionTimeout(Duration.ofSeconds(60))
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -122,11 +122,11 @@ class MutexBudgetIT {
             RequestCounts start = server.requests();
             long events = server.eventsSent();
             held.close();
-            Lease lease = waiting.get(0).get(5, TimeUnit.SECONDS);
+            Lease lease = waiting.get(0).get(20, TimeUnit.SECONDS);
             assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
             assertThat(server.eventsSent() - events).isEqualTo(1);
             lease.close();
-            waiting.get(1).get(5, TimeUnit.SECONDS).close();
+            waiting.get(1).get(20, TimeUnit.SECONDS).close();
             assertThat(server.watchCount()).isZero();
         }
     }
@@ -160,25 +160,26 @@ class MutexBudgetIT {
             Held reply = proxy.holdReply(RequestType.CREATE2, 1);
             RequestCounts start = server.requests();
             CompletableFuture<Lease> wanted = far.acquireAsync();
-            reply.awaitReached(Duration.ofSeconds(5));
+            reply.awaitReached(Duration.ofSeconds(20));
             await().until(() -> server.requests().minus(start).of(RequestType.GET_CHILDREN2) == 1);
             assertThat(wanted).isNotDone();
             reply.release();
-            wanted.get(5, TimeUnit.SECONDS).close();
+            wanted.get(20, TimeUnit.SECONDS).close();
         }
     }
 
     @Test
     void acquireOverASlowLine_takesOneRoundTrip() throws Exception {
-        Duration oneWay = Duration.ofMillis(100);
+        Duration oneWay = Duration.ofMillis(200);
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient slow = connect(proxy.connectString())) {
             InterProcessMutex far = new InterProcessMutex(slow, path);
             proxy.latency(oneWay);
             // The shortest of several: one round trip is what the protocol costs, the rest is the machine.
             long shortest =
-                    LongStream.range(0, 5).map(i -> timeOfAcquire(far)).min().orElseThrow();
-            assertThat(Duration.ofNanos(shortest)).isBetween(oneWay.multipliedBy(2), oneWay.multipliedBy(3));
+                    LongStream.range(0, 3).map(i -> timeOfAcquire(far)).min().orElseThrow();
+            assertThat(Duration.ofNanos(shortest))
+                    .isBetween(oneWay.multipliedBy(2), oneWay.multipliedBy(7).dividedBy(2));
         }
     }
 

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 /** What a mutex may and may not believe of a follower that has lost its leader: it still answers, from the past. */
 @Timeout(120)
 class MutexEnsembleIT {
-    private static final Duration SESSION = Duration.ofSeconds(2);
+    private static final Duration SESSION = Duration.ofSeconds(4);
     private static final Duration LONG_SESSION = Duration.ofSeconds(20);
 
     private static ZooKeeperEnsemble ensemble;
@@ -76,7 +76,7 @@ class MutexEnsembleIT {
                 .connectString(connectString)
                 .sessionTimeout(session)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(10))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -87,7 +87,7 @@ class MutexEnsembleIT {
                 connected.countDown();
             }
         });
-        assertThat(connected.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(connected.await(20, TimeUnit.SECONDS)).isTrue();
         return zooKeeper;
     }
 
@@ -184,11 +184,13 @@ class MutexEnsembleIT {
                 ZooKeeper ahead = bystander(leader)) {
             InterProcessMutex mutex = new InterProcessMutex(late, path);
             Lease held = new InterProcessMutex(holding, path).acquire();
-            Soon.await().until(() -> behind.exists(path, false) != null);
+            Soon.await()
+                    .until(() -> behind.exists(path, false) != null
+                            && behind.getChildren(path, false).size() == 1);
             long creates = proxy.requestsSeen().of(RequestType.CREATE2);
 
             follower.cutFrom(leader);
-            held.closeAsync().get(5, TimeUnit.SECONDS);
+            held.closeAsync().get(20, TimeUnit.SECONDS);
             assertThat(ahead.getChildren(path, false)).isEmpty();
             assertThat(mutex.tryAcquire()).isEmpty();
             assertThat(proxy.requestsSeen().of(RequestType.CREATE2)).isEqualTo(creates);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexExclusionIT {
-    private static final Duration SESSION = Duration.ofSeconds(3);
+    private static final Duration SESSION = Duration.ofSeconds(6);
 
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -56,7 +56,7 @@ class MutexExclusionIT {
     void createWhoseReplyIsLostWithTheSession_leavesOneNodeOfTheNewSession() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString())) {
-            client.awaitConnected(Duration.ofSeconds(5));
+            client.awaitConnected(Duration.ofSeconds(20));
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             mutex.acquire().close();
             long oldSession = client.zooKeeper().orElseThrow().getSessionId();
@@ -68,9 +68,9 @@ class MutexExclusionIT {
                 proxy.accept();
             });
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            expired.get(5, TimeUnit.SECONDS);
+            expired.get(20, TimeUnit.SECONDS);
 
-            Lease lease = wanted.get(10, TimeUnit.SECONDS);
+            Lease lease = wanted.get(20, TimeUnit.SECONDS);
             long newSession = client.zooKeeper().orElseThrow().getSessionId();
             assertThat(server.children(path)).hasSize(1);
             assertThat(server.owner(path + "/" + server.children(path).get(0))).hasValue(newSession);
@@ -83,16 +83,16 @@ class MutexExclusionIT {
     void grantOnAnOldProof_isConfirmedFirst() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString())) {
-            client.awaitConnected(Duration.ofSeconds(5));
+            client.awaitConnected(Duration.ofSeconds(20));
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             mutex.acquire().close();
             Held reply = proxy.holdReply(RequestType.CREATE2, 1);
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            reply.awaitReached(Duration.ofSeconds(5));
+            reply.awaitReached(Duration.ofSeconds(20));
             long old = System.nanoTime() + SESSION.dividedBy(2).toNanos();
             await().pollInterval(Duration.ofMillis(10)).until(() -> System.nanoTime() - old > 0);
             reply.release();
-            Lease lease = wanted.get(5, TimeUnit.SECONDS);
+            Lease lease = wanted.get(20, TimeUnit.SECONDS);
             assertThat(lease.isValid()).isTrue();
             lease.close();
         }
@@ -122,12 +122,14 @@ class MutexExclusionIT {
             InterProcessMutex first = new InterProcessMutex(one, path);
             InterProcessMutex second = new InterProcessMutex(two, path);
             Lease late = first.acquire();
-            server.expireSession(one.zooKeeper().orElseThrow().getSessionId());
+            long expired = one.zooKeeper().orElseThrow().getSessionId();
+            server.expireSession(expired);
             Lease next = second.acquire();
 
             late.close();
-            await().until(() -> one.connectionState() == ConnectionState.CONNECTED);
-            late.closeAsync().get(5, TimeUnit.SECONDS); // whatever the release deletes is deleted
+            await().until(() -> one.zooKeeper().orElseThrow().getSessionId() != expired
+                    && one.connectionState() == ConnectionState.CONNECTED);
+            late.closeAsync().get(20, TimeUnit.SECONDS); // whatever the release deletes is deleted
             assertThat(first.tryAcquire()).isEmpty();
             next.verify();
             next.close();

@@ -64,7 +64,7 @@ class MutexHoldsIT {
     void open(EmbeddedZooKeeper started) throws InterruptedException {
         server = started;
         client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
     }
 
     @BeforeEach
@@ -176,7 +176,7 @@ class MutexHoldsIT {
 
     private <T> T on(int thread, Callable<T> call) throws Exception {
         try {
-            return threads.get(thread).submit(call).get(10, TimeUnit.SECONDS);
+            return threads.get(thread).submit(call).get(20, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw (Exception) e.getCause();
         }
@@ -227,7 +227,7 @@ class MutexHoldsIT {
         assertThatThrownBy(lease::verify).isInstanceOf(IllegalMonitorStateException.class);
         assertThatThrownBy(lease::guard).isInstanceOf(IllegalMonitorStateException.class);
         assertThat(lease.isValid()).isFalse();
-        lease.closeAsync().get(2, TimeUnit.SECONDS);
+        lease.closeAsync().get(20, TimeUnit.SECONDS);
     }
 
     @Test
@@ -239,7 +239,7 @@ class MutexHoldsIT {
         await().until(() -> server.children(path).size() == 2);
         assertThat(second).isNotDone();
         first.close();
-        second.get(2, TimeUnit.SECONDS).close();
+        second.get(20, TimeUnit.SECONDS).close();
     }
 
     // ---- Leases of another thread, of a dead one, and of nobody.
@@ -254,7 +254,7 @@ class MutexHoldsIT {
                 leases.add(mutex.acquire());
                 leases.add(mutex.acquire());
             });
-            workers.join(Duration.ofSeconds(5));
+            workers.join(Duration.ofSeconds(20));
         }
         assertThat(mutex.tryAcquire()).isEmpty();
         assertThatThrownBy(mutex::release).isInstanceOf(IllegalMonitorStateException.class);
@@ -268,7 +268,7 @@ class MutexHoldsIT {
     @Test
     void asynchronousLease_belongsToNoThread() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
-        Lease lease = mutex.acquireAsync().get(2, TimeUnit.SECONDS);
+        Lease lease = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
         assertThat(mutex.holdCount()).isZero();
         assertThat(mutex.isHeldByCurrentThread()).isFalse();
         assertThat(mutex.isAcquiredInThisProcess()).isTrue();
@@ -280,7 +280,7 @@ class MutexHoldsIT {
         assertThat(second).isNotDone();
         on(OTHER, Executors.callable(lease::close));
         on(ONE, Executors.callable(lease::close));
-        second.get(2, TimeUnit.SECONDS).close();
+        second.get(20, TimeUnit.SECONDS).close();
         assertThat(mutex.isAcquiredInThisProcess()).isFalse();
         assertThat(server.children(path)).isEmpty();
     }
@@ -295,6 +295,6 @@ class MutexHoldsIT {
         mutex.acquire().close(); // one thread's release leaves the waiters alone
         assertThat(wanted).isNotDone();
         held.close();
-        wanted.get(2, TimeUnit.SECONDS).close();
+        wanted.get(20, TimeUnit.SECONDS).close();
     }
 }

@@ -33,6 +33,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
@@ -40,7 +41,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** P5: after any ending of an acquire no node, no watch and no thread is left, and the lock is free. */
 @WithZooKeeper(tickTimeMillis = 200)
-@Timeout(60)
+@Timeout(120)
 class MutexLeakIT {
     private static final Duration SESSION = Duration.ofSeconds(30);
 
@@ -57,7 +58,7 @@ class MutexLeakIT {
                 .connectString(server.connectString())
                 .sessionTimeout(SESSION)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -125,7 +126,7 @@ class MutexLeakIT {
                         }
                     });
                 }
-                workers.join(Duration.ofSeconds(30));
+                workers.join(Duration.ofSeconds(90));
             } finally {
                 interrupter.shutdownNow();
             }
@@ -236,7 +237,7 @@ class MutexLeakIT {
                 await("one has left").until(() -> server.children(path).size() == 2);
                 assertThat(stayer.isAlive()).isTrue();
                 held.close();
-                workers.join(Duration.ofSeconds(5));
+                workers.join(Duration.ofSeconds(20));
             }
             assertNothingIsLeft();
         }
@@ -245,7 +246,7 @@ class MutexLeakIT {
     private static void leave(Workers workers, InterProcessMutex lock) {
         workers.start(
                 "leaves",
-                () -> assertThat(lock.tryAcquire(Duration.ofMillis(300))).isEmpty());
+                () -> assertThat(lock.tryAcquire(Duration.ofMillis(1500))).isEmpty());
     }
 
     @Test
@@ -294,17 +295,20 @@ class MutexLeakIT {
             try {
                 for (int i = 0; i < 8; i++) {
                     clients.add(ZooKeeperClient.connect(reaping.connectString()));
-                    assertThat(clients.get(i).awaitConnected(Duration.ofSeconds(5)))
+                    assertThat(clients.get(i).awaitConnected(Duration.ofSeconds(20)))
                             .isTrue();
                 }
                 long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
+                BooleanSupplier enough = () -> System.nanoTime() - end > 0
+                        && cycles.get() > 8
+                        && reaping.requests().of(RequestType.CREATE_CONTAINER) > 16;
                 for (int i = 0; i < 8; i++) {
                     // Two on each path, so that it is empty at times; the parent of the paths is reaped too.
                     InterProcessMutex mutex = new InterProcessMutex(clients.get(i), path + "/" + i / 2);
                     workers.start("client " + i, () -> {
-                        while (System.nanoTime() - end < 0) {
+                        while (!enough.getAsBoolean()) {
                             mutex.acquire().close();
-                            mutex.tryAcquire(Duration.ofSeconds(5))
+                            mutex.tryAcquire(Duration.ofSeconds(20))
                                     .orElseThrow()
                                     .close();
                             mutex.tryAcquire().ifPresent(Lease::close);
@@ -313,19 +317,15 @@ class MutexLeakIT {
                     });
                 }
                 workers.start("reaper", () -> {
-                    while (System.nanoTime() - end < 0) {
+                    while (!enough.getAsBoolean()) {
                         reaping.reapContainers();
                         LockSupport.parkNanos(1_000_000);
                     }
                 });
-                workers.join(Duration.ofSeconds(20));
+                workers.join(Duration.ofSeconds(60));
             } finally {
                 clients.forEach(ZooKeeperClient::close);
             }
-            assertThat(cycles).hasValueGreaterThan(8);
-            assertThat(reaping.requests().of(RequestType.CREATE_CONTAINER))
-                    .as("parents made again")
-                    .isGreaterThan(16);
         }
     }
 }

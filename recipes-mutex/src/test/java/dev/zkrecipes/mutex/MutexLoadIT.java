@@ -97,7 +97,7 @@ class MutexLoadIT {
     void twoThousandAsyncWaiters_areServedByAConstantNumberOfThreads() throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
-            Lease held = mutex.acquireAsync().get(5, TimeUnit.SECONDS);
+            Lease held = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
             int threads = Thread.activeCount();
             List<CompletableFuture<Void>> served = new ArrayList<>();
             for (int i = 0; i < 2000; i++) {

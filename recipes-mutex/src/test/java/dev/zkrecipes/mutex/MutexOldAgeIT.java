@@ -47,7 +47,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MutexOldAgeIT {
     private static final int OLD = 1 << 30;
     private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
-    private static final Duration SESSION = Duration.ofSeconds(2);
+    /** So long that no lease is checked, by a multi too, beside what is counted or lost here. */
+    private static final Duration SESSION = Duration.ofSeconds(60);
+
+    private static final Duration BRIEF = Duration.ofSeconds(2);
 
     private final EmbeddedZooKeeper server;
     private final String parent;
@@ -74,11 +77,15 @@ class MutexOldAgeIT {
     }
 
     private static ZooKeeperClient client(String connectString) throws InterruptedException {
+        return client(connectString, SESSION);
+    }
+
+    private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
         ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(SESSION)
+                .sessionTimeout(session)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -111,7 +118,7 @@ class MutexOldAgeIT {
         List<ZooKeeperClient> open = new ArrayList<>();
         try (Workers workers = new Workers();
                 FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient crashing = client(proxy.connectString())) {
+                ZooKeeperClient crashing = client(proxy.connectString(), BRIEF)) {
             CompletableFuture<Lease> crashed = new InterProcessMutex(crashing, path).acquireAsync();
             Soon.await().until(() -> server.children(path).size() > 1 || start > WORN_OUT);
             for (int c = 0; c < 8; c++) {
@@ -179,7 +186,7 @@ class MutexOldAgeIT {
             long token = old.fencingToken();
             Fault fault = reply ? proxy.dropReply(RequestType.MULTI, 1) : proxy.dropRequest(RequestType.MULTI, 1);
             old.closeAsync().get();
-            fault.awaitFired(Duration.ofSeconds(5));
+            fault.awaitFired(Duration.ofSeconds(20));
             Soon.await().until(() -> server.children(path).isEmpty());
             try (Lease next = mutex.acquire()) {
                 assertThat(next.fencingToken()).isGreaterThan(token);

@@ -64,7 +64,7 @@ class MutexParticipantsIT {
                 .connectString(server.connectString())
                 .ownerLabel(label)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -109,7 +109,7 @@ class MutexParticipantsIT {
         await().until(() -> server.children(path).size() == 2);
         assertThat(annas.participants()).extracting(Participant::owner).containsExactly("ben", "ben");
         held.close();
-        third.get(2, TimeUnit.SECONDS).close();
+        third.get(20, TimeUnit.SECONDS).close();
         assertThat(annas.participants()).isEmpty();
     }
 
@@ -174,7 +174,7 @@ class MutexParticipantsIT {
         assertThatThrownBy(() -> next.tryAcquire(Duration.ofSeconds(1)))
                 .isExactlyInstanceOf(IncompatibleNodeException.class);
         assertThat(next.acquireAsync())
-                .failsWithin(Duration.ofSeconds(2))
+                .failsWithin(Duration.ofSeconds(20))
                 .withThrowableThat()
                 .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
         assertThatThrownBy(next::participants).isExactlyInstanceOf(IncompatibleNodeException.class);
@@ -195,7 +195,7 @@ class MutexParticipantsIT {
         server.createNode(path + "/0123456789abcdef0123456789abcdef-__WRIT__0000000009", NOTHING);
         held.close();
         assertThat(wanted)
-                .failsWithin(Duration.ofSeconds(2))
+                .failsWithin(Duration.ofSeconds(20))
                 .withThrowableThat()
                 .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
         await().until(() -> server.children(path).size() == 1);
@@ -239,6 +239,6 @@ class MutexParticipantsIT {
         assertThat(mutex.participants()).extracting(Participant::holding).startsWith(true);
         assertThat(wanted).isNotDone();
         server.deleteNode(path + "/" + third);
-        wanted.get(2, TimeUnit.SECONDS).close();
+        wanted.get(20, TimeUnit.SECONDS).close();
     }
 }

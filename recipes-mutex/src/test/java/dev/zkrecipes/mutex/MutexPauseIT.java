@@ -48,12 +48,12 @@ class MutexPauseIT {
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             Process holder =
                     processes.start(PausedHolder.class, server.connectString(), PATH, TARGET, diary.toString());
-            await().atMost(Duration.ofSeconds(20)).until(() -> !read("token").isEmpty());
+            await().atMost(Duration.ofSeconds(40)).until(() -> !read("token").isEmpty());
             Lease rival;
             try (FrozenJvm frozen = FrozenJvm.freeze(holder)) {
                 assertThat(frozen).isNotNull();
                 long frozenAt = System.nanoTime();
-                rival = new InterProcessMutex(client, PATH).acquireAsync().get(10, TimeUnit.SECONDS);
+                rival = new InterProcessMutex(client, PATH).acquireAsync().get(20, TimeUnit.SECONDS);
                 client.zooKeeper().orElseThrow().multi(List.of(rival.guard(), Op.setData(TARGET, new byte[] {3}, -1)));
                 // The rival may come before the holder's own clock has run down: let that be past, too.
                 long past = frozenAt + PausedHolder.SESSION.plusMillis(500).toNanos();

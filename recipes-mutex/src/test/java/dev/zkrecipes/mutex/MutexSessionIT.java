@@ -48,7 +48,7 @@ class MutexSessionIT {
                 .connectString(connectString)
                 .sessionTimeout(session)
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -62,7 +62,7 @@ class MutexSessionIT {
         try (ZooKeeperClient client = client(server.connectString() + chroot, Duration.ofSeconds(10));
                 ZooKeeperClient outside = client(server.connectString(), Duration.ofSeconds(10))) {
             InterProcessMutex mutex = new InterProcessMutex(client, "/");
-            Lease lease = mutex.tryAcquire(Duration.ofSeconds(5)).orElseThrow();
+            Lease lease = mutex.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
             assertThat(server.children(chroot)).hasSize(1);
             lease.verify();
             assertThat(mutex.participants()).hasSize(1);
@@ -74,8 +74,8 @@ class MutexSessionIT {
             CompletableFuture<Lease> behind = mutex.acquireAsync();
             await().until(() -> server.watchCount() == 2);
             lease.close();
-            waiting.get(5, TimeUnit.SECONDS).close();
-            behind.get(5, TimeUnit.SECONDS).close();
+            waiting.get(20, TimeUnit.SECONDS).close();
+            behind.get(20, TimeUnit.SECONDS).close();
             assertThat(server.children(chroot)).isEmpty();
         }
     }
@@ -121,7 +121,7 @@ class MutexSessionIT {
             long session = client.zooKeeper().orElseThrow().getSessionId();
             server.expireSession(session);
 
-            assertThatThrownBy(() -> failed.get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> failed.get(20, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(QueuePlaceLostException.class)
                     .hasMessageContaining(path);
             await("a new place").until(() -> server.children(path).size() == 3);
@@ -129,10 +129,10 @@ class MutexSessionIT {
                     .as("one node that was not there before")
                     .satisfiesOnlyOnce(node -> assertThat(before).doesNotContain(node));
             held.close();
-            Lease next = overtaking.get(5, TimeUnit.SECONDS);
+            Lease next = overtaking.get(20, TimeUnit.SECONDS);
             assertThat(requeued).isNotDone();
             next.close();
-            try (Lease last = requeued.get(5, TimeUnit.SECONDS)) {
+            try (Lease last = requeued.get(20, TimeUnit.SECONDS)) {
                 last.verify();
             }
             assertThat(server.children(path)).isEmpty();
@@ -148,7 +148,7 @@ class MutexSessionIT {
     @Test
     @Tag("H59")
     void deletesOfASessionThatOnlyTheClientGaveUp_goOnInTheNext() throws Exception {
-        Duration session = Duration.ofSeconds(3);
+        Duration session = Duration.ofSeconds(6);
         int each = 20;
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString(), session)) {
@@ -156,7 +156,7 @@ class MutexSessionIT {
             List<CompletableFuture<Lease>> waiting = new ArrayList<>();
             for (int i = 0; i < each; i++) {
                 InterProcessMutex mutex = new InterProcessMutex(client, path + "/" + i);
-                leases.add(mutex.acquireAsync().get(5, TimeUnit.SECONDS));
+                leases.add(mutex.acquireAsync().get(20, TimeUnit.SECONDS));
                 waiting.add(mutex.acquireAsync());
             }
             InterProcessMutex unknown = new InterProcessMutex(client, path + "/unknown");
@@ -179,7 +179,7 @@ class MutexSessionIT {
             List<CompletableFuture<Void>> closed =
                     leases.stream().map(Lease::closeAsync).toList();
             waiting.forEach(future -> future.cancel(false));
-            expired.get(10, TimeUnit.SECONDS);
+            expired.get(20, TimeUnit.SECONDS);
 
             server.restart();
             proxy.resume();
@@ -193,7 +193,7 @@ class MutexSessionIT {
             }
             assertThat(server.ephemerals(old)).isEmpty();
             assertThat(server.sessions()).as("the old session lives on").contains(old);
-            CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0])).get(5, TimeUnit.SECONDS);
+            CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0])).get(20, TimeUnit.SECONDS);
         }
     }
 }

@@ -13,9 +13,11 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +38,7 @@ class MutexTimeIT {
     private static final Duration LIMIT = Duration.ofMillis(500);
     private static final Duration TOLERANCE = Duration.ofMillis(50);
     private static final int TRIES = 3;
-    private static final Duration LATENCY = Duration.ofMillis(100);
+    private static final Duration LATENCY = Duration.ofMillis(150);
 
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -55,7 +57,7 @@ class MutexTimeIT {
 
     private static ZooKeeperClient client(String connectString) throws InterruptedException {
         ZooKeeperClient client = unconnected(connectString);
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -64,7 +66,7 @@ class MutexTimeIT {
     void warmUp() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
-            Lease held = mutex.acquireAsync().get(5, TimeUnit.SECONDS);
+            Lease held = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
             assertThat(mutex.tryAcquire(Duration.ofMillis(10))).isEmpty();
             assertThat(mutex.tryAcquire()).isEmpty();
             held.close();
@@ -79,22 +81,28 @@ class MutexTimeIT {
         }
     }
 
-    /** Late is what is later than a plain wait of the same length at the same time: the machine's share is not ours. */
+    /** Late is what is later than plain waits of the same length at the same time: the machine's share is not ours. */
     private static void assertEndsInTime(Callable<Boolean> call) throws Exception {
         AtomicLong plain = new AtomicLong();
-        try (Workers control = new Workers()) {
-            control.start("plain-wait", () -> {
-                long start = System.nanoTime();
-                assertThat(new CountDownLatch(1).await(LIMIT.toNanos(), TimeUnit.NANOSECONDS))
-                        .isFalse();
-                plain.set(System.nanoTime() - start);
-            });
+        try (Workers control = new Workers();
+                Lateness lateness = Lateness.measure()) {
+            for (int i = 0; i < TRIES; i++) {
+                control.start("plain-wait", () -> {
+                    long start = System.nanoTime();
+                    assertThat(new CountDownLatch(1).await(LIMIT.toNanos(), TimeUnit.NANOSECONDS))
+                            .isFalse();
+                    plain.accumulateAndGet(System.nanoTime() - start, Math::max);
+                });
+            }
             long start = System.nanoTime();
             boolean acquired = call.call();
             Duration took = Duration.ofNanos(System.nanoTime() - start);
-            control.join(Duration.ofSeconds(5));
+            Duration late = lateness.soFar();
+            control.join(Duration.ofSeconds(20));
             assertThat(acquired).isFalse();
-            assertThat(took).isBetween(LIMIT, Duration.ofNanos(plain.get()).plus(TOLERANCE));
+            Duration waited =
+                    Duration.ofNanos(Math.max(plain.get(), LIMIT.plus(late).toNanos()));
+            assertThat(took).isBetween(LIMIT, waited.plus(TOLERANCE));
         }
     }
 
@@ -106,7 +114,7 @@ class MutexTimeIT {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             assertEndsInTime(mutex);
             server.restart();
-            assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             mutex.acquire().close();
             assertThat(server.children(path)).isEmpty();
         }
@@ -139,15 +147,15 @@ class MutexTimeIT {
             List<Runnable> losses = List.of(proxy::refuse, proxy::pause);
             List<Runnable> ends = List.of(proxy::accept, proxy::resume);
             for (int i = 0; i < losses.size(); i++) {
-                workers.start(
+                Worker timed = workers.start(
                         "timed",
                         () -> assertEndsInTime(() -> mutex.tryAcquire(LIMIT).isPresent()));
                 await().pollInterval(Duration.ofMillis(10))
-                        .until(() -> server.children(path).size() == 2);
+                        .until(() -> server.children(path).size() == 2 || !timed.isAlive());
                 losses.get(i).run();
-                workers.join(Duration.ofSeconds(5));
+                workers.join(Duration.ofSeconds(20));
                 ends.get(i).run();
-                assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+                assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
                 await().until(() -> server.children(path).size() == 1);
             }
             held.close();
@@ -159,7 +167,7 @@ class MutexTimeIT {
     void timedAcquireBehindAHolder_endsInTime() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
-            Lease held = mutex.acquireAsync().get(5, TimeUnit.SECONDS);
+            Lease held = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
             assertEndsInTime(mutex);
             held.close();
         }
@@ -180,7 +188,7 @@ class MutexTimeIT {
                     () -> mutex.asLock().tryLock(),
                     () -> mutex.asLock().tryLock(0, TimeUnit.SECONDS),
                     () -> mutex.asLock().tryLock(-1, TimeUnit.SECONDS))) {
-                RequestCounts before = server.requests();
+                RequestCounts before = proxy.requestsSeen(); // the holder's checks are not in it
                 long shortest = Long.MAX_VALUE;
                 // The shortest of several: what the call waits for is the wire, the rest is the machine.
                 for (int i = 0; i < TRIES; i++) {
@@ -188,7 +196,7 @@ class MutexTimeIT {
                     assertThat(call.call()).isFalse();
                     shortest = Math.min(shortest, System.nanoTime() - start);
                 }
-                RequestCounts spent = server.requests().minus(before);
+                RequestCounts spent = proxy.requestsSeen().minus(before);
                 // Two round trips would be four latencies.
                 assertThat(Duration.ofNanos(shortest))
                         .isBetween(
@@ -209,12 +217,14 @@ class MutexTimeIT {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             server.stop();
             await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
-            long start = System.nanoTime();
-            assertThatThrownBy(mutex::tryAcquire)
-                    .isInstanceOf(LockConnectionException.class)
-                    .hasMessageContaining(path);
-            assertThatThrownBy(() -> mutex.asLock().tryLock()).isInstanceOf(LockConnectionException.class);
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LATENCY);
+            try (Lateness lateness = Lateness.measure()) {
+                long start = System.nanoTime();
+                assertThatThrownBy(mutex::tryAcquire)
+                        .isInstanceOf(LockConnectionException.class)
+                        .hasMessageContaining(path);
+                assertThatThrownBy(() -> mutex.asLock().tryLock()).isInstanceOf(LockConnectionException.class);
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LATENCY.plus(lateness.soFar()));
+            }
         } finally {
             server.restart();
         }

@@ -68,10 +68,12 @@ class MutexTlsIT {
     }
 
     private ZooKeeperClientBuilder builder() {
-        return ZooKeeperClient.builder()
-                .connectString(port.connectString())
-                .sessionTimeout(Duration.ofSeconds(10))
-                .requestTimeout(Duration.ofMillis(300));
+        return ZooKeeperClient.builder().connectString(port.connectString()).sessionTimeout(Duration.ofSeconds(10));
+    }
+
+    /** For those who get no answer. */
+    private ZooKeeperClientBuilder refused() {
+        return builder().requestTimeout(Duration.ofMillis(300));
     }
 
     @Test
@@ -124,7 +126,7 @@ class MutexTlsIT {
     @Test
     void certificateThatTheServerDoesNotTrust_isRefused_andTheErrorSaysSo() throws Exception {
         try (ZooKeeperClient client =
-                builder().clientConfig(config(strangersKeys, clientKeys)).build()) {
+                refused().clientConfig(config(strangersKeys, clientKeys)).build()) {
             assertThat(refusal(client))
                     .contains(port.connectString() + ": the TLS handshake failed: ")
                     .contains("certificate");
@@ -134,14 +136,14 @@ class MutexTlsIT {
     @Test
     void serverThatTheClientDoesNotTrust_isRefused_andTheErrorSaysSo() throws Exception {
         try (ZooKeeperClient client =
-                builder().clientConfig(config(clientKeys, strangersKeys)).build()) {
+                refused().clientConfig(config(clientKeys, strangersKeys)).build()) {
             assertThat(refusal(client)).contains("the TLS handshake failed: ").contains("PKIX path");
         }
     }
 
     @Test
     void clientWithoutTls_atASecurePort_isToldWhatToSet() throws Exception {
-        try (ZooKeeperClient client = builder().build()) {
+        try (ZooKeeperClient client = refused().build()) {
             assertThat(refusal(client))
                     .contains("check the address " + port.connectString())
                     .contains("if it is a port for TLS, set zookeeper.client.secure");

@@ -38,9 +38,9 @@ class ShutdownHookIT {
     private void holdAndTerminate(String handle, String hook) throws InterruptedException {
         try (ChildJvms processes = new ChildJvms()) {
             Process process = processes.start(HoldingProcess.class, server.connectString(), path, handle, hook);
-            Soon.await().until(() -> isHeld("/a") && isHeld("/b"));
+            Soon.await().atMost(Duration.ofSeconds(40)).until(() -> isHeld("/a") && isHeld("/b"));
             process.destroy();
-            assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -73,7 +73,7 @@ class ShutdownHookIT {
                 .connectString(server.connectString())
                 .closeOnShutdown()
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         client.close();
         return client;
     }
