@@ -23,6 +23,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -30,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,7 +72,7 @@ class MixedLockIT {
     private ZooKeeperClient connected() throws InterruptedException {
         ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
         clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -113,21 +115,27 @@ class MixedLockIT {
     void membersThatAreFreedOneAfterTheOther_shareOneDeadline() throws Exception {
         List<Lease> held = new ArrayList<>();
         for (InterProcessLock rival : rivals) {
-            held.add(rival.acquireAsync().get(5, TimeUnit.SECONDS));
+            held.add(rival.acquireAsync().get(20, TimeUnit.SECONDS));
         }
-        try (Workers workers = new Workers()) {
-            workers.start("frees one every 0.8 s", () -> {
-                for (Lease lease : held) {
-                    TimeUnit.MILLISECONDS.sleep(800);
-                    lease.close();
-                }
+        CountDownLatch over = new CountDownLatch(1);
+        try (Workers workers = new Workers();
+                Lateness lateness = Lateness.measure()) {
+            workers.start("frees one every 0.8 s, and the last when nobody waits", () -> {
+                TimeUnit.MILLISECONDS.sleep(800);
+                held.get(0).close();
+                TimeUnit.MILLISECONDS.sleep(800);
+                held.get(1).close();
+                over.await();
+                held.get(2).close();
             });
             long begin = System.nanoTime();
             assertThat(all.tryAcquire(Duration.ofSeconds(1))).isEmpty();
-            // Each member with a second of its own would take until all are free, after 2.4 s.
-            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
+            // Each member with a second of its own would take 2.6 s.
+            assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                    .isLessThan(Duration.ofSeconds(2).plus(lateness.soFar()));
             assertThat(all.isAcquiredInThisProcess()).isFalse();
-            workers.join(Duration.ofSeconds(10));
+            over.countDown();
+            workers.join(Duration.ofSeconds(20));
         }
         await().until(() -> nodes() == 0);
         all.acquire().close();
@@ -165,7 +173,7 @@ class MixedLockIT {
             assertThat(rivals.get(0).tryAcquire()).isPresent().get().satisfies(Lease::close);
             assertThat(rivals.get(1).tryAcquire()).isPresent().get().satisfies(Lease::close);
             held.close();
-            workers.join(Duration.ofSeconds(10));
+            workers.join(Duration.ofSeconds(20));
             assertThat(waiter.isAlive()).isFalse();
         }
         await().until(() -> nodes() == 0);
@@ -209,7 +217,7 @@ class MixedLockIT {
         server.deleteNode(paths.get(1) + "/" + server.children(paths.get(1)).get(0));
         assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(lease.ended().get(5, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(lease.ended().get(20, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(all::acquire).isInstanceOf(LockLostException.class);
         assertThatThrownBy(lease::guards).isInstanceOf(LockLostException.class);
         assertThatThrownBy(all::release).isInstanceOf(LockLostException.class);
@@ -225,7 +233,7 @@ class MixedLockIT {
                     "waiter", () -> assertThatThrownBy(all::acquire).isInstanceOf(InterruptedException.class));
             await().until(() -> server.children(paths.get(2)).size() == 2);
             waiter.interrupt();
-            workers.join(Duration.ofSeconds(10));
+            workers.join(Duration.ofSeconds(20));
         }
         await().until(() -> nodes() == 1);
         held.close();
@@ -241,9 +249,9 @@ class MixedLockIT {
                 assertThat(all.isAcquiredInThisProcess()).isTrue();
                 assertThat(all.asLock().tryLock()).isFalse();
             });
-            workers.join(Duration.ofSeconds(5));
+            workers.join(Duration.ofSeconds(20));
         }
-        lease.closeAsync().get(5, TimeUnit.SECONDS);
+        lease.closeAsync().get(20, TimeUnit.SECONDS);
         all.asLock().lock();
         all.asLock().unlock();
         assertThat(nodes()).isZero();

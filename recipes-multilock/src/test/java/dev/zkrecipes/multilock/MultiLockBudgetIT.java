@@ -39,7 +39,7 @@ class MultiLockBudgetIT {
                 .connectString(connectString)
                 .sessionTimeout(Duration.ofMinutes(1))
                 .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
@@ -103,11 +103,11 @@ class MultiLockBudgetIT {
             Held reply = proxy.holdReply(RequestType.MULTI, 1);
             RequestCounts start = server.requests();
             CompletableFuture<Lease> wanted = lock.acquireAsync();
-            reply.awaitReached(Duration.ofSeconds(5));
+            reply.awaitReached(Duration.ofSeconds(20));
             await().until(() -> server.requests().minus(start).of(RequestType.MULTI_READ) == 1);
             assertThat(wanted).isNotDone();
             reply.release();
-            wanted.get(5, TimeUnit.SECONDS).close();
+            wanted.get(20, TimeUnit.SECONDS).close();
         }
     }
 
@@ -126,7 +126,7 @@ class MultiLockBudgetIT {
             start = server.requests();
             long events = server.eventsSent();
             held.close();
-            waiting.get(5, TimeUnit.SECONDS).close();
+            waiting.get(20, TimeUnit.SECONDS).close();
             assertRequests(
                     server.requests().minus(start), RequestType.MULTI, RequestType.MULTI_READ, RequestType.MULTI);
             assertThat(server.eventsSent() - events).isEqualTo(1);

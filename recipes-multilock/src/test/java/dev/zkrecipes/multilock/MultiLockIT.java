@@ -74,9 +74,9 @@ class MultiLockIT {
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
         ZooKeeperClient made = ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(4))
+                .sessionTimeout(Duration.ofSeconds(12))
                 .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return made;
     }
 
@@ -192,11 +192,11 @@ class MultiLockIT {
         try (Workers workers = new Workers()) {
             workers.start(
                     "asks for both",
-                    () -> assertThat(new InterProcessMultiLock(other, List.of(y, x)).tryAcquire(Duration.ofSeconds(2)))
+                    () -> assertThat(new InterProcessMultiLock(other, List.of(y, x)).tryAcquire(Duration.ofSeconds(3)))
                             .isEmpty());
             awaitNodes(2, 1);
-            assertThat(mutexY.tryAcquire(Duration.ofMillis(500))).isEmpty(); // behind the other's request
-            workers.join(Duration.ofSeconds(5));
+            assertThat(mutexY.tryAcquire(Duration.ofMillis(200))).isEmpty(); // behind the other's request
+            workers.join(Duration.ofSeconds(20));
         }
         held.close();
         awaitNodes(0, 0);
@@ -249,7 +249,7 @@ class MultiLockIT {
         await().until(() -> server.children(y).size() == 1 && !node(y).equals(old));
         awaitNodes(2, 1);
         held.close();
-        waiting.get(5, TimeUnit.SECONDS).close();
+        waiting.get(20, TimeUnit.SECONDS).close();
         awaitNodes(0, 0);
     }
 
@@ -261,7 +261,7 @@ class MultiLockIT {
                 .acquireAsync();
         awaitNodes(2, 1);
         server.deleteNode(node(y));
-        assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(QueuePlaceLostException.class);
+        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(QueuePlaceLostException.class);
         awaitNodes(1, 0);
         held.close();
     }
@@ -271,7 +271,7 @@ class MultiLockIT {
         Lease lease = both.acquire();
         CompletableFuture<LeaseState> ended = lease.ended();
         server.deleteNode(node(y));
-        assertThat(ended.get(5, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(ended.get(20, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(both::acquire).isInstanceOf(LockLostException.class);
         assertThat(mutex(other, x).tryAcquire()).isEmpty();
@@ -299,7 +299,7 @@ class MultiLockIT {
     void lostAnswerToTheEntry_isSettled() throws Exception {
         Fault reply = proxy.dropReply(RequestType.MULTI, 1);
         Lease lease = both.acquire();
-        reply.awaitFired(Duration.ofSeconds(5));
+        reply.awaitFired(Duration.ofSeconds(20));
         awaitNodes(1, 1);
         assertThat(lease.fencingTokens().values()).containsOnly(lease.fencingToken());
         assertThat(client.zooKeeper().orElseThrow().exists(node(x), false).getCzxid() << 11)
@@ -312,7 +312,7 @@ class MultiLockIT {
     void lostEntry_isSentAgain() throws Exception {
         Fault request = proxy.dropRequest(RequestType.MULTI, 1);
         Lease lease = both.acquire();
-        request.awaitFired(Duration.ofSeconds(5));
+        request.awaitFired(Duration.ofSeconds(20));
         awaitNodes(1, 1);
         lease.close();
         awaitNodes(0, 0);
@@ -322,8 +322,8 @@ class MultiLockIT {
     void lostAnswerToTheRelease_isFollowedUp() throws Exception {
         Lease lease = both.acquire();
         Fault reply = proxy.dropReply(RequestType.MULTI, 1);
-        lease.closeAsync().get(10, TimeUnit.SECONDS);
-        reply.awaitFired(Duration.ofSeconds(5));
+        lease.closeAsync().get(20, TimeUnit.SECONDS);
+        reply.awaitFired(Duration.ofSeconds(20));
         awaitNodes(0, 0);
     }
 
@@ -334,7 +334,7 @@ class MultiLockIT {
         awaitNodes(2, 1);
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
         held.close();
-        Lease lease = waiting.get(10, TimeUnit.SECONDS);
+        Lease lease = waiting.get(20, TimeUnit.SECONDS);
         assertThat(server.owner(node(x)))
                 .hasValue(client.zooKeeper().orElseThrow().getSessionId());
         lease.close();
@@ -343,14 +343,14 @@ class MultiLockIT {
 
     @Test
     void asynchronousLease_isClosedByAnyThread_andAWaitThatIsCancelledLeaves() throws Exception {
-        Lease lease = both.acquireAsync().get(5, TimeUnit.SECONDS);
+        Lease lease = both.acquireAsync().get(20, TimeUnit.SECONDS);
         CompletableFuture<Lease> waiting = both.acquireAsync();
         awaitNodes(2, 2);
         waiting.cancel(true);
         awaitNodes(1, 1);
         try (Workers workers = new Workers()) {
             workers.start("another thread", lease::close);
-            workers.join(Duration.ofSeconds(5));
+            workers.join(Duration.ofSeconds(20));
         }
         awaitNodes(0, 0);
     }

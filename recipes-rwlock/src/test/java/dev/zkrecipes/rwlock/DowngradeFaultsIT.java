@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 100)
 class DowngradeFaultsIT {
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration SOON = Duration.ofSeconds(20);
 
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -65,7 +65,7 @@ class DowngradeFaultsIT {
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
         ZooKeeperClient made = ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(20))
+                .sessionTimeout(Duration.ofSeconds(60))
                 .build();
         assertThat(made.awaitConnected(SOON)).isTrue();
         return made;
@@ -192,7 +192,7 @@ class DowngradeFaultsIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held reply = proxy.holdReply(RequestType.MULTI, 1);
-        assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        assertThat(lock.readLock().tryAcquire(Duration.ofSeconds(1))).isEmpty();
         reply.awaitReached(SOON);
         assertThat(nodes("__READ__")).isEqualTo(1); // made, and nobody knows
         reply.release();
@@ -204,7 +204,7 @@ class DowngradeFaultsIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held reply = proxy.holdReply(RequestType.MULTI, 1);
-        assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        assertThat(lock.readLock().tryAcquire(Duration.ofSeconds(1))).isEmpty();
         reply.awaitReached(SOON);
         proxy.cut();
         assertStillWriting(writing, queued);

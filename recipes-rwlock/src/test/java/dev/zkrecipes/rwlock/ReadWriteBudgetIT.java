@@ -59,7 +59,7 @@ class ReadWriteBudgetIT {
                 .sessionTimeout(Duration.ofSeconds(60))
                 .build();
         clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return new InterProcessReadWriteLock(client, path);
     }
 
@@ -123,12 +123,12 @@ class ReadWriteBudgetIT {
         RequestCounts start = server.requests();
         long events = server.eventsSent();
         reading.close();
-        Lease writing = writer.get(5, TimeUnit.SECONDS);
+        Lease writing = writer.get(20, TimeUnit.SECONDS);
         assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
         assertThat(server.eventsSent() - events).isEqualTo(1);
         start = server.requests();
         writing.close();
-        Lease next = reader.get(5, TimeUnit.SECONDS);
+        Lease next = reader.get(20, TimeUnit.SECONDS);
         assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
         assertThat(server.eventsSent() - events).isEqualTo(2);
         next.close();
@@ -165,6 +165,7 @@ class ReadWriteBudgetIT {
             // between it and the writer in front, because readers leave in any order.
             wakeUps += writes.get(i) ? 1 + readersJustInFront(writes, i) : 1;
         }
+        await().until(() -> server.watchCount() == locks.size()); // one of each who waits
         gate.close();
         CompletableFuture.allOf(served.toArray(CompletableFuture<?>[]::new)).get(60, TimeUnit.SECONDS);
         RequestCounts spent = server.requests().minus(start);

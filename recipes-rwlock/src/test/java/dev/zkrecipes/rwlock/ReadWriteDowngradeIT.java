@@ -41,12 +41,20 @@ class ReadWriteDowngradeIT {
     @BeforeEach
     void connect(EmbeddedZooKeeper started) throws InterruptedException {
         server = started;
-        client = ZooKeeperClient.connect(server.connectString());
-        other = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
-        assertThat(other.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        client = connected();
+        other = connected();
         lock = new InterProcessReadWriteLock(client, PATH);
         rival = new InterProcessReadWriteLock(other, PATH);
+    }
+
+    /** With a session so long that no lease is checked beside what is counted. */
+    private ZooKeeperClient connected() throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        return made;
     }
 
     @AfterEach
@@ -61,7 +69,7 @@ class ReadWriteDowngradeIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queuedWriter = rival.writeLock().acquireAsync();
         CompletableFuture<Lease> queuedReader = rival.readLock().acquireAsync();
-        await().until(() -> server.children(PATH).size() == 3);
+        await().until(() -> server.children(PATH).size() == 3 && server.watchCount() == 2);
         RequestCounts before = server.requests();
         Lease reading = lock.readLock().acquire();
         assertThat(server.requests().minus(before).total()).isEqualTo(1);
@@ -74,10 +82,10 @@ class ReadWriteDowngradeIT {
         assertThat(queuedWriter).isNotDone();
         assertThat(queuedReader).isNotDone();
         reading.close();
-        Lease next = queuedWriter.get(5, TimeUnit.SECONDS);
+        Lease next = queuedWriter.get(20, TimeUnit.SECONDS);
         assertThat(next.fencingToken()).isGreaterThan(writing.fencingToken());
         next.close();
-        queuedReader.get(5, TimeUnit.SECONDS).close();
+        queuedReader.get(20, TimeUnit.SECONDS).close();
         await().until(() -> server.children(PATH).isEmpty());
     }
 
@@ -116,7 +124,7 @@ class ReadWriteDowngradeIT {
     void readerOnADeadWriteHold_isNotLetIn() throws Exception {
         Lease writing = lock.writeLock().acquire();
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-        Lease live = rival.writeLock().tryAcquire(Duration.ofSeconds(5)).orElseThrow();
+        Lease live = rival.writeLock().tryAcquire(Duration.ofSeconds(20)).orElseThrow();
         assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(LockLostException.class);
         assertThat(writing.state()).isEqualTo(LeaseState.LOST);
         assertThat(server.children(PATH)).hasSize(1);

@@ -77,8 +77,12 @@ class ReadWriteHoldsIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        // With a session so long that no lease is checked beside what is counted.
+        client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         read = lock.readLock();
         write = lock.writeLock();
@@ -233,7 +237,7 @@ class ReadWriteHoldsIT {
     private static void onAnotherThread(Workers.Body body) throws InterruptedException {
         try (Workers workers = new Workers()) {
             workers.start("another", body);
-            workers.join(Duration.ofSeconds(10));
+            workers.join(Duration.ofSeconds(20));
         }
     }
 

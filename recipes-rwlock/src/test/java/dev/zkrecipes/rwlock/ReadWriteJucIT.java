@@ -44,7 +44,7 @@ class ReadWriteJucIT {
     @BeforeEach
     void connect() throws InterruptedException {
         client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         lock = new InterProcessReadWriteLock(client, path);
         rival = new InterProcessReadWriteLock(client, path);
         view = lock.asReadWriteLock();
@@ -135,7 +135,7 @@ class ReadWriteJucIT {
             awaitNodes(2);
             reader.interrupt();
             writing.close();
-            workers.join(Duration.ofSeconds(10));
+            workers.join(Duration.ofSeconds(20));
         }
         awaitNodes(0);
     }

@@ -51,7 +51,7 @@ class ReadWriteLoadIT {
             for (int c = 0; c < CLIENTS; c++) {
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
                 clients.add(client);
-                assertThat(client.awaitConnected(Duration.ofSeconds(10))).isTrue();
+                assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
                 InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, PATH);
                 Random random = new Random(seed + c);
                 workers.start("client-" + c, () -> {

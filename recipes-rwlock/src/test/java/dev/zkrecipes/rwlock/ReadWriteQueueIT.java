@@ -51,7 +51,7 @@ class ReadWriteQueueIT {
                 .connectString(server.connectString())
                 .ownerLabel(label)
                 .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return made;
     }
 

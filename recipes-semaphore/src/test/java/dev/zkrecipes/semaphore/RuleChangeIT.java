@@ -42,7 +42,7 @@ class RuleChangeIT {
     @BeforeEach
     void connect() throws InterruptedException {
         client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         SemaphoreDriver driver = new SemaphoreDriver(path, SemaphoreLimit.of(4), 1);
         internals = new LockInternals(client, path, driver, LockOptions.defaults());
     }

@@ -57,7 +57,7 @@ class SemaphoreBudgetIT {
                 .sessionTimeout(Duration.ofSeconds(60))
                 .build();
         clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return new InterProcessSemaphore(client, path, LIMIT);
     }
 
@@ -113,10 +113,10 @@ class SemaphoreBudgetIT {
         RequestCounts start = server.requests();
         long events = server.eventsSent();
         held.close();
-        Lease lease = first.get(5, TimeUnit.SECONDS);
+        Lease lease = first.get(20, TimeUnit.SECONDS);
         assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.MULTI_READ);
         lease.close();
-        Lease last = second.get(5, TimeUnit.SECONDS);
+        Lease last = second.get(20, TimeUnit.SECONDS);
         assertRequests(
                 server.requests().minus(start),
                 RequestType.DELETE,

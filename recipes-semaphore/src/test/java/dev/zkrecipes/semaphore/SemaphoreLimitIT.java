@@ -61,7 +61,7 @@ class SemaphoreLimitIT {
                 .connectString(connectString)
                 .sessionTimeout(Duration.ofSeconds(20))
                 .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return made;
     }
 
@@ -98,7 +98,7 @@ class SemaphoreLimitIT {
         for (ThrowingCallable call : List.<ThrowingCallable>of(
                 wrong::acquire,
                 wrong::tryAcquire,
-                () -> wrong.tryAcquire(Duration.ofSeconds(1)),
+                () -> wrong.tryAcquire(Duration.ofSeconds(20)),
                 wrong::availablePermits,
                 wrong::queueLength,
                 wrong::maxLeases,
@@ -134,11 +134,11 @@ class SemaphoreLimitIT {
         CompletableFuture<Lease> second = others.acquireAsync(3);
         awaitNodes(3);
         semaphore.resize(6);
-        Lease lease = first.get(5, TimeUnit.SECONDS);
+        Lease lease = first.get(20, TimeUnit.SECONDS);
         assertThat(semaphore.availablePermits()).isZero();
         assertThat(second).isNotDone();
         semaphore.resize(9);
-        second.get(5, TimeUnit.SECONDS).close();
+        second.get(20, TimeUnit.SECONDS).close();
         lease.close();
         held.close();
     }
@@ -151,7 +151,7 @@ class SemaphoreLimitIT {
         CompletableFuture<Lease> small = others.acquireAsync(1);
         awaitNodes(3);
         semaphore.resize(2);
-        assertThatThrownBy(() -> large.get(5, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> large.get(20, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(LockRefusedException.class)
                 .hasMessageContaining("asks for 4 permits, and the limit is 2");
@@ -159,7 +159,7 @@ class SemaphoreLimitIT {
         assertThat(semaphore.availablePermits()).isZero();
         assertThat(small).isNotDone();
         held.close();
-        small.get(5, TimeUnit.SECONDS).close();
+        small.get(20, TimeUnit.SECONDS).close();
         assertThatThrownBy(() -> semaphore.acquire(3)).isInstanceOf(LockRefusedException.class);
         awaitNodes(0);
     }
@@ -188,7 +188,7 @@ class SemaphoreLimitIT {
         CompletableFuture<Lease> waiting = others.acquireAsync(6);
         awaitNodes(2);
         held.close();
-        waiting.get(5, TimeUnit.SECONDS).close();
+        waiting.get(20, TimeUnit.SECONDS).close();
     }
 
     @Test
@@ -196,10 +196,10 @@ class SemaphoreLimitIT {
         Lease held = semaphore.acquire(4);
         Held list = proxy.holdReply(RequestType.MULTI_READ, 1);
         CompletableFuture<Lease> waiting = others.acquireAsync(2);
-        list.awaitReached(Duration.ofSeconds(5));
+        list.awaitReached(Duration.ofSeconds(20));
         semaphore.resize(6);
         list.release();
-        waiting.get(5, TimeUnit.SECONDS).close();
+        waiting.get(20, TimeUnit.SECONDS).close();
         held.close();
     }
 

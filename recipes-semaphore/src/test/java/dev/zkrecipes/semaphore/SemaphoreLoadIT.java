@@ -58,7 +58,7 @@ class SemaphoreLoadIT {
             for (int c = 0; c < CLIENTS; c++) {
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
                 clients.add(client);
-                assertThat(client.awaitConnected(Duration.ofSeconds(10))).isTrue();
+                assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
                 String ledger = server.createNode(MARKERS + "/ledger-" + c, new byte[0], CreateMode.PERSISTENT);
                 InterProcessSemaphore semaphore = new InterProcessSemaphore(client, PATH, LIMIT);
                 Random random = new Random(seed + c);

@@ -55,7 +55,7 @@ class SemaphoreModelIT {
         for (int i = 0; i < 2; i++) {
             ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
             clients.add(client);
-            assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             semaphores.add(new InterProcessSemaphore(client, PATH, CONFIGURED));
         }
     }
@@ -146,7 +146,7 @@ class SemaphoreModelIT {
             if (!request.held && request.permits > limit) {
                 assertThat(request.answer)
                         .as("%s; refused under %s: %s", step, limit, request.permits)
-                        .failsWithin(Duration.ofSeconds(5))
+                        .failsWithin(Duration.ofSeconds(20))
                         .withThrowableThat()
                         .withCauseInstanceOf(LockRefusedException.class);
                 next.remove();
@@ -156,7 +156,7 @@ class SemaphoreModelIT {
             if (!request.held && sum <= limit) {
                 assertThat(request.answer)
                         .as("%s; let in under %s: %s", step, limit, request.permits)
-                        .succeedsWithin(Duration.ofSeconds(5));
+                        .succeedsWithin(Duration.ofSeconds(20));
                 request.held = true;
             }
         }

@@ -60,7 +60,7 @@ class SemaphoreQueueIT {
 
     private ZooKeeperClient connected() throws InterruptedException {
         ZooKeeperClient made = ZooKeeperClient.connect(server.connectString());
-        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return made;
     }
 
@@ -74,8 +74,8 @@ class SemaphoreQueueIT {
         await().until(() -> server.children(path).size() == count);
     }
 
-    private static Lease within5s(CompletableFuture<Lease> future) throws Exception {
-        return future.get(5, TimeUnit.SECONDS);
+    private static Lease soon(CompletableFuture<Lease> future) throws Exception {
+        return future.get(20, TimeUnit.SECONDS);
     }
 
     @Test
@@ -86,7 +86,7 @@ class SemaphoreQueueIT {
             CompletableFuture<Lease> waiting = others.acquireAsync(2);
             awaitNodes(3);
             held.get(returned).close();
-            within5s(waiting).close();
+            soon(waiting).close();
             held.get(1 - returned).close();
         }
     }
@@ -116,7 +116,7 @@ class SemaphoreQueueIT {
             while (!wanted.isEmpty() && wanted.peek() <= free) {
                 free -= wanted.peek();
                 sizes.add(wanted.remove());
-                held.add(within5s(waiting.remove()));
+                held.add(soon(waiting.remove()));
             }
             assertThat(waiting).noneMatch(CompletableFuture::isDone);
         }
@@ -137,8 +137,8 @@ class SemaphoreQueueIT {
         assertThat(semaphore.queueLength()).isEqualTo(2);
         assertThat(small).isNotDone();
         held.close();
-        Lease first = within5s(large);
-        within5s(small).close();
+        Lease first = soon(large);
+        soon(small).close();
         first.close();
     }
 
@@ -202,7 +202,7 @@ class SemaphoreQueueIT {
                 });
                 LockSupport.parkNanos(random.nextInt(4_000_000));
                 acquirer.interrupt();
-                workers.join(Duration.ofSeconds(10));
+                workers.join(Duration.ofSeconds(20));
             }
         }
         System.out.println(granted + " of 300 were granted");
@@ -217,7 +217,7 @@ class SemaphoreQueueIT {
         CompletableFuture<Lease> waiting = others.acquireAsync(2);
         awaitNodes(2);
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-        Lease next = within5s(waiting);
+        Lease next = soon(waiting);
         await().until(() -> lost.state() == LeaseState.LOST);
         assertThat(others.availablePermits()).isEqualTo(2);
         semaphore.acquire(2).close(); // in the next session, with the lost lease still open
@@ -231,7 +231,7 @@ class SemaphoreQueueIT {
         Lease lease = semaphore.acquire(LIMIT);
         try (Workers workers = new Workers()) {
             workers.start("another thread", lease::close);
-            workers.join(Duration.ofSeconds(5));
+            workers.join(Duration.ofSeconds(20));
         }
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(semaphore.availablePermits()).isEqualTo(LIMIT);
@@ -252,6 +252,6 @@ class SemaphoreQueueIT {
                 .extracting(participant -> participant.holding())
                 .containsExactly(true, false);
         held.close();
-        within5s(waiting).close();
+        soon(waiting).close();
     }
 }
