@@ -29,7 +29,7 @@ final class Clients implements AutoCloseable {
                     .sessionTimeout(Duration.ofSeconds(60))
                     .build();
             clients.open.add(client);
-            assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         }
         return clients;
     }

@@ -83,10 +83,10 @@ class GroupLockIT {
         awaitQueue(3, 2);
 
         red.close();
-        Lease greenLease = green.get(5, TimeUnit.SECONDS);
+        Lease greenLease = green.get(20, TimeUnit.SECONDS);
         assertThat(lateRed).isNotDone();
         greenLease.close();
-        lateRed.get(5, TimeUnit.SECONDS).close();
+        lateRed.get(20, TimeUnit.SECONDS).close();
     }
 
     @Test
@@ -100,7 +100,7 @@ class GroupLockIT {
         far.close();
         assertThat(server.eventsSent() - events).isZero();
         near.close();
-        wanted.get(5, TimeUnit.SECONDS).close();
+        wanted.get(20, TimeUnit.SECONDS).close();
         assertThat(server.eventsSent() - events).isEqualTo(1);
     }
 
@@ -169,7 +169,7 @@ class GroupLockIT {
         assertThat(asking.participants()).extracting(Participant::payload).containsExactly("red", "green");
         assertThat(asking.participants()).extracting(Participant::holding).containsExactly(true, false);
         held.close();
-        wanted.get(5, TimeUnit.SECONDS).close();
+        wanted.get(20, TimeUnit.SECONDS).close();
     }
 
     @Test

@@ -85,10 +85,10 @@ class RangeLockIT {
         Lease aside = mine.lock(20, 30).tryAcquire().orElseThrow();
 
         first.close();
-        Lease secondLease = second.get(5, TimeUnit.SECONDS);
+        Lease secondLease = second.get(20, TimeUnit.SECONDS);
         assertThat(third).isNotDone();
         secondLease.close();
-        third.get(5, TimeUnit.SECONDS).close();
+        third.get(20, TimeUnit.SECONDS).close();
         aside.close();
     }
 
@@ -105,7 +105,7 @@ class RangeLockIT {
         other.close();
         assertThat(server.eventsSent() - events).isZero();
         near.close();
-        wanted.get(5, TimeUnit.SECONDS).close();
+        wanted.get(20, TimeUnit.SECONDS).close();
         assertThat(server.eventsSent() - events).isEqualTo(1);
     }
 
@@ -154,7 +154,7 @@ class RangeLockIT {
                 .containsExactly("ffffffffffffffff.000000000000000a", "0000000000000009.0000000000000014");
         assertThat(asking.participants()).extracting(Participant::holding).containsExactly(true, false);
         held.close();
-        wanted.get(5, TimeUnit.SECONDS).close();
+        wanted.get(20, TimeUnit.SECONDS).close();
     }
 
     @Test

@@ -197,9 +197,7 @@ class FaultProxyIT {
             // Closing without lingering resets the connection.
             socket.setSoLinger(true, 0);
         }
-        await().during(Duration.ofMillis(QUIET_MILLIS))
-                .atMost(Duration.ofSeconds(3))
-                .until(() -> proxy.connections() == 2);
+        await().during(Duration.ofMillis(QUIET_MILLIS)).atMost(LIMIT).until(() -> proxy.connections() == 2);
         proxy.resume();
         await().atMost(LIMIT).until(() -> proxy.connections() == 1);
     }
@@ -219,9 +217,11 @@ class FaultProxyIT {
         assertThat(millisSince(start)).isBetween(600L, 10_000L);
 
         proxy.latency(Duration.ZERO);
-        start = System.nanoTime();
-        assertThat(client.existsAsync("/latency").get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
-        assertThat(millisSince(start)).isLessThan(600);
+        try (Lateness lateness = Lateness.measure()) {
+            start = System.nanoTime();
+            assertThat(client.existsAsync("/latency").get(20, TimeUnit.SECONDS)).isEqualTo(Code.NONODE);
+            assertThat(millisSince(start)).isLessThan(600 + lateness.soFar().toMillis());
+        }
         assertThatThrownBy(() -> proxy.latency(Duration.ofMillis(-1))).isInstanceOf(IllegalArgumentException.class);
     }
 

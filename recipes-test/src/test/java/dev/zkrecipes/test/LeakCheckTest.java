@@ -21,6 +21,7 @@ class LeakCheckTest {
             LeakCheck check = LeakCheck.start();
             Worker worker = workers.start("leaky-thread", end::await);
             assertThat(check.newThreads()).containsExactly(worker.thread());
+            Soon.await().until(() -> worker.describe().contains("CountDownLatch.await"));
             assertThatThrownBy(() -> check.assertNoNewThreads(SHORT))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContaining("1 new threads still live after 50 ms")

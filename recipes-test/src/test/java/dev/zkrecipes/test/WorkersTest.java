@@ -80,10 +80,11 @@ class WorkersTest {
             Worker failing = workers.start("failing", () -> {
                 throw failure;
             });
-            workers.start("stuck", () -> {
+            Worker stuck = workers.start("stuck", () -> {
                 failing.thread().join();
                 never.await();
             });
+            Soon.await().until(() -> stuck.describe().contains("CountDownLatch.await"));
             assertThatThrownBy(() -> workers.join(SHORT))
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContaining("\"stuck\"")

@@ -123,42 +123,45 @@ public abstract class SessionContract extends Stage {
     @Tag("H02")
     void sessionLostInTheMiddleOfATry_leavesNoLeaseThatClaimsToBeValid(Flavour flavour) throws InterruptedException {
         List<Contenders> open = new ArrayList<>();
-        List<Scene> scenes = new ArrayList<>();
+        List<Try> tries = new ArrayList<>();
         try {
-            // Each on a client of its own: what one has lost it looks for, as long as its session may live.
+            // Each by a client of its own: what one has lost it looks for, as long as its session may live.
             for (Step step : Step.ofATry(server, recipe())) {
                 Contenders own = Contenders.open(server, recipe(), BRIEF);
                 open.add(own);
-                scenes.add(Scene.of(own));
-                loseSessionAt(step, flavour, own, scenes.get(scenes.size() - 1));
+                Scene each = Scene.of(own);
+                long lost = own.session();
+                Held reply = own.proxy.holdReply(step.type(), step.nth());
+                tries.add(new Try(step, own, each, lost, Request.of(workers, flavour, each.lock)));
+                reply.awaitReached(Duration.ofSeconds(20));
+                server.expireSession(lost);
+                reply.release();
             }
-            for (Scene each : scenes) {
-                each.assertNothingLeft();
+            for (Try each : tries) {
+                each.own.awaitSessionAfter(each.lost);
+                assertNoLeaseThatClaimsToBeValid(each);
+            }
+            for (Try each : tries) {
+                each.scene.assertNothingLeft();
             }
         } finally {
             open.forEach(Contenders::close);
         }
     }
 
-    private void loseSessionAt(Step step, Flavour flavour, Contenders own, Scene each) throws InterruptedException {
-        long lost = own.session();
-        Held reply = own.proxy.holdReply(step.type(), step.nth());
-        Request request = Request.of(workers, flavour, each.lock);
-        reply.awaitReached(Duration.ofSeconds(20));
-        server.expireSession(lost);
-        reply.release();
-        own.awaitSessionAfter(lost);
+    private record Try(Step step, Contenders own, Scene scene, long lost, Request request) {}
 
-        Outcome outcome = request.outcome();
-        assertThat(each.lock.isAcquiredInThisProcess())
-                .as("%s at %s", outcome, step)
+    private static void assertNoLeaseThatClaimsToBeValid(Try each) throws InterruptedException {
+        Outcome outcome = each.request.outcome();
+        assertThat(each.scene.lock.isAcquiredInThisProcess())
+                .as("%s at %s", outcome, each.step)
                 .isFalse();
         if (outcome.ending() == Outcome.Ending.GRANTED) {
-            request.giveBackLost();
+            each.request.giveBackLost();
         } else {
-            outcome.assertFailed(LockConnectionException.class, each.path);
+            outcome.assertFailed(LockConnectionException.class, each.scene.path);
         }
-        each.assertPathIsFree();
+        each.scene.assertPathIsFree();
     }
 
     // ---- The connection goes.

@@ -66,7 +66,7 @@ class BrokenLocksIT {
     void tryThatQueues_isFound() {
         assertFound(
                 play(
-                        replacing("tryAcquire", 0, sound -> ask(sound, 100)),
+                        replacing("tryAcquire", 0, sound -> ask(sound, 1000)),
                         "heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten",
                         Flavour.class),
                 1, // the view as a Lock is sound
