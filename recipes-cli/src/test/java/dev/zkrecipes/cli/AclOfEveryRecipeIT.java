@@ -122,7 +122,7 @@ class AclOfEveryRecipeIT {
                 .sessionTimeout(Duration.ofSeconds(60))
                 .auth("digest", "alice:secret".getBytes(StandardCharsets.UTF_8))
                 .build();
-        assertThat(connected.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(connected.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return connected;
     }
 

@@ -65,10 +65,18 @@ class MembersOfEveryKindIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = ZooKeeperClient.connect(server.connectString());
-        other = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
-        assertThat(other.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        client = connected();
+        other = connected();
+    }
+
+    /** With a session so long that no lease is checked beside what is counted. */
+    private ZooKeeperClient connected() throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        return made;
     }
 
     @AfterEach

@@ -53,7 +53,7 @@ class RevocationOfEveryKindIT {
 
     private static ZooKeeperClient connected(EmbeddedZooKeeper server) throws InterruptedException {
         ZooKeeperClient made = ZooKeeperClient.connect(server.connectString());
-        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return made;
     }
 

@@ -42,7 +42,7 @@ class CuratorHandleIT {
         curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
         curator.start();
         client = ZooKeeperClient.over(() -> CuratorHandle.of(curator));
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
     }
 
     @AfterEach
@@ -83,7 +83,7 @@ class CuratorHandleIT {
             Soon.await().until(() -> server.children("/handle/shared").size() == 2);
             held.close();
             Soon.get(waiting).close();
-            assertThat(mutex.tryAcquire(Duration.ofSeconds(1))).isPresent().hasValueSatisfying(Lease::close);
+            assertThat(mutex.tryAcquire(Duration.ofSeconds(20))).isPresent().hasValueSatisfying(Lease::close);
             client.close();
             Soon.await().until(() -> server.children("/handle/shared").isEmpty());
 

@@ -56,7 +56,7 @@ class NeighboursIT {
     void open() throws InterruptedException {
         path = "/neighbours/" + paths++;
         client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
         curator.start();
     }
@@ -193,6 +193,7 @@ class NeighboursIT {
         assertThat(new InterProcessMutex(client, path).tryAcquire()).isEmpty();
         assertThat(new InterProcessMutex(client, path).tryAcquire(Duration.ofMillis(50)))
                 .isEmpty();
+        Soon.await().until(() -> server.children(path).size() == 1);
         CompletableFuture<Lease> cancelled = new InterProcessMutex(client, path).acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);
         CompletableFuture<Hold> next = queue(theirs(Kind.MUTEX));

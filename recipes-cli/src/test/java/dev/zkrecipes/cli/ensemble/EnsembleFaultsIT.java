@@ -58,12 +58,12 @@ class EnsembleFaultsIT {
                 Store store = new Store(ensemble.connectString())) {
             store.prepare(Way.NAMES);
             List<Process> counting = start(processes, ensemble);
-            await().atMost(Duration.ofMinutes(1)).until(() -> diaries.stream().allMatch(Diary::isBegun));
+            await().atMost(Duration.ofMinutes(3)).until(() -> diaries.stream().allMatch(Diary::isBegun));
             makeTrouble(ensemble, counting);
             for (Process process : counting) {
                 process.getOutputStream().close(); // the sign to take every lock once more, and to end
             }
-            processes.join(Duration.ofMinutes(1));
+            processes.join(Duration.ofMinutes(3));
             judge(store);
         }
     }

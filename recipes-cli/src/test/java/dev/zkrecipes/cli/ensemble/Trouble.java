@@ -124,7 +124,7 @@ final class Trouble {
      * was the end of the stay, and the write was on its way already.
      */
     private void freezeHolder() {
-        await().atMost(Duration.ofMinutes(1)).until(this::tryToFreezeHolder);
+        await().atMost(Duration.ofMinutes(3)).until(this::tryToFreezeHolder);
     }
 
     private boolean tryToFreezeHolder() throws IOException {
@@ -141,12 +141,13 @@ final class Trouble {
             }
             say("stops process " + victim + ", which holds " + stay.way() + " (" + frozen + ")");
             String node = held.get().node();
-            await().atMost(SESSION.multipliedBy(5))
+            await().atMost(SESSION.multipliedBy(20))
                     .until(() -> holder(stay.way())
                             .filter(next -> !next.node().equals(node))
                             .isPresent());
         }
-        await().until(() -> diaries.get(victim).outcome(stay).isPresent());
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> diaries.get(victim).outcome(stay).isPresent());
         return diaries.get(victim).outcome(stay).equals(Optional.of(Write.Outcome.REFUSED));
     }
 

@@ -88,7 +88,7 @@ class AllRecipesUnderFaultsIT {
                 .sessionTimeout(Duration.ofSeconds(20))
                 .build();
         clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(10))).isTrue();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return client;
     }
 
