@@ -93,6 +93,11 @@ class DowngradeFaultsIT {
                 .toList();
     }
 
+    private static boolean isWaiting(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
     /** How often somebody has entered or left, whether he was seen or not. */
     private int changesOfTheQueue() throws InterruptedException, KeeperException {
         return other.zooKeeper().orElseThrow().exists(path, false).getCversion();
@@ -163,7 +168,7 @@ class DowngradeFaultsIT {
         Thread waiting = Thread.currentThread();
         try (Workers workers = new Workers()) {
             workers.start("restorer", () -> {
-                Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
+                Soon.await().until(() -> isWaiting(waiting));
                 proxy.accept();
             });
             reading = lock.readLock().acquire();
@@ -225,7 +230,7 @@ class DowngradeFaultsIT {
                 proxy.accept();
                 assertStillWriting(writing, queued);
             });
-            Soon.await().until(() -> mine.get() != null && writer.thread().getState() == Thread.State.WAITING);
+            Soon.await().until(() -> mine.get() != null && isWaiting(writer.thread()));
             writer.interrupt();
             workers.join(Duration.ofSeconds(20));
         }
@@ -265,7 +270,7 @@ class DowngradeFaultsIT {
         try (Workers workers = new Workers()) {
             workers.start("expirer", () -> {
                 request.awaitReached(SOON);
-                Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
+                Soon.await().until(() -> isWaiting(waiting));
                 server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
                 request.release();
             });
@@ -333,7 +338,7 @@ class DowngradeFaultsIT {
         Thread waiting = Thread.currentThread();
         try (Workers workers = new Workers()) {
             workers.start("closer", () -> {
-                Soon.await().until(() -> waiting.getState() == Thread.State.WAITING);
+                Soon.await().until(() -> isWaiting(waiting));
                 client.close();
             });
             assertThatThrownBy(lock.readLock()::acquire).isInstanceOf(ClientClosedException.class);
