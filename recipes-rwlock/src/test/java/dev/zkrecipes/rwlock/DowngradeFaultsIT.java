@@ -65,7 +65,7 @@ class DowngradeFaultsIT {
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
         ZooKeeperClient made = ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(60))
+                .sessionTimeout(Duration.ofSeconds(30))
                 .build();
         assertThat(made.awaitConnected(SOON)).isTrue();
         return made;
