@@ -143,6 +143,30 @@ public final class EnsembleServer {
         other.gateTo(this).shut();
     }
 
+    /**
+     * Has this server lose its leader at once, while the leader hears nothing of it: it goes on leading for {@link
+     * ZooKeeperEnsemble#SYNC_LIMIT}. The two are cut off from each other until {@link #heal()} of one of them.
+     *
+     * @param leader another server of the ensemble, which leads this one
+     */
+    public void abandon(EnsembleServer leader) {
+        leader.gateTo(this).shut();
+        gateTo(leader).hangUp();
+    }
+
+    /**
+     * Stops the process, as a long garbage collection does. Its connections stay.
+     *
+     * @return to be closed when the server is to go on
+     * @throws IllegalStateException if there is no process
+     */
+    public synchronized FrozenJvm freeze() {
+        if (process == null) {
+            throw new IllegalStateException(this + " does not run");
+        }
+        return FrozenJvm.freeze(process);
+    }
+
     private TcpGate gateTo(EnsembleServer other) {
         TcpGate gate = gates.get(other);
         if (gate == null) {

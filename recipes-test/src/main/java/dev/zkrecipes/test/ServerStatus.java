@@ -28,7 +28,7 @@ final class ServerStatus {
     }
 
     /** Returns the answer; empty if there is none. */
-    private static String srvr(int clientPort) {
+    static String srvr(int clientPort) {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(LoopbackPort.loopback(), clientPort), LIMIT_MILLIS);
             socket.setSoTimeout(LIMIT_MILLIS);

@@ -44,6 +44,9 @@ final class TcpGate implements AutoCloseable {
     private final ServerSocket listener;
     private final ProxyThreads threads;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    /** Those of them by which somebody called. */
+    private final Set<Socket> callers = ConcurrentHashMap.newKeySet();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -98,6 +101,15 @@ final class TcpGate implements AutoCloseable {
         }
     }
 
+    /**
+     * Shuts the gate and hangs up on those who called. They notice; whom they called does not before the gate is opened,
+     * which is when those connections end.
+     */
+    void hangUp() {
+        shut();
+        callers.forEach(TcpGate::closeQuietly);
+    }
+
     /** Lets everything through again, first what was held back. */
     void open() {
         lock.lock();
@@ -141,6 +153,7 @@ final class TcpGate implements AutoCloseable {
 
     private void serve(Socket client) {
         sockets.add(client);
+        callers.add(client);
         try (client) {
             enter();
             leave();
@@ -153,6 +166,7 @@ final class TcpGate implements AutoCloseable {
         } catch (IOException | InterruptedException e) {
             LOG.debug("no connection from {} to {}", port.connectString(), target, e);
         } finally {
+            callers.remove(client);
             sockets.remove(client);
         }
     }

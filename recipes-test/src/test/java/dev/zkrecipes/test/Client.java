@@ -38,7 +38,11 @@ final class Client implements AutoCloseable {
     }
 
     static Client connect(String connectString) {
-        Client client = new Client(connectString, SESSION_TIMEOUT_MILLIS);
+        return connect(connectString, Duration.ofMillis(SESSION_TIMEOUT_MILLIS));
+    }
+
+    static Client connect(String connectString, Duration session) {
+        Client client = new Client(connectString, (int) session.toMillis());
         client.awaitState(KeeperState.SyncConnected, 1);
         return client;
     }

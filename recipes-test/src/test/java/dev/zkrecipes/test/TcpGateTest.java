@@ -113,6 +113,21 @@ class TcpGateTest {
     }
 
     @Test
+    void hangingUp_isNoticedByTheCallerOnly_untilTheGateIsOpened() throws IOException {
+        try (Socket client = connect();
+                Socket server = target.accept()) {
+            client.getOutputStream().write(1);
+            assertThat(read(server, LIMIT_MILLIS)).isEqualTo(1);
+            gate.hangUp();
+            assertThat(read(client, LIMIT_MILLIS)).isEqualTo(-1);
+            server.getOutputStream().write(2);
+            assertThat(read(server, A_WHILE_MILLIS)).isEqualTo(-2);
+            gate.open();
+            assertThat(read(server, LIMIT_MILLIS)).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void closedGate_endsItsConnections_alsoWhenItIsShut() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {

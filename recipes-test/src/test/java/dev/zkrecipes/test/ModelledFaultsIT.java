@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.LongStream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.Watcher.WatcherType;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.data.Stat;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What a model of ZooKeeper has to do, shown once on three real servers: this is what 3.9.5 does.
+ *
+ * <p>Shown elsewhere:
+ *
+ * <ul>
+ *   <li>a follower that lags answers an older list, and what it owes to a write of the same session: {@link
+ *       ZooKeeperEnsembleIT#followerCutFromItsLeader_answersReadsAndCommitsNothing};
+ *   <li>a leader that is killed: {@link
+ *       ZooKeeperEnsembleIT#leaderIsKilled_anotherLeadsTheSameSessions_andItComesBackAsFollower};
+ *   <li>a reply that is lost after the request was applied, and a request that is lost before: {@link
+ *       PacketFaultIT#dropReply_losesTheReplyOfAnAppliedRequestAndAllBehindIt}, {@link
+ *       PacketFaultIT#dropRequest_cutsBeforeTheServerHearsOfIt};
+ *   <li>a session that a server has ended: {@link EmbeddedZooKeeperIT#expireSession_expiresTheClientAndRemovesItsNodes};
+ *   <li>containers that are removed when they are empty: {@link ServerTreeIT#emptyContainers_areRemovedOnRequest};
+ *   <li>a counter of sequence numbers that is worn out: {@link ServerTreeIT#sequenceCounter_sticksAtItsEnd};
+ *   <li>how many watches a server keeps: {@link EmbeddedZooKeeperIT#watchesAndEvents_areCounted}.
+ * </ul>
+ */
+@Timeout(120)
+class ModelledFaultsIT {
+    private static final byte[] OLD = {1};
+    private static final byte[] NEW = {2};
+    private static final byte[] NOTHING = {};
+
+    private static ZooKeeperEnsemble ensemble;
+
+    private EnsembleServer leader;
+    private EnsembleServer follower;
+    private EnsembleServer other;
+    private String path;
+
+    @BeforeAll
+    static void start() {
+        ensemble = ZooKeeperEnsemble.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        ensemble.close();
+    }
+
+    /** Each test has a path of its own, which exists. */
+    @BeforeEach
+    void choose(TestInfo test) throws Exception {
+        leader = ensemble.leader();
+        follower = ensemble.followers().get(0);
+        other = ensemble.followers().get(1);
+        path = "/" + test.getTestMethod().orElseThrow().getName() + "-"
+                + Integer.toHexString(test.getDisplayName().hashCode());
+        try (Client client = Client.connect(follower.connectString())) {
+            client.create(path);
+        }
+    }
+
+    @AfterEach
+    void heal() {
+        ensemble.heal();
+        ensemble.awaitComplete();
+    }
+
+    private static FaultProxy proxyTo(EnsembleServer server) {
+        return FaultProxy.to("127.0.0.1", server.clientPort.number());
+    }
+
+    private static <T> T get(CompletableFuture<T> future) {
+        assertThat(future).succeedsWithin(Client.LIMIT);
+        return future.join();
+    }
+
+    // ---- Servers without each other.
+
+    @Test
+    void sessionBehindACutFollower_expiresAtTheLeader_withAllItsNodesAtOnce_whileItsClientIsAnswered()
+            throws Exception {
+        Duration session = ZooKeeperEnsemble.SYNC_LIMIT.dividedBy(2);
+        try (Client behind = Client.connect(follower.connectString(), session);
+                Client ahead = Client.connect(leader.connectString())) {
+            List<String> parents = List.of(path + "/a", path + "/b");
+            for (String parent : parents) {
+                behind.create(parent);
+                behind.create(parent + "/mine", CreateMode.EPHEMERAL);
+            }
+            List<CompletableFuture<EventType>> gone =
+                    List.of(ahead.watch(parents.get(0) + "/mine"), ahead.watch(parents.get(1) + "/mine"));
+            follower.cutFrom(leader);
+            assertThat(gone).allSatisfy(event -> assertThat(get(event)).isEqualTo(EventType.NodeDeleted));
+            assertThat(ahead.zk().exists(parents.get(0), false).getPzxid())
+                    .as("one transaction")
+                    .isEqualTo(ahead.zk().exists(parents.get(1), false).getPzxid());
+
+            assertThat(behind.zk().exists(parents.get(0) + "/mine", false)).isNotNull();
+            assertThat(behind.states()).containsExactly(KeeperState.SyncConnected);
+            follower.heal();
+            behind.awaitState(KeeperState.Expired, 1);
+        }
+    }
+
+    /**
+     * Has the others elect somebody else. When the leader goes on it leads by itself, until {@link
+     * ZooKeeperEnsemble#SYNC_LIMIT} is over: it stands still meanwhile, or the others would hear of it that it leads.
+     */
+    private FrozenJvm deposeLeader() {
+        FrozenJvm frozen = leader.freeze();
+        follower.abandon(leader);
+        other.abandon(leader);
+        Soon.await().until(() -> follower.role() == ServerRole.LEADER || other.role() == ServerRole.LEADER);
+        return frozen;
+    }
+
+    @Test
+    void deposedLeader_answersFromThePast_untilItNotices() throws Exception {
+        try (Client behind = Client.connect(leader.connectString());
+                Client ahead = Client.connect(follower.connectString() + "," + other.connectString())) {
+            behind.zk().setData(path, OLD, -1);
+            try (FrozenJvm frozen = deposeLeader()) {
+                assertThat(frozen).isNotNull();
+                retried().until(() -> ahead.zk().setData(path, NEW, -1) != null);
+            }
+            assertThat(behind.zk().getData(path, false, null)).isEqualTo(OLD);
+            assertThat(leader.role()).isEqualTo(ServerRole.LEADER);
+            assertThat(behind.states()).containsExactly(KeeperState.SyncConnected);
+
+            ensemble.heal();
+            retried().until(() -> behind.zk().getData(path, false, null)[0] == NEW[0]);
+        }
+    }
+
+    private static ConditionFactory retried() {
+        return Soon.await()
+                .atMost(Client.LIMIT)
+                .ignoreExceptionsInstanceOf(KeeperException.ConnectionLossException.class);
+    }
+
+    /** So it is there after all, behind a list and a sync that said nothing of it. Only a write would not have been answered. */
+    @Test
+    void createWhoseReplyIsLost_isNotSeenAtADeposedLeader_withASyncNeither() throws Exception {
+        try (FaultProxy ahead = proxyTo(follower);
+                FaultProxy behind = proxyTo(leader)) {
+            behind.refuse();
+            try (Client client = Client.connect(ahead.connectString() + "," + behind.connectString())) {
+                try (FrozenJvm frozen = deposeLeader()) {
+                    assertThat(frozen).isNotNull();
+                    client.awaitState(KeeperState.SyncConnected, 2);
+                    Fault lost = ahead.dropReply(RequestType.CREATE, 1);
+                    assertThat(get(client.createAsync(path + "/late"))).isEqualTo(Code.CONNECTIONLOSS);
+                    lost.awaitFired(Client.LIMIT);
+                    ahead.refuse();
+                }
+                behind.accept();
+                retried().until(() -> client.zk().getChildren(path, false).isEmpty());
+                client.zk().sync(path);
+                assertThat(client.zk().getChildren(path, false)).isEmpty();
+                CompletableFuture<Code> checked = multi(client, Op.check(path, -1));
+                assertThat(leader.role()).isEqualTo(ServerRole.LEADER);
+                assertThat(checked).isNotDone();
+
+                ensemble.heal();
+                ahead.accept();
+                assertThat(get(checked)).isEqualTo(Code.CONNECTIONLOSS);
+                retried().until(() -> client.zk().multi(List.of(Op.check(path, -1))) != null);
+                assertThat(client.zk().getChildren(path, false)).containsExactly("late");
+            }
+        }
+    }
+
+    // ---- Sessions that move.
+
+    /** It is on its way from its server to the leader; neither a read nor a sync at the next server tells of it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void createOnItsWay_isRefusedWhenItArrives_ifItsSessionHasMoved(boolean moves) throws Exception {
+        try (FaultProxy before = proxyTo(follower);
+                FaultProxy after = proxyTo(other);
+                Client bystander = Client.connect(follower.connectString())) {
+            after.refuse();
+            try (Client client = Client.connect(before.connectString() + "," + after.connectString())) {
+                follower.cutFrom(leader);
+                CompletableFuture<Code> created = client.createAsync(path + "/late");
+                awaitOutstanding(follower);
+                bystander.zk().exists(path, false); // behind it, and it is sent on before this is answered
+                before.refuse();
+                assertThat(get(created)).isEqualTo(Code.CONNECTIONLOSS);
+                if (moves) {
+                    after.accept();
+                    client.awaitState(KeeperState.SyncConnected, 2);
+                    assertThat(client.zk().getChildren(path, false)).isEmpty();
+                    client.zk().sync(path);
+                    assertThat(client.zk().getChildren(path, false)).isEmpty();
+                }
+                follower.heal();
+                bystander.create(path + "/next"); // takes the same way, so what is in front of it has arrived
+                assertThat(bystander.zk().getChildren(path, false).contains("late"))
+                        .isEqualTo(!moves);
+                after.accept();
+            }
+        }
+    }
+
+    /** Waits until a server has one request that it cannot answer. */
+    private static void awaitOutstanding(EnsembleServer server) {
+        Soon.await()
+                .until(() ->
+                        ServerStatus.srvr(server.clientPort.number()).lines().anyMatch("Outstanding: 1"::equals));
+    }
+
+    @Test
+    void clientWithoutAServer_givesItsSessionUpByItself() throws Exception {
+        Duration session = Duration.ofMillis(1500);
+        try (FaultProxy proxy = proxyTo(follower);
+                Client witness = Client.connect(leader.connectString());
+                Client client = Client.connect(proxy.connectString(), session)) {
+            client.create(path + "/mine", CreateMode.EPHEMERAL);
+            CompletableFuture<EventType> gone = witness.watch(path + "/mine");
+            long start = System.nanoTime();
+            proxy.refuse();
+            client.awaitState(KeeperState.Expired, 1); // nobody can have told it
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .as("since it heard of a server, 4/3 of its time-out, which a third earlier was sent a ping")
+                    .isGreaterThan(session.dividedBy(2));
+            assertThat(get(gone)).isEqualTo(EventType.NodeDeleted);
+        }
+    }
+
+    // ---- Watches.
+
+    @Test
+    void clientThatWasAway_isToldWhatItMissed() throws Exception {
+        try (FaultProxy proxy = proxyTo(follower);
+                Client client = Client.connect(proxy.connectString());
+                Client operator = Client.connect(leader.connectString())) {
+            List<String> nodes = List.of(path + "/deleted", path + "/changed", path + "/created");
+            client.create(nodes.get(0));
+            client.create(nodes.get(1));
+            List<CompletableFuture<EventType>> events =
+                    List.of(client.watch(nodes.get(0)), client.watch(nodes.get(1)), client.watch(nodes.get(2)));
+            proxy.refuse();
+            client.awaitState(KeeperState.Disconnected, 1);
+            operator.zk().delete(nodes.get(0), -1);
+            operator.zk().setData(nodes.get(1), NEW, -1);
+            operator.create(nodes.get(2));
+            proxy.accept();
+            assertThat(get(events.get(0))).isEqualTo(EventType.NodeDeleted);
+            assertThat(get(events.get(1))).isEqualTo(EventType.NodeDataChanged);
+            assertThat(get(events.get(2))).isEqualTo(EventType.NodeCreated);
+            assertThat(proxy.requestsSeen().of(RequestType.SET_WATCHES)).isEqualTo(1);
+        }
+    }
+
+    private static List<EventType> watch(Client client, String node) throws Exception {
+        List<EventType> seen = new CopyOnWriteArrayList<>();
+        client.zk().getData(node, event -> seen.add(event.getType()), null);
+        return seen;
+    }
+
+    @Test
+    void watchersOfOnePath_shareOneEvent_andAreToldOnce() throws Exception {
+        try (FaultProxy proxy = proxyTo(follower);
+                Client client = Client.connect(proxy.connectString())) {
+            List<EventType> one = watch(client, path);
+            List<EventType> another = watch(client, path);
+            client.zk().setData(path, OLD, -1);
+            Soon.await().until(() -> !one.isEmpty() && !another.isEmpty());
+            client.zk().setData(path, NEW, -1);
+            assertThat(one).containsExactly(EventType.NodeDataChanged).isEqualTo(another);
+
+            List<EventType> deaf = watch(client, path);
+            List<EventType> deafToo = watch(client, path);
+            Fault lost = proxy.dropEvent(1);
+            client.zk().setData(path, OLD, -1);
+            lost.awaitFired(Client.LIMIT);
+            client.zk().exists(path, false); // whatever was sent before has arrived
+            assertThat(deaf).isEqualTo(deafToo).isEmpty();
+        }
+    }
+
+    @Test
+    void watcherThatIsRemoved_leavesTheOther() throws Exception {
+        try (Client client = Client.connect(follower.connectString())) {
+            List<EventType> removed = new CopyOnWriteArrayList<>();
+            org.apache.zookeeper.Watcher watcher = event -> removed.add(event.getType());
+            client.zk().getData(path, watcher, null);
+            List<EventType> left = watch(client, path);
+            client.zk().removeWatches(path, watcher, WatcherType.Data, false);
+            client.zk().setData(path, NEW, -1);
+            Soon.await().until(() -> !left.isEmpty());
+            assertThat(left).containsExactly(EventType.NodeDataChanged);
+            assertThat(removed).containsExactly(EventType.DataWatchRemoved);
+        }
+    }
+
+    // ---- Transactions.
+
+    @Test
+    void sequenceNumber_countsCreations_whileTheParentCountsDeletionsToo() throws Exception {
+        try (Client client = Client.connect(follower.connectString())) {
+            client.create(path + "/plain");
+            client.zk().delete(path + "/plain", -1);
+            assertThat(client.create(path + "/n-", CreateMode.EPHEMERAL_SEQUENTIAL))
+                    .isEqualTo(path + "/n-0000000001");
+            Stat parent = client.zk().exists(path, false);
+            assertThat(parent.getCversion()).as("two creations and a deletion").isEqualTo(3);
+            assertThat(client.create(path + "/n-", CreateMode.EPHEMERAL_SEQUENTIAL))
+                    .isEqualTo(path + "/n-0000000002");
+        }
+    }
+
+    @Test
+    void multi_isAllOrNothing_andSaysWhichOperationFailed() throws Exception {
+        try (Client client = Client.connect(follower.connectString())) {
+            KeeperException refused = catchThrowableOfType(
+                    KeeperException.class,
+                    () -> client.zk()
+                            .multi(List.of(
+                                    Op.create(path + "/made", NOTHING, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT),
+                                    Op.check(path + "/absent", -1),
+                                    Op.setData(path, NEW, -1))));
+            assertThat(refused.code()).isEqualTo(Code.NONODE);
+            assertThat(refused.getResults())
+                    .map(result -> Code.get(((OpResult.ErrorResult) result).getErr()))
+                    .containsExactly(Code.OK, Code.NONODE, Code.RUNTIMEINCONSISTENCY);
+            assertThat(client.zk().getChildren(path, false)).isEmpty();
+            assertThat(client.zk().getData(path, false, null)).isEmpty();
+        }
+    }
+
+    @Test
+    void multiOfChecks_isCommitted_andOneOfReadsIsNot() throws Exception {
+        try (Client behind = Client.connect(follower.connectString())) {
+            // The smallest of several: other sessions may come and go in between.
+            assertThat(smallestStep(behind, Op.check(path, -1))).isEqualTo(2);
+            assertThat(smallestStep(behind, Op.getChildren(path))).isEqualTo(1);
+
+            follower.cutFrom(leader);
+            assertThat(get(multi(behind, Op.getChildren(path)))).isEqualTo(Code.OK);
+            CompletableFuture<Code> checked = multi(behind, Op.check(path, -1));
+            try (Client bystander = Client.connect(leader.connectString())) {
+                bystander.create(path + "/while-cut");
+            }
+            assertThat(checked).isNotDone();
+            follower.heal();
+            assertThat(get(checked)).isEqualTo(Code.OK);
+        }
+    }
+
+    private static CompletableFuture<Code> multi(Client client, Op op) {
+        CompletableFuture<Code> done = new CompletableFuture<>();
+        client.zk().multi(List.of(op), (rc, requested, context, results) -> done.complete(Code.get(rc)), null);
+        return done;
+    }
+
+    /** How many transactions there are between two writes, the second one counted, if this comes between them. */
+    private long smallestStep(Client client, Op between) {
+        return LongStream.range(0, 5).map(i -> step(client, between)).min().orElseThrow();
+    }
+
+    private long step(Client client, Op between) {
+        try {
+            long before = client.zk().setData(path, NOTHING, -1).getMzxid();
+            client.zk().multi(List.of(between));
+            return client.zk().setData(path, NOTHING, -1).getMzxid() - before;
+        } catch (KeeperException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
