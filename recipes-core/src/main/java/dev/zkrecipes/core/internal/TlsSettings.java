@@ -23,7 +23,7 @@ import org.apache.zookeeper.common.X509Exception.SSLContextException;
  */
 public final class TlsSettings {
     private static final String NETTY = "ClientCnxnSocketNetty";
-    private static final int LIMIT_MILLIS = 2000;
+    private static final int LIMIT_MILLIS = 5000;
 
     private TlsSettings() {}
 
@@ -78,17 +78,25 @@ public final class TlsSettings {
                     socket.setSSLParameters(parameters);
                 }
                 socket.startHandshake();
-                // By TLS 1.3 the server says only now what it thinks of our certificate; else it waits for us to speak.
-                return socket.getInputStream().read() < 0
-                        ? Optional.of("the server closed the connection after the TLS handshake")
-                        : Optional.empty();
+                return troubleAfterwards(socket);
             }
         } catch (SocketTimeoutException e) {
-            return Optional.empty();
+            return Optional.of("the TLS handshake was not answered within " + LIMIT_MILLIS + " ms");
         } catch (SSLException e) {
             return Optional.of("the TLS handshake failed: " + reason(e));
         } catch (IOException | SSLContextException | RuntimeException e) {
             return Optional.of(reason(e));
+        }
+    }
+
+    /** By TLS 1.3 the server says only now what it thinks of our certificate; else it waits for us to speak. */
+    private static Optional<String> troubleAfterwards(SSLSocket socket) throws IOException {
+        try {
+            return socket.getInputStream().read() < 0
+                    ? Optional.of("the server closed the connection after the TLS handshake")
+                    : Optional.empty();
+        } catch (SocketTimeoutException e) {
+            return Optional.empty();
         }
     }
 
