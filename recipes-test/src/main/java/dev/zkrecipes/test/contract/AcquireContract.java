@@ -291,6 +291,9 @@ public abstract class AcquireContract extends Stage {
         }
         workers.join(Duration.ofSeconds(20));
         assertThat(interrupted).hasValueGreaterThanOrEqualTo(INTERRUPTS);
+        // Many may have to be deleted still; none of them goes by itself, as its session lives on.
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(scene.nodes()).isEmpty());
         scene.assertNothingLeft();
     }
 
