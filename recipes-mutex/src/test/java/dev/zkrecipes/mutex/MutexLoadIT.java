@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** P1, P3 under load: nothing but the mutex protects what is counted here. */
-@Timeout(300)
+@Timeout(600)
 @WithZooKeeper
 class MutexLoadIT {
     private final EmbeddedZooKeeper server;
@@ -64,7 +64,7 @@ class MutexLoadIT {
                     });
                 }
             }
-            workers.join(Duration.ofMinutes(4));
+            workers.join(Duration.ofMinutes(8));
         } finally {
             open.forEach(ZooKeeperClient::close);
         }
