@@ -5,29 +5,28 @@ package dev.zkrecipes.rwlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.test.contract.DriverLaws;
+import dev.zkrecipes.test.contract.LockDriverContract;
 import java.util.List;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ReadWriteDriverTest {
-    private static final int LONGEST = 6;
+class ReadWriteDriverTest extends LockDriverContract {
     private static final String READ = "__READ__";
     private static final String WRITE = "__WRIT__";
 
-    private static Stream<List<LockNode>> queues() {
-        return DriverLaws.queues(ReadWriteDriver.READ, List.of(READ, WRITE), LONGEST);
+    @Override
+    protected List<LockDriver> drivers() {
+        return List.of(ReadWriteDriver.values());
     }
 
-    private static ReadWriteDriver driverOf(LockNode node) {
-        return isWriter(node) ? ReadWriteDriver.WRITE : ReadWriteDriver.READ;
+    @Override
+    protected boolean compatible(List<LockNode> holders) {
+        return holders.size() == 1 || holders.stream().noneMatch(ReadWriteDriverTest::isWriter);
     }
 
     private static boolean isWriter(LockNode node) {
@@ -35,40 +34,9 @@ class ReadWriteDriverTest {
     }
 
     @Test
-    void bothDrivers_keepTheLaws() {
-        queues().forEach(queue -> DriverLaws.check(driverOf(queue.get(LONGEST - 1)), queue));
-    }
-
-    @Test
-    void eitherDriver_decidesByTheKindOfTheNode() {
-        queues().forEach(queue -> {
-            LockNode self = queue.get(LONGEST - 1);
-            List<LockNode> inFront = queue.subList(0, LONGEST - 1);
-            assertThat(ReadWriteDriver.READ.decide(inFront, self))
-                    .isEqualTo(ReadWriteDriver.WRITE.decide(inFront, self));
-        });
-    }
-
-    @Test
     @Tag("H71")
     void reader_waitsForTheNearestWriter_andAWriterForWhoeverIsNearest() {
-        queues().forEach(queue -> DriverLaws.checkNearest(
-                driverOf(queue.get(LONGEST - 1)), queue, (one, self) -> isWriter(one) || isWriter(self)));
-    }
-
-    @Test
-    void writer_neverHoldsBesideAnybody_andAllReadersUpToTheFirstWriterHold() {
-        queues().forEach(queue -> {
-            List<LockNode> holders = IntStream.range(0, LONGEST)
-                    .filter(i -> driverOf(queue.get(i)).decide(queue.subList(0, i), queue.get(i))
-                            instanceof Decision.Granted)
-                    .mapToObj(queue::get)
-                    .toList();
-            List<LockNode> expected = isWriter(queue.get(0))
-                    ? queue.subList(0, 1)
-                    : queue.stream().takeWhile(node -> !isWriter(node)).toList();
-            assertThat(holders).isEqualTo(expected);
-        });
+        assertEachWaitsForTheNearest((one, self) -> isWriter(one) || isWriter(self));
     }
 
     @ParameterizedTest

@@ -8,13 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.test.contract.DriverLaws;
+import dev.zkrecipes.test.contract.LockDriverContract;
 import java.nio.charset.StandardCharsets;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,71 +22,95 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SemaphoreDriverTest {
     private static final String PATH = "/semaphores/test";
-    private static final int LONGEST = 5;
-    private static final List<String> WEIGHTS = List.of("1", "2", "3");
 
     private static SemaphoreDriver driver(int limit) {
         return new SemaphoreDriver(PATH, SemaphoreLimit.of(limit), 1);
     }
 
-    private static Stream<List<LockNode>> queues(int length) {
-        return DriverLaws.queues(driver(1), SemaphoreDriver.KIND, WEIGHTS, length);
-    }
-
     private static LockNode node(int permits, int number) {
-        return DriverLaws.node(driver(1), SemaphoreDriver.KIND + permits + "-", number);
+        return Laws.node(new SemaphoreDriver(PATH, SemaphoreLimit.of(1), permits), number);
     }
 
     private static long permits(List<LockNode> nodes) {
         return nodes.stream().mapToLong(SemaphoreDriver::permits).sum();
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 9, 15})
-    @Tag("H22")
-    void everyQueue_keepsTheLaws(int limit) {
-        queues(LONGEST).forEach(queue -> DriverLaws.check(driver(limit), queue));
-    }
+    /** Requests for one, two and three permits, under one limit. */
+    abstract static class Laws extends LockDriverContract {
+        private final int limit;
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 9, 15})
-    void request_holdsIfAllUpToItAreWithinTheLimit_isRefusedIfItIsAboveIt_andElseWaits(int limit) {
-        queues(LONGEST).forEach(queue -> {
-            LockNode self = queue.get(LONGEST - 1);
-            Decision decision = driver(limit).decide(queue.subList(0, LONGEST - 1), self);
-            Class<? extends Decision> expected = SemaphoreDriver.permits(self) > limit
-                    ? Decision.Never.class
-                    : permits(queue) <= limit ? Decision.Granted.class : Decision.WaitFor.class;
-            assertThat(decision).as("the last of %s under %s", queue, limit).isInstanceOf(expected);
-        });
-    }
+        Laws(int limit) {
+            this.limit = limit;
+        }
 
-    @ParameterizedTest
-    @ValueSource(ints = {3, 4, 5, 6})
-    @Tag("H22")
-    void request_waitsForTheShortestRunOfNearestOnesThatLeavesNoRoom(int limit) {
-        queues(LONGEST).forEach(queue -> {
-            LockNode self = queue.get(LONGEST - 1);
-            List<LockNode> inFront = queue.subList(0, LONGEST - 1);
-            if (driver(limit).decide(inFront, self) instanceof Decision.WaitFor wait) {
-                int from = LONGEST - 1 - wait.nodes().size();
-                assertThat(wait.nodes()).containsExactlyElementsOf(inFront.subList(from, LONGEST - 1));
-                int room = limit - SemaphoreDriver.permits(self);
-                assertThat(permits(wait.nodes())).isGreaterThan(room);
-                assertThat(permits(wait.nodes().subList(1, wait.nodes().size())))
-                        .isLessThanOrEqualTo(room);
-            }
-        });
-    }
-
-    @Test
-    void holders_areTheFirstOfTheQueue_neverWithOneLeftOut() {
-        queues(LONGEST).forEach(queue -> {
-            List<Boolean> holding = IntStream.range(0, LONGEST)
-                    .mapToObj(i -> driver(4).decide(queue.subList(0, i), queue.get(i)) instanceof Decision.Granted)
+        @Override
+        protected List<LockDriver> drivers() {
+            return IntStream.rangeClosed(1, 3)
+                    .<LockDriver>mapToObj(permits -> new SemaphoreDriver(PATH, SemaphoreLimit.of(limit), permits))
                     .toList();
-            assertThat(holding).as("%s", queue).isSortedAccordingTo(Comparator.reverseOrder());
-        });
+        }
+
+        @Override
+        protected boolean compatible(List<LockNode> holders) {
+            return permits(holders) <= limit;
+        }
+
+        static LockNode node(SemaphoreDriver driver, int number) {
+            return LockDriverContract.node(driver, number);
+        }
+
+        @Test
+        @Tag("H22")
+        void request_waitsForTheShortestRunOfNearestOnesThatLeavesNoRoom() {
+            queues().forEach(queue -> {
+                int last = queue.size() - 1;
+                LockNode self = queue.get(last);
+                Decision decision = driver(limit).decide(queue.subList(0, last), self);
+                int room = limit - SemaphoreDriver.permits(self);
+                if (room < 0) {
+                    assertThat(decision).isInstanceOf(Decision.Never.class);
+                } else if (permits(queue) <= limit) {
+                    assertThat(decision).isEqualTo(Decision.granted());
+                } else {
+                    List<LockNode> nodes = ((Decision.WaitFor) decision).nodes();
+                    assertThat(nodes).isEqualTo(queue.subList(last - nodes.size(), last));
+                    assertThat(permits(nodes)).isGreaterThan(room);
+                    assertThat(permits(nodes.subList(1, nodes.size()))).isLessThanOrEqualTo(room);
+                }
+            });
+        }
+    }
+
+    @Nested
+    @Tag("H22")
+    class UnderOne extends Laws {
+        UnderOne() {
+            super(1);
+        }
+    }
+
+    @Nested
+    @Tag("H22")
+    class UnderFour extends Laws {
+        UnderFour() {
+            super(4);
+        }
+    }
+
+    @Nested
+    @Tag("H22")
+    class UnderSix extends Laws {
+        UnderSix() {
+            super(6);
+        }
+    }
+
+    @Nested
+    @Tag("H22")
+    class UnderMoreThanFits extends Laws {
+        UnderMoreThanFits() {
+            super(15);
+        }
     }
 
     @Test

@@ -7,31 +7,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.test.contract.DriverLaws;
+import dev.zkrecipes.test.contract.LockDriverContract;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rule of the group lock, the laws, and its names. */
-class GroupDriverTest {
+/** The rule of the group lock, and its names. */
+class GroupDriverTest extends LockDriverContract {
     private static final String ID = "0123456789abcdef0123456789abcdef-";
-    private static final List<String> GROUPS = List.of("red", "green", "");
 
-    // Of another group than any that is decided on: what counts is in the nodes.
-    private final LockDriver driver = new GroupLock.Driver("blue");
+    @Override
+    protected List<LockDriver> drivers() {
+        return List.of(new GroupLock.Driver("red"), new GroupLock.Driver("green"), new GroupLock.Driver(""));
+    }
 
-    @Test
-    void laws_holdOverEveryShortQueue() {
-        DriverLaws.queues(driver, "group.", GROUPS, 6).forEach(queue -> DriverLaws.check(driver, queue));
+    @Override
+    protected boolean compatible(List<LockNode> holders) {
+        return holders.stream().map(LockNode::payload).distinct().count() == 1;
     }
 
     @Test
     void requestWaitsForTheNearestOneOfAnotherGroup_orHolds() {
-        DriverLaws.queues(driver, "group.", GROUPS, 6)
-                .forEach(queue -> DriverLaws.checkNearest(
-                        driver, queue, (one, other) -> !one.payload().equals(other.payload())));
+        assertEachWaitsForTheNearest((one, other) -> !one.payload().equals(other.payload()));
     }
 
     static List<String> legalGroups() {
@@ -41,9 +40,8 @@ class GroupDriverTest {
     @ParameterizedTest
     @MethodSource("legalGroups")
     void everyLegalGroup_comesBackFromTheName(String group) {
-        String name = new GroupLock.Driver(group).nodeName() + "0000000007";
-        assertThat(driver.parse(ID + name)).map(LockNode::payload).contains(group);
-        assertThat(driver.parse(ID + name)).map(LockNode::number).contains(7L);
+        LockDriver driver = new GroupLock.Driver(group);
+        assertThat(node(driver, 7)).returns(group, LockNode::payload).returns(7L, LockNode::number);
     }
 
     @ParameterizedTest
@@ -57,7 +55,7 @@ class GroupDriverTest {
                 "range.red-0000000001"
             })
     void nameThatIsNoGroup_isForeign(String name) {
-        assertThat(driver.parse(name)).isEmpty();
-        assertThat(driver.parse(ID + name)).isEmpty();
+        assertThat(new GroupLock.Driver("blue").parse(name)).isEmpty();
+        assertThat(new GroupLock.Driver("blue").parse(ID + name)).isEmpty();
     }
 }

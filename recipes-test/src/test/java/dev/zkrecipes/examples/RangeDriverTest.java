@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.examples.RangeLock.Range;
-import dev.zkrecipes.test.contract.DriverLaws;
+import dev.zkrecipes.test.contract.LockDriverContract;
 import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rule of the range lock, the laws, and its names. */
-class RangeDriverTest {
+/** The rule of the range lock, and its names. */
+class RangeDriverTest extends LockDriverContract {
     private static final String ID = "0123456789abcdef0123456789abcdef-";
     private static final int FIRST = -2;
     private static final int LAST = 1;
@@ -26,10 +26,12 @@ class RangeDriverTest {
     private final LockDriver driver = new RangeLock.Driver(new Range(100, 200));
 
     /** Every range on both sides of zero, of length 1 to 3. */
-    private static List<String> smallRanges() {
+    @Override
+    protected List<LockDriver> drivers() {
         return IntStream.range(FIRST, LAST)
                 .boxed()
-                .flatMap(from -> IntStream.rangeClosed(from + 1, LAST).mapToObj(to -> new Range(from, to).payload()))
+                .flatMap(from -> IntStream.rangeClosed(from + 1, LAST)
+                        .<LockDriver>mapToObj(to -> new RangeLock.Driver(new Range(from, to))))
                 .toList();
     }
 
@@ -40,16 +42,17 @@ class RangeDriverTest {
         return cells;
     }
 
-    @Test
-    void laws_holdOverEveryShortQueue() {
-        DriverLaws.queues(driver, "range.", smallRanges(), 4).forEach(queue -> DriverLaws.check(driver, queue));
+    @Override
+    protected boolean compatible(List<LockNode> holders) {
+        BitSet all = new BitSet();
+        holders.forEach(node -> all.or(cells(node)));
+        return all.cardinality()
+                == holders.stream().mapToInt(node -> cells(node).cardinality()).sum();
     }
 
     @Test
     void requestWaitsForTheNearestOneThatItSharesACellWith_orHolds() {
-        DriverLaws.queues(driver, "range.", smallRanges(), 4)
-                .forEach(queue -> DriverLaws.checkNearest(
-                        driver, queue, (one, other) -> cells(one).intersects(cells(other))));
+        assertEachWaitsForTheNearest((one, other) -> cells(one).intersects(cells(other)));
     }
 
     @Test

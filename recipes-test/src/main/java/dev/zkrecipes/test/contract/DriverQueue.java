@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** A queue of requests of one lock, whose last one is decided on, behind every part of those in front of it. */
+final class DriverQueue {
+    private final List<LockDriver> drivers;
+    private final List<LockNode> nodes;
+
+    /**
+     * Some of those in front.
+     *
+     * @param choice which ones, by bit
+     * @param nodes they themselves, in order
+     */
+    record Part(int choice, List<LockNode> nodes) {
+        boolean contains(int other) {
+            return (other & ~choice) == 0;
+        }
+    }
+
+    private DriverQueue(List<LockDriver> drivers, List<LockNode> nodes) {
+        this.drivers = drivers;
+        this.nodes = nodes;
+    }
+
+    /**
+     * All queues of this length. What a driver does not read is left out: one rule of the contract says that, and not all.
+     *
+     * @param rising whether the ids rise with the numbers, or fall
+     */
+    static Stream<DriverQueue> all(List<LockDriver> drivers, int length, boolean rising) {
+        int count = (int) Math.pow(drivers.size(), length);
+        return IntStream.range(0, count).boxed().flatMap(queue -> {
+            List<LockDriver> asking = new ArrayList<>();
+            List<LockNode> nodes = new ArrayList<>();
+            int choices = queue;
+            for (int place = 1; place <= length; place++, choices /= drivers.size()) {
+                LockDriver driver = drivers.get(choices % drivers.size());
+                asking.add(driver);
+                driver.parse(name(driver.nodeName(), rising ? place : 0xabcdef - place, place))
+                        .ifPresent(nodes::add);
+            }
+            return nodes.size() == length ? Stream.of(new DriverQueue(asking, nodes)) : Stream.of();
+        });
+    }
+
+    /** What ZooKeeper makes of the name, with an id of ours. */
+    static String name(String nodeName, int id, int number) {
+        return String.format("%032x-%s%010d", id, nodeName, number);
+    }
+
+    /** The kind of the driver's own nodes, as it reads it; empty if it does not. */
+    static String kind(LockDriver driver) {
+        return driver.parse(name(driver.nodeName(), 1, 1)).map(LockNode::kind).orElse("");
+    }
+
+    static boolean isGrant(Optional<Decision> answer) {
+        return answer.orElse(null) instanceof Decision.Granted;
+    }
+
+    List<LockNode> nodes() {
+        return nodes;
+    }
+
+    LockDriver driver() {
+        return drivers.get(drivers.size() - 1);
+    }
+
+    LockNode self() {
+        return nodes.get(nodes.size() - 1);
+    }
+
+    /** Every part of those in front, at the place of its choice. */
+    List<Part> parts() {
+        return IntStream.range(0, 1 << nodes.size() - 1).mapToObj(this::part).toList();
+    }
+
+    Part part(int choice) {
+        return new Part(
+                choice,
+                IntStream.range(0, nodes.size() - 1)
+                        .filter(i -> (choice >> i & 1) == 1)
+                        .mapToObj(nodes::get)
+                        .toList());
+    }
+
+    Part whole() {
+        return new Part((1 << nodes.size() - 1) - 1, nodes.subList(0, nodes.size() - 1));
+    }
+
+    /** The part that these are; a node that is not in front is left out. */
+    int choice(List<LockNode> some) {
+        return some.stream()
+                .mapToInt(nodes::indexOf)
+                .filter(i -> i >= 0 && i < nodes.size() - 1)
+                .map(i -> 1 << i)
+                .sum();
+    }
+
+    /** Whether each is granted behind all that are in front of it. */
+    boolean isGrantedThroughout() {
+        return IntStream.rangeClosed(1, nodes.size())
+                .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)))
+                .allMatch(queue -> isGrant(queue.answer(queue.whole())));
+    }
+
+    Decision decide(Part part) {
+        return driver().decide(List.copyOf(part.nodes()), self());
+    }
+
+    /** The answer; empty if there is none, which is what one rule of the contract is about. */
+    Optional<Decision> answer(Part part) {
+        return answer(driver(), part);
+    }
+
+    private Optional<Decision> answer(LockDriver asked, Part part) {
+        try {
+            return Optional.ofNullable(asked.decide(List.copyOf(part.nodes()), self()));
+        } catch (RuntimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** The answer without names and words: granted, never, or the numbers of those that are waited for. */
+    String outcome(Part part) {
+        return outcome(driver(), part);
+    }
+
+    String outcome(LockDriver asked, Part part) {
+        Decision answer = answer(asked, part).orElse(null);
+        if (answer instanceof Decision.WaitFor wait) {
+            return "wait for "
+                    + wait.nodes().stream().map(LockNode::number).sorted().toList();
+        }
+        return answer == null ? "no answer" : answer.getClass().getSimpleName();
+    }
+
+    /** The question, as a failure shows it. */
+    String about(Part part) {
+        return shown(self()) + " behind " + shown(part.nodes());
+    }
+
+    static List<String> shown(List<LockNode> some) {
+        return some.stream().map(DriverQueue::shown).toList();
+    }
+
+    /** Without the id: kind, payload and number. */
+    private static String shown(LockNode node) {
+        return node.kind() + node.payload() + "(" + node.number() + ")";
+    }
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiPredicate;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every {@link LockDriver} must do, played without a server over every short queue of the requests that a lock can
+ * have: the laws, and the rule of the lock as its author states it.
+ *
+ * <pre>{@code
+ * class GroupDriverTest extends LockDriverContract {
+ *     @Override
+ *     protected List<LockDriver> drivers() {
+ *         return List.of(new Driver("red"), new Driver("green"), new Driver(""));
+ *     }
+ *
+ *     @Override
+ *     protected boolean compatible(List<LockNode> holders) {
+ *         return holders.stream().map(LockNode::payload).distinct().count() <= 1;
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>It is exhaustive over the queues of {@link #longest()} requests, each of them any of {@link #drivers()}, and over
+ * every part of them that may be left when others leave. A failure names the driver, the request, and those in front of
+ * it, as {@code red(3) behind [green(1), red(2)]}: the part of the name that the driver wrote, and its place.
+ *
+ * <p>What a lock does beyond this (whom a request waits for so that it wakes rarely, what its payload may be), a subclass
+ * tests for itself, over {@link #queues()}.
+ */
+public abstract class LockDriverContract {
+    private static final Pattern LEGAL_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
+    private static final Pattern LEGAL_PAYLOAD = Pattern.compile("[A-Za-z0-9._~]{0,80}-");
+    private static final int LONGEST = 6;
+    private static final int QUESTIONS = 1 << 20;
+    private static final List<String> OTHERS =
+            List.of("lock-", "__READ__", "__WRIT__", "__lock__", "lease.1-", "no.such.kind-", "");
+
+    /** For the test of a driver. */
+    protected LockDriverContract() {}
+
+    /**
+     * The requests to mix in one queue: a driver for each, on one path, that differ in what they ask for.
+     *
+     * @return at least one; the same at each call
+     */
+    protected abstract List<LockDriver> drivers();
+
+    /**
+     * The rule of the lock: whether these may hold it together.
+     *
+     * @param holders one or more nodes, in the order of the queue
+     * @return true if all may hold at the same time
+     */
+    protected abstract boolean compatible(List<LockNode> holders);
+
+    /**
+     * How many requests stand in a queue.
+     *
+     * @return as many as take well under a second, 6 at most; 2 or more if overridden
+     */
+    protected int longest() {
+        int kinds = drivers().size();
+        return IntStream.iterate(LONGEST, length -> length - 1)
+                .filter(length -> length == 2 || Math.pow(kinds, length) * Math.pow(4, length - 1) <= QUESTIONS)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /**
+     * All queues of {@link #longest()} nodes, for further tests.
+     *
+     * @return the queues, each in order, numbered from 1
+     */
+    protected final Stream<List<LockNode>> queues() {
+        return DriverQueue.all(drivers(), longest(), false).map(DriverQueue::nodes);
+    }
+
+    /**
+     * What the lock makes of the name that ZooKeeper would give to a node of this request; the ids fall as the numbers
+     * rise.
+     *
+     * @param driver writes the name and reads it
+     * @param number the number
+     * @return the node
+     * @throws AssertionError if the driver does not know its own name
+     */
+    protected static LockNode node(LockDriver driver, int number) {
+        String name = DriverQueue.name(driver.nodeName(), 0xabcdef - number, number);
+        return driver.parse(name).orElseThrow(() -> new AssertionError(driver + " does not know " + name));
+    }
+
+    /**
+     * For locks of which any two either conflict or do not, whoever else is there: checks over all queues that a request
+     * waits for the nearest one that it conflicts with and for nothing else, so that it wakes as rarely as can be.
+     *
+     * @param conflict whether a node in front and the one that is decided on may not hold together
+     * @throws AssertionError if the driver decides otherwise
+     */
+    protected final void assertEachWaitsForTheNearest(BiPredicate<LockNode, LockNode> conflict) {
+        asked().forEach(queue -> queue.parts().forEach(part -> {
+            Decision expected = part.nodes().stream()
+                    .filter(node -> conflict.test(node, queue.self()))
+                    .reduce((far, near) -> near)
+                    .map(Decision::waitFor)
+                    .orElse(Decision.granted());
+            Optional<Decision> answer = queue.answer(part);
+            require(
+                    answer.equals(Optional.of(expected)),
+                    () -> queue.about(part) + ": expected " + expected + ", answered " + answer);
+        }));
+    }
+
+    /** The shortest ones first: what is found is shown as simply as it can be. */
+    private Stream<DriverQueue> asked() {
+        return asked(false);
+    }
+
+    private Stream<DriverQueue> asked(boolean risingIds) {
+        return IntStream.rangeClosed(1, longest())
+                .boxed()
+                .flatMap(length -> DriverQueue.all(drivers(), length, risingIds));
+    }
+
+    /** Words are found only for what is wrong: there are many questions. */
+    private static void require(boolean kept, Supplier<String> violation) {
+        if (!kept) {
+            throw new AssertionError(violation.get());
+        }
+    }
+
+    // ---- Names.
+
+    @Test
+    void nodeName_isLegal() {
+        for (LockDriver driver : drivers()) {
+            String name = driver.nodeName();
+            assertThat(name)
+                    .as("the node name of %s: letters, digits, '.', '_', '~', and at its end '-' or '_'", driver)
+                    .matches(LEGAL_NAME);
+            int dot = name.indexOf('.');
+            if (dot >= 0) {
+                assertThat(name.substring(dot + 1))
+                        .as(
+                                "the payload, of 80 characters at most, and its dash in the node name %s of %s",
+                                name, driver)
+                        .matches(LEGAL_PAYLOAD);
+            }
+            assertThat(driver.nodeName()).as("asked again, %s", driver).isEqualTo(name);
+        }
+    }
+
+    @Test
+    void nodeOfEachRequest_isReadByAll_asItWasWritten() {
+        for (LockDriver writer : drivers()) {
+            String own = writer.nodeName();
+            for (int number : new int[] {0, 42, Integer.MAX_VALUE - 1}) {
+                String name = DriverQueue.name(own, 0xfedcba, number);
+                for (LockDriver reader : drivers()) {
+                    LockNode node = reader.parse(name)
+                            .orElseThrow(() -> new AssertionError(reader + " does not know " + name + " of " + writer));
+                    assertThat(node.name()).as("the name in %s", node).isEqualTo(name);
+                    assertThat(node.number()).as("the number of %s", name).isEqualTo(number);
+                    assertThat(List.of(node.kind() + node.payload(), node.kind() + node.payload() + "-"))
+                            .as("kind and payload of %s, read by %s", name, reader)
+                            .contains(own);
+                    assertThat(Optional.of(node))
+                            .as("%s, read by %s and by %s", name, reader, writer)
+                            .isEqualTo(writer.parse(name));
+                }
+            }
+        }
+    }
+
+    /** Where the counter is worn out, numbers are negative or repeat: who does not see such a node holds beside it. */
+    @Test
+    void numberOfAWornOutCounter_isRead() {
+        for (LockDriver driver : drivers()) {
+            for (String number : List.of("2147483647", "-2147483648", "-000000001")) {
+                String name = DriverQueue.name(driver.nodeName(), 0xfedcba, 0).replaceFirst("0{10}$", number);
+                assertThat(driver.parse(name))
+                        .as("%s, read by %s", name, driver)
+                        .isPresent();
+            }
+        }
+    }
+
+    @Test
+    void nodeOfAnotherLock_isForeign() {
+        List<String> own = drivers().stream().map(DriverQueue::kind).distinct().toList();
+        for (LockDriver driver : drivers()) {
+            Stream<String> middles = Stream.concat(OTHERS.stream(), Stream.of("x" + driver.nodeName()))
+                    .filter(middle -> own.stream().noneMatch(kind -> !kind.isEmpty() && middle.startsWith(kind)));
+            Stream<String> others = middles.map(middle -> DriverQueue.name(middle, 0xfedcba, 1));
+            Stream<String> withoutNumber = Stream.of(driver.nodeName(), "", "config", "sub-lock");
+            Stream.concat(others, withoutNumber)
+                    .forEach(name -> assertThat(driver.parse(name))
+                            .as("%s, which is of no kind of %s, read by %s", name, own, driver)
+                            .isEmpty());
+        }
+    }
+
+    // ---- Answers.
+
+    @Test
+    void everyQuestion_isAnswered_andNeitherByNullNorByAnException() {
+        asked().forEach(queue -> queue.parts().forEach(part -> {
+            try {
+                require(queue.decide(part) != null, () -> queue.about(part) + " has no answer: null");
+            } catch (RuntimeException e) {
+                throw new AssertionError(queue.about(part) + " has no answer: " + e, e);
+            }
+        }));
+    }
+
+    /** Also after other questions: a driver that remembers or draws lots grants what it had refused, or forgets a holder. */
+    @Test
+    void sameQuestion_hasTheSameAnswer() {
+        asked().forEach(queue -> {
+            List<DriverQueue.Part> parts = queue.parts();
+            List<Optional<Decision>> first = parts.stream().map(queue::answer).toList();
+            for (int i = first.size() - 1; i >= 0; i--) {
+                DriverQueue.Part part = parts.get(i);
+                assertThat(queue.answer(part))
+                        .as("%s, asked again", queue.about(part))
+                        .isEqualTo(first.get(i));
+            }
+        });
+    }
+
+    /** The order of the queue is that of the numbers; ids say nothing. */
+    @Test
+    void answer_isTheSameWhateverTheIds() {
+        Iterator<DriverQueue> others = asked(true).iterator();
+        asked().forEach(queue -> {
+            DriverQueue other = others.next();
+            for (DriverQueue.Part part : queue.parts()) {
+                requireSame(queue, part, other.outcome(other.part(part.choice())), "with ids in another order");
+            }
+        });
+    }
+
+    private static void requireSame(DriverQueue queue, DriverQueue.Part part, String other, String how) {
+        String expected = queue.outcome(part);
+        require(
+                other.equals(expected),
+                () -> queue.about(part) + ": the answer is " + expected + ", and " + how + " " + other);
+    }
+
+    /** Whom a driver is asked about says what he wants by his name: to show who holds, one driver decides on all nodes. */
+    @Test
+    void answer_isTheSameWhicheverDriverOfTheLockIsAsked() {
+        asked().forEach(queue -> queue.parts().forEach(part -> {
+            for (LockDriver other : drivers()) {
+                requireSame(queue, part, queue.outcome(other, part), "asked of " + other);
+            }
+        }));
+    }
+
+    @Test
+    void ruleThatIsShared_beginsAsTheDriverItselfDecides() {
+        asked().filter(queue -> queue.driver() instanceof SharedRuleDriver)
+                .forEach(queue -> queue.parts().forEach(part -> {
+                    SharedRuleDriver shared = (SharedRuleDriver) queue.driver();
+                    LockDriver initial = shared.under(shared.initialRule());
+                    requireSame(queue, part, queue.outcome(initial, part), "under the initial rule");
+                }));
+    }
+
+    @Test
+    void wait_isForNodesInFrontOnly() {
+        asked().forEach(queue -> queue.parts()
+                .forEach(part -> queue.answer(part).ifPresent(answer -> {
+                    if (answer instanceof Decision.WaitFor wait) {
+                        require(
+                                part.nodes().containsAll(wait.nodes()),
+                                () -> queue.about(part) + " waits for " + DriverQueue.shown(wait.nodes()));
+                    }
+                })));
+    }
+
+    // ---- The laws.
+
+    @Test
+    void law1_whoIsGrantedBehindSome_isGrantedBehindAnyPartOfThem() {
+        asked().forEach(queue -> {
+            List<DriverQueue.Part> parts = queue.parts();
+            List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
+            for (DriverQueue.Part all : parts) {
+                if (DriverQueue.isGrant(answers.get(all.choice()))) {
+                    for (DriverQueue.Part some : parts) {
+                        require(
+                                !all.contains(some.choice()) || DriverQueue.isGrant(answers.get(some.choice())),
+                                () -> "law 1: granted is " + queue.about(all) + ", but not " + queue.about(some));
+                    }
+                }
+            }
+        });
+    }
+
+    @Test
+    void law2_whoWaits_isNotGrantedWhileAllThatItWaitsForAreThere() {
+        asked().forEach(queue -> {
+            List<DriverQueue.Part> parts = queue.parts();
+            List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
+            for (DriverQueue.Part part : parts) {
+                if (answers.get(part.choice()).orElse(null) instanceof Decision.WaitFor wait) {
+                    int watched = queue.choice(wait.nodes());
+                    for (DriverQueue.Part other : parts) {
+                        require(
+                                !other.contains(watched) || !DriverQueue.isGrant(answers.get(other.choice())),
+                                () -> "law 2: " + queue.about(part) + " waits for " + DriverQueue.shown(wait.nodes())
+                                        + "; they are still there, and granted is " + queue.about(other));
+                    }
+                }
+            }
+        });
+    }
+
+    // ---- The rule of the lock.
+
+    /** Requests leave in any order, so by law 1 these are all the sets that can ever hold together. */
+    @Test
+    void whoeverIsGrantedOneAfterAnother_isCompatible() {
+        asked().filter(DriverQueue::isGrantedThroughout)
+                .forEach(queue -> require(
+                        compatible(queue.nodes()),
+                        () -> "granted one after another, but not compatible, are "
+                                + DriverQueue.shown(queue.nodes())));
+    }
+
+    /** A driver that has them wait keeps them waiting for nothing. */
+    @Test
+    void whoIsCompatibleWithAllInFront_doesNotWait() {
+        asked().filter(queue -> compatible(queue.nodes()))
+                .forEach(queue -> require(
+                        !(queue.answer(queue.whole()).orElse(null) instanceof Decision.WaitFor),
+                        () -> "compatible are " + DriverQueue.shown(queue.nodes()) + ", but the last one waits"));
+    }
+
+    @Test
+    void whoIsAlone_isGranted_unlessNever() {
+        List<Decision> answers = DriverQueue.all(drivers(), 1, false)
+                .flatMap(queue -> queue.answer(queue.whole()).stream())
+                .toList();
+        assertThat(answers)
+                .as("answers to those who are alone")
+                .contains(Decision.granted())
+                .noneMatch(Decision.WaitFor.class::isInstance);
+    }
+}
