@@ -40,16 +40,20 @@ final class DriverQueue {
      * @param rising whether the ids rise with the numbers, or fall
      */
     static Stream<DriverQueue> all(List<LockDriver> drivers, int length, boolean rising) {
+        List<List<Optional<LockNode>>> read = IntStream.rangeClosed(1, length)
+                .mapToObj(place -> drivers.stream()
+                        .map(driver -> driver.parse(name(driver.nodeName(), rising ? place : 0xabcdef - place, place)))
+                        .toList())
+                .toList();
         int count = (int) Math.pow(drivers.size(), length);
         return IntStream.range(0, count).boxed().flatMap(queue -> {
             List<LockDriver> asking = new ArrayList<>();
             List<LockNode> nodes = new ArrayList<>();
             int choices = queue;
-            for (int place = 1; place <= length; place++, choices /= drivers.size()) {
-                LockDriver driver = drivers.get(choices % drivers.size());
-                asking.add(driver);
-                driver.parse(name(driver.nodeName(), rising ? place : 0xabcdef - place, place))
-                        .ifPresent(nodes::add);
+            for (int place = 0; place < length; place++, choices /= drivers.size()) {
+                int choice = choices % drivers.size();
+                asking.add(drivers.get(choice));
+                read.get(place).get(choice).ifPresent(nodes::add);
             }
             return nodes.size() == length ? Stream.of(new DriverQueue(asking, nodes)) : Stream.of();
         });
@@ -132,18 +136,25 @@ final class DriverQueue {
         }
     }
 
-    /** The answer without names and words: granted, never, or the numbers of those that are waited for. */
-    String outcome(Part part) {
+    Outcome outcome(Part part) {
         return outcome(driver(), part);
     }
 
-    String outcome(LockDriver asked, Part part) {
+    Outcome outcome(LockDriver asked, Part part) {
         Decision answer = answer(asked, part).orElse(null);
-        if (answer instanceof Decision.WaitFor wait) {
-            return "wait for "
-                    + wait.nodes().stream().map(LockNode::number).sorted().toList();
+        return new Outcome(
+                answer == null ? "no answer" : answer.getClass().getSimpleName(),
+                answer instanceof Decision.WaitFor wait
+                        ? wait.nodes().stream().map(LockNode::number).sorted().toList()
+                        : List.of());
+    }
+
+    /** An answer without ids and reasons. */
+    record Outcome(String kind, List<Long> waitsFor) {
+        @Override
+        public String toString() {
+            return kind + (waitsFor.isEmpty() ? "" : waitsFor);
         }
-        return answer == null ? "no answer" : answer.getClass().getSimpleName();
     }
 
     /** The question, as a failure shows it. */

@@ -48,7 +48,7 @@ public abstract class LockDriverContract {
     private static final Pattern LEGAL_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
     private static final Pattern LEGAL_PAYLOAD = Pattern.compile("[A-Za-z0-9._~]{0,80}-");
     private static final int LONGEST = 6;
-    private static final int QUESTIONS = 1 << 20;
+    private static final int QUESTIONS = 1 << 18;
     private static final List<String> OTHERS =
             List.of("lock-", "__READ__", "__WRIT__", "__lock__", "lease.1-", "no.such.kind-", "");
 
@@ -256,8 +256,8 @@ public abstract class LockDriverContract {
         });
     }
 
-    private static void requireSame(DriverQueue queue, DriverQueue.Part part, String other, String how) {
-        String expected = queue.outcome(part);
+    private static void requireSame(DriverQueue queue, DriverQueue.Part part, DriverQueue.Outcome other, String how) {
+        DriverQueue.Outcome expected = queue.outcome(part);
         require(
                 other.equals(expected),
                 () -> queue.about(part) + ": the answer is " + expected + ", and " + how + " " + other);
