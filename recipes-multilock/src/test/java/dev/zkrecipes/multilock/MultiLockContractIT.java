@@ -3,12 +3,13 @@
 
 package dev.zkrecipes.multilock;
 
-import dev.zkrecipes.test.contract.LockContract;
+import dev.zkrecipes.test.contract.InterProcessLockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import java.util.List;
+import org.junit.jupiter.api.Nested;
 
-class MultiLockContractIT extends LockContract {
+class MultiLockContractIT extends InterProcessLockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.rivals(
@@ -18,4 +19,13 @@ class MultiLockContractIT extends LockContract {
                         Ownership.REENTRANT_THREAD)
                 .withQueues("/a", "/b");
     }
+
+    @Nested
+    class Holds extends Reentrant {}
+
+    @Nested
+    class Asked extends Revocable {}
+
+    @Nested
+    class OldAge extends Renewable {}
 }

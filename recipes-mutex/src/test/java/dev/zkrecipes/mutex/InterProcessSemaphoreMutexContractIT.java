@@ -3,13 +3,23 @@
 
 package dev.zkrecipes.mutex;
 
-import dev.zkrecipes.test.contract.LockContract;
+import dev.zkrecipes.test.contract.InterProcessLockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
+import org.junit.jupiter.api.Nested;
 
-class InterProcessSemaphoreMutexContractIT extends LockContract {
+class InterProcessSemaphoreMutexContractIT extends InterProcessLockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.exclusive(InterProcessSemaphoreMutex::new, Ownership.INSTANCE);
     }
+
+    @Nested
+    class Holds extends InstanceOwned {}
+
+    @Nested
+    class Asked extends Revocable {}
+
+    @Nested
+    class OldAge extends Renewable {}
 }

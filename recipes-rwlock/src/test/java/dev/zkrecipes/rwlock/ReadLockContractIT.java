@@ -3,11 +3,12 @@
 
 package dev.zkrecipes.rwlock;
 
-import dev.zkrecipes.test.contract.LockContract;
+import dev.zkrecipes.test.contract.InterProcessLockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
+import org.junit.jupiter.api.Nested;
 
-class ReadLockContractIT extends LockContract {
+class ReadLockContractIT extends InterProcessLockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.rivals(
@@ -15,4 +16,13 @@ class ReadLockContractIT extends LockContract {
                 (client, path, options) -> new InterProcessReadWriteLock(client, path, options).writeLock(),
                 Ownership.REENTRANT_THREAD);
     }
+
+    @Nested
+    class Holds extends Reentrant {}
+
+    @Nested
+    class Asked extends Revocable {}
+
+    @Nested
+    class OldAge extends Renewable {}
 }

@@ -17,12 +17,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** The order in which readers and writers are let in, what is seen of it, and the tokens that follow from it. */
+/** What is seen of the queue; its order is in {@link ReadWriteLockContractIT}. */
 @Timeout(60)
 @WithZooKeeper
 class ReadWriteQueueIT {
@@ -66,85 +65,6 @@ class ReadWriteQueueIT {
     }
 
     @Test
-    void readersHoldTogether_andAWriterWaitsForTheLastOfThem() throws Exception {
-        Lease one = lock.readLock().acquire();
-        Lease two = rival.readLock().tryAcquire().orElseThrow();
-        CompletableFuture<Lease> writer = rival.writeLock().acquireAsync();
-        awaitNodes(3);
-        two.close();
-        assertThat(lock.participants())
-                .extracting(InterProcessReadWriteLock::isWriter)
-                .containsExactly(false, true);
-        assertThat(writer).isNotDone();
-        one.close();
-        Soon.get(writer).close();
-    }
-
-    @Test
-    void readerBehindAWaitingWriter_doesNotPassIt() throws Exception {
-        Lease reading = lock.readLock().acquire();
-        CompletableFuture<Lease> writer = rival.writeLock().acquireAsync();
-        awaitNodes(2);
-        CompletableFuture<Lease> reader = rival.readLock().acquireAsync();
-        awaitNodes(3);
-        assertThat(rival.readLock().tryAcquire()).isEmpty();
-        assertThat(lock.participants()).extracting(Participant::holding).containsExactly(true, false, false);
-        assertThat(reader).isNotDone();
-        reading.close();
-        Lease writing = Soon.get(writer);
-        assertThat(lock.participants()).extracting(Participant::holding).containsExactly(true, false);
-        assertThat(reader).isNotDone();
-        writing.close();
-        Soon.get(reader).close();
-    }
-
-    @Test
-    void writerWhoLeavesTheQueue_letsTheReadersBehindItIn() throws Exception {
-        Lease reading = lock.readLock().acquire();
-        CompletableFuture<Lease> writer = rival.writeLock().acquireAsync();
-        awaitNodes(2);
-        List<CompletableFuture<Lease>> readers =
-                List.of(lock.readLock().acquireAsync(), rival.readLock().acquireAsync());
-        awaitNodes(4);
-        writer.cancel(true);
-        for (CompletableFuture<Lease> reader : readers) {
-            Soon.get(reader).close();
-        }
-        reading.close();
-        awaitNodes(0);
-    }
-
-    @Test
-    @Tag("H29")
-    void readerWhoTimesOut_leavesTheOtherReadersOfItsSessionAwake() throws Exception {
-        Lease writing = lock.writeLock().acquire();
-        CompletableFuture<Lease> patient = rival.readLock().acquireAsync();
-        awaitNodes(2);
-        assertThat(rival.readLock().tryAcquire(Duration.ofMillis(50))).isEmpty();
-        awaitNodes(2);
-        writing.close();
-        Soon.get(patient).close();
-    }
-
-    @Test
-    void readersWhoComeAndGo_doNotStarveAWriter() throws Exception {
-        Lease previous = lock.readLock().acquire();
-        CompletableFuture<Lease> writer = rival.writeLock().acquireAsync();
-        awaitNodes(2);
-        // Each new reader asks before the previous one leaves, so there never is a moment without a reader.
-        CompletableFuture<Lease> next = lock.readLock().acquireAsync();
-        awaitNodes(3);
-        previous.close();
-        Lease writing = Soon.get(writer);
-        assertThat(next).isNotDone();
-        CompletableFuture<Lease> nextWriter = rival.writeLock().acquireAsync();
-        awaitNodes(3);
-        writing.close();
-        Soon.get(next).close(); // nor do writers starve a reader
-        Soon.get(nextWriter).close();
-    }
-
-    @Test
     void participants_tellReadersFromWritersAndHoldersFromWaiters() throws Exception {
         assertThat(lock.participants()).isEmpty();
         Lease one = lock.readLock().acquire();
@@ -168,35 +88,22 @@ class ReadWriteQueueIT {
     }
 
     @Test
+    void downgradedHolder_takesPartAsWriterAndReader() throws Exception {
+        Lease writing = lock.writeLock().acquire();
+        Lease reading = lock.readLock().acquire();
+        assertThat(lock.participants()).hasSize(2).allMatch(Participant::holding);
+        assertThat(lock.participants())
+                .extracting(InterProcessReadWriteLock::isWriter)
+                .containsOnlyOnce(true);
+        reading.close();
+        writing.close();
+    }
+
+    @Test
     void isWriter_refusesParticipantsOfOtherRecipes() {
         Participant foreign = new Participant("/x", "x-lock-0000000001", "lock-", "", "one", 1, Duration.ZERO, 0, true);
         assertThatThrownBy(() -> InterProcessReadWriteLock.isWriter(foreign))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("x-lock-0000000001");
-    }
-
-    @Test
-    void token_isGreaterThanThatOfEveryEarlierHolderThatItConflictsWith() throws Exception {
-        Lease first = lock.writeLock().acquire();
-        long firstWriter = first.fencingToken();
-        first.close();
-        Lease one = lock.readLock().acquire();
-        Lease two = rival.readLock().acquire();
-        assertThat(List.of(one.fencingToken(), two.fencingToken()))
-                .allMatch(token -> token > firstWriter)
-                .doesNotHaveDuplicates();
-        long readers = Math.max(one.fencingToken(), two.fencingToken());
-        one.close();
-        two.close();
-        server.reapContainers(); // the numbers begin anew, the tokens go on
-        assertThat(server.nodeExists(path)).isFalse();
-        Lease second = rival.writeLock().acquire();
-        assertThat(second.fencingToken()).isGreaterThan(readers);
-        Lease downgraded = rival.readLock().acquire();
-        second.close();
-        Lease third = lock.readLock().acquire();
-        assertThat(third.fencingToken()).isGreaterThan(downgraded.fencingToken());
-        third.close();
-        downgraded.close();
     }
 }

@@ -3,16 +3,32 @@
 
 package dev.zkrecipes.semaphore;
 
-import dev.zkrecipes.test.contract.LockContract;
-import dev.zkrecipes.test.contract.Ownership;
-import dev.zkrecipes.test.contract.Recipe;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.contract.SemaphoreContract;
+import dev.zkrecipes.test.contract.SemaphoreMaker;
+import org.junit.jupiter.api.Nested;
 
-class PermitsContractIT extends LockContract {
+class PermitsContractIT extends SemaphoreContract {
     @Override
-    protected Recipe recipe() {
-        return Recipe.rivals(
-                (client, path, options) -> new InterProcessSemaphore(client, path, 3, options).permits(2),
-                (client, path, options) -> new InterProcessSemaphore(client, path, 3, options).permits(3),
-                Ownership.NOBODY);
+    protected SemaphoreMaker semaphores() {
+        return (client, path, limit, options) -> new InterProcessSemaphore(client, path, limit, options)::permits;
+    }
+
+    @Nested
+    class Limit extends Resizable {
+        @Override
+        protected void resize(ZooKeeperClient client, String path, int configured, int limit)
+                throws InterruptedException {
+            new InterProcessSemaphore(client, path, configured).resize(limit);
+        }
+    }
+
+    @Nested
+    class Leases extends AsLock {
+        @Nested
+        class Asked extends Revocable {}
+
+        @Nested
+        class OldAge extends Renewable {}
     }
 }

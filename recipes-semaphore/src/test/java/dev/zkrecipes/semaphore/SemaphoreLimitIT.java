@@ -20,7 +20,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -124,44 +123,6 @@ class SemaphoreLimitIT {
         assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-b", 4).acquire())
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining("something else");
-    }
-
-    @Test
-    void resizeUp_wakesThoseWhoFit() throws Exception {
-        Lease held = semaphore.acquire(4);
-        CompletableFuture<Lease> first = others.acquireAsync(2);
-        awaitNodes(2);
-        CompletableFuture<Lease> second = others.acquireAsync(3);
-        awaitNodes(3);
-        semaphore.resize(6);
-        Lease lease = first.get(20, TimeUnit.SECONDS);
-        assertThat(semaphore.availablePermits()).isZero();
-        assertThat(second).isNotDone();
-        semaphore.resize(9);
-        second.get(20, TimeUnit.SECONDS).close();
-        lease.close();
-        held.close();
-    }
-
-    @Test
-    void resizeDown_takesNothingAway_andEndsRequestsThatWaitForMore() throws Exception {
-        Lease held = semaphore.acquire(3);
-        CompletableFuture<Lease> large = others.acquireAsync(4);
-        awaitNodes(2);
-        CompletableFuture<Lease> small = others.acquireAsync(1);
-        awaitNodes(3);
-        semaphore.resize(2);
-        assertThatThrownBy(() -> large.get(20, TimeUnit.SECONDS))
-                .isInstanceOf(ExecutionException.class)
-                .hasCauseInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("asks for 4 permits, and the limit is 2");
-        held.verify();
-        assertThat(semaphore.availablePermits()).isZero();
-        assertThat(small).isNotDone();
-        held.close();
-        small.get(20, TimeUnit.SECONDS).close();
-        assertThatThrownBy(() -> semaphore.acquire(3)).isInstanceOf(LockRefusedException.class);
-        awaitNodes(0);
     }
 
     @Test

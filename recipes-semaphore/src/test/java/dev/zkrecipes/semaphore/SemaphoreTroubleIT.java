@@ -18,7 +18,6 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -87,42 +86,6 @@ class SemaphoreTroubleIT {
     }
 
     // ---- Requests that leave.
-
-    private enum Leaving {
-        CANCELLED,
-        TIMED_OUT,
-        INTERRUPTED
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    @Tag("H36")
-    void largeRequestThatLeaves_letsTheSmallOneBehindItIn(Leaving how) throws Exception {
-        Lease held = semaphore.acquire(2);
-        try (Workers workers = new Workers()) {
-            CompletableFuture<CompletableFuture<Lease>> large = new CompletableFuture<>();
-            Worker leaver = workers.start("large", () -> {
-                switch (how) {
-                    case CANCELLED -> large.complete(others.acquireAsync(4));
-                    case TIMED_OUT ->
-                        assertThat(others.tryAcquire(4, Duration.ofSeconds(2))).isEmpty();
-                    case INTERRUPTED ->
-                        assertThatThrownBy(() -> others.acquire(4)).isInstanceOf(InterruptedException.class);
-                }
-            });
-            awaitNodes(2);
-            CompletableFuture<Lease> small = semaphore.acquireAsync(2);
-            if (how == Leaving.CANCELLED) {
-                large.join().cancel(true);
-            } else if (how == Leaving.INTERRUPTED) {
-                leaver.interrupt();
-            }
-            Soon.get(small).close();
-            workers.join(SOON);
-        }
-        held.close();
-        awaitNodes(0);
-    }
 
     @Test
     @Tag("H42")

@@ -77,47 +77,6 @@ public abstract class AcquireContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    @Test
-    @Tag("H61")
-    void leaseOfAThread_isClosedByThatThreadOnly_andOthersByAnybody() throws InterruptedException {
-        Lease lease = scene.lock.acquire();
-        workers.start("another", () -> {
-            if (recipe().ownership().isOfThread()) {
-                assertThatThrownBy(lease::close).isInstanceOf(IllegalMonitorStateException.class);
-            } else {
-                lease.close();
-            }
-        });
-        workers.join(Duration.ofSeconds(20));
-        assertThat(scene.lock.isAcquiredInThisProcess())
-                .isEqualTo(recipe().ownership().isOfThread());
-        lease.close();
-        scene.assertNothingLeft();
-    }
-
-    @Test
-    void acquireByTheHolder_needsNoRequestIfReentrant() throws InterruptedException {
-        try (Contenders quiet = Contenders.openQuiet(server, recipe())) {
-            Scene own = Scene.of(quiet);
-            Lease first = own.lock.acquire();
-            RequestCounts before = quiet.proxy.requestsSeen();
-            Optional<Lease> second = own.lock.tryAcquire();
-            RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
-            if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
-                assertThat(sent.total()).as(sent.toString()).isZero();
-                assertThat(second).isPresent();
-                own.assertHeld();
-            } else {
-                assertThat(sent.total()).as(sent.toString()).isPositive();
-            }
-            second.ifPresent(Lease::close);
-            assertThat(own.lock.isHeldByCurrentThread()).isTrue();
-            assertThat(own.rival.tryAcquire()).isEmpty();
-            first.close();
-            own.assertNothingLeft();
-        }
-    }
-
     // ---- Without the lock, because others have it.
 
     @ParameterizedTest

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.Soon;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** From writing to reading at once and in place, and not the other way round. */
+public abstract class DowngradeContract extends TwoClients {
+    private ReadWritePair lock;
+    private ReadWritePair rival;
+
+    /** For the test of a lock. */
+    protected DowngradeContract() {}
+
+    /**
+     * The lock under test.
+     *
+     * @return makes it; the same at each call
+     */
+    protected abstract ReadWritePair.Maker locks();
+
+    @BeforeEach
+    void make() {
+        lock = locks().make(client, path, LockOptions.defaults());
+        rival = locks().make(other, path, LockOptions.defaults());
+    }
+
+    @Test
+    @Tag("H04")
+    void downgrade_keepsThePlaceAndTheToken_andNoQueuedWriterGetsInBetween() throws InterruptedException {
+        Lease writing = lock.write().acquire();
+        CompletableFuture<Lease> queuedWriter = rival.write().acquireAsync();
+        awaitNodes(2);
+        CompletableFuture<Lease> queuedReader = rival.read().acquireAsync();
+        awaitNodes(3);
+        Lease reading = lock.read().tryAcquire(Duration.ofSeconds(2)).orElseThrow();
+        assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
+        writing.close();
+        assertThat(reading.isValid()).isTrue();
+        reading.verify();
+        assertThat(lock.write().isHeldByCurrentThread()).isFalse();
+        assertThat(lock.read().isHeldByCurrentThread()).isTrue();
+        assertThat(rival.write().tryAcquire(Duration.ofMillis(50))).isEmpty();
+        assertThat(queuedWriter).isNotDone();
+        assertThat(queuedReader).isNotDone();
+        long token = reading.fencingToken();
+        reading.close();
+        Lease next = Soon.get(queuedWriter);
+        assertThat(next.fencingToken()).isGreaterThan(token);
+        next.close();
+        Soon.get(queuedReader).close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H31")
+    void upgrade_isRefusedAtOnceAndNothingIsSent() throws InterruptedException {
+        Lease reading = lock.read().acquire();
+        RequestCounts before = server.requests();
+        InterProcessLock write = lock.write();
+        assertThatThrownBy(write::acquire)
+                .isInstanceOf(LockUpgradeException.class)
+                .hasMessageContaining(path);
+        assertThatThrownBy(write::tryAcquire).isInstanceOf(LockUpgradeException.class);
+        assertThatThrownBy(() -> write.tryAcquire(Duration.ofSeconds(5))).isInstanceOf(LockUpgradeException.class);
+        assertThatThrownBy(write.asLock()::lock).isInstanceOf(LockUpgradeException.class);
+        assertThat(server.requests().minus(before).total()).isZero();
+        assertThat(reading.isValid()).isTrue();
+        reading.close();
+        write.acquire().close();
+    }
+
+    @Test
+    @Tag("H03")
+    void readerOnADeadWriteHold_isNotLetIn() throws InterruptedException {
+        Lease writing = lock.write().acquire();
+        expireClient();
+        Lease live = rival.write().tryAcquire(Duration.ofSeconds(5)).orElseThrow();
+        assertThatThrownBy(lock.read()::acquire).isInstanceOf(LockLostException.class);
+        assertThat(writing.state()).isEqualTo(LeaseState.LOST);
+        awaitNodes(1);
+        live.verify();
+        writing.close();
+        live.close();
+        lock.read().acquire().close();
+    }
+}

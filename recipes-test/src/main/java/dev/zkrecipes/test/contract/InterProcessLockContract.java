@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * All that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise of any lock, whoever
+ * made it: with the engine of this library or without.
+ *
+ * <pre>{@code
+ * class InterProcessMutexContractIT extends InterProcessLockContract {
+ *     @Override
+ *     protected Recipe recipe() {
+ *         return Recipe.exclusive(InterProcessMutex::new, Ownership.REENTRANT_THREAD);
+ *     }
+ *
+ *     @Nested
+ *     class Holds extends Reentrant {}
+ * }
+ * }</pre>
+ *
+ * <p>What only some locks can do is asked for by a nested class: see {@link LockCapabilityContract}. The suites start a
+ * server in this JVM. They take it that each request of the lock is one ephemeral node of the client's session on each of
+ * {@link Recipe#queues()}, and that whoever waits watches the node of whom it waits for.
+ */
+public abstract class InterProcessLockContract extends LockCapabilityContract {
+
+    /** For the test of a lock. */
+    protected InterProcessLockContract() {}
+
+    @Nested
+    class Acquire extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessLockContract.this.recipe();
+        }
+    }
+
+    @Nested
+    class Session extends SessionContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessLockContract.this.recipe();
+        }
+    }
+
+    @Nested
+    class Loss extends LossContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessLockContract.this.recipe();
+        }
+    }
+
+    @Nested
+    class Truth extends LeaseContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessLockContract.this.recipe();
+        }
+    }
+}

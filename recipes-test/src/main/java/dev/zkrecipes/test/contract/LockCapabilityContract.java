@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+/**
+ * What some locks can do and others cannot, one suite for each: a test opts in by a nested class, in one line.
+ *
+ * <pre>{@code
+ * class OrdersLockIT extends InterProcessLockContract {
+ *     @Override
+ *     protected Recipe recipe() { ... }
+ *
+ *     @Nested
+ *     class Holds extends Reentrant {}
+ *
+ *     @Nested
+ *     class Asked extends Revocable {}
+ * }
+ * }</pre>
+ */
+public abstract class LockCapabilityContract {
+
+    /** For the test of a lock. */
+    protected LockCapabilityContract() {}
+
+    /**
+     * The lock under test.
+     *
+     * @return how to make it and its rival; the same at each call
+     */
+    protected abstract Recipe recipe();
+
+    /** The thread that holds the lock acquires it again at once, and nobody else may give it back. */
+    protected abstract class Reentrant extends ReentrantContract {
+        /** For a nested class of the test. */
+        protected Reentrant() {}
+
+        @Override
+        protected Recipe recipe() {
+            return LockCapabilityContract.this.recipe();
+        }
+    }
+
+    /** The instance holds the lock, once at a time, and any thread may give it back. */
+    protected abstract class InstanceOwned extends InstanceOwnedContract {
+        /** For a nested class of the test. */
+        protected InstanceOwned() {}
+
+        @Override
+        protected Recipe recipe() {
+            return LockCapabilityContract.this.recipe();
+        }
+    }
+
+    /** Each acquire is a request of its own, and any thread may give it back. */
+    protected abstract class Unowned extends UnownedContract {
+        /** For a nested class of the test. */
+        protected Unowned() {}
+
+        @Override
+        protected Recipe recipe() {
+            return LockCapabilityContract.this.recipe();
+        }
+    }
+
+    /** Holders hear that others ask for the lock. */
+    protected abstract class Revocable extends RevocationContract {
+        /** For a nested class of the test. */
+        protected Revocable() {}
+
+        @Override
+        protected Recipe recipe() {
+            return LockCapabilityContract.this.recipe();
+        }
+    }
+
+    /** The numbers of the queue begin anew before they repeat. */
+    protected abstract class Renewable extends CounterContract {
+        /** For a nested class of the test. */
+        protected Renewable() {}
+
+        @Override
+        protected Recipe recipe() {
+            return LockCapabilityContract.this.recipe();
+        }
+    }
+}

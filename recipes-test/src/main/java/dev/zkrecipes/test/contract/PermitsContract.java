@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.Worker;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Never more permits than the limit, all that a request wants or none, first come, first served. */
+public abstract class PermitsContract extends TwoClients {
+    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final int ROUNDS = 10;
+    private static final int LIMIT = 4;
+
+    private IntFunction<InterProcessLock> semaphore;
+    private IntFunction<InterProcessLock> others;
+
+    /** For the test of a semaphore. */
+    protected PermitsContract() {}
+
+    /**
+     * The semaphore under test.
+     *
+     * @return makes it; the same at each call
+     */
+    protected abstract SemaphoreMaker semaphores();
+
+    @BeforeEach
+    void make() {
+        semaphore = semaphores().make(client, path, LIMIT, LockOptions.defaults());
+        others = semaphores().make(other, path, LIMIT, LockOptions.defaults());
+    }
+
+    @Test
+    void permitsHeldTogether_areNeverMoreThanTheLimit() throws InterruptedException {
+        AtomicInteger held = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        for (int thread = 0; thread < LIMIT; thread++) {
+            IntFunction<InterProcessLock> own = thread % 2 == 0 ? semaphore : others;
+            int permits = 1 + thread;
+            workers.start("taker of " + permits, () -> {
+                for (int round = 0; round < ROUNDS; round++) {
+                    try (Lease lease = own.apply(permits).acquire()) {
+                        most.accumulateAndGet(held.addAndGet(permits), Math::max);
+                        lease.verify();
+                        held.addAndGet(-permits);
+                    }
+                }
+            });
+        }
+        workers.join(Duration.ofSeconds(20));
+        assertThat(most).hasValueLessThanOrEqualTo(LIMIT);
+        awaitNodes(0);
+    }
+
+    @Test
+    void permitsWithinTheLimit_areHeldTogether() throws InterruptedException {
+        Lease one = semaphore.apply(1).acquire();
+        Lease two = others.apply(2).tryAcquire().orElseThrow();
+        Lease last = semaphore.apply(1).tryAcquire(SOON).orElseThrow();
+        assertThat(others.apply(1).tryAcquire()).isEmpty();
+        one.verify();
+        two.verify();
+        last.verify();
+        one.close();
+        two.close();
+        last.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H23")
+    void requestsForEverything_neverTakeHalfEach() throws InterruptedException {
+        for (IntFunction<InterProcessLock> each : List.of(semaphore, others)) {
+            workers.start("one who wants all", () -> {
+                for (int round = 0; round < ROUNDS; round++) {
+                    each.apply(LIMIT).tryAcquire(SOON).orElseThrow().close();
+                }
+            });
+        }
+        workers.join(Duration.ofSeconds(20));
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H22")
+    void waiter_isWokenByWhicheverLeaseComesBack() throws InterruptedException {
+        for (int returned = 0; returned < 2; returned++) {
+            List<Lease> held =
+                    List.of(semaphore.apply(2).acquire(), semaphore.apply(2).acquire());
+            CompletableFuture<Lease> waiting = others.apply(2).acquireAsync();
+            awaitNodes(3);
+            held.get(returned).close();
+            Soon.get(waiting).close();
+            held.get(1 - returned).close();
+        }
+        awaitNodes(0);
+    }
+
+    @Test
+    void smallRequest_doesNotPassALargeOneThatWaits() throws InterruptedException {
+        Lease held = semaphore.apply(2).acquire();
+        CompletableFuture<Lease> large = others.apply(3).acquireAsync();
+        awaitNodes(2);
+        CompletableFuture<Lease> small = semaphore.apply(1).acquireAsync();
+        awaitNodes(3);
+        assertThat(semaphore.apply(1).tryAcquire()).isEmpty();
+        assertThat(others.apply(1).participants())
+                .extracting(Participant::holding)
+                .containsExactly(true, false, false);
+        assertThat(small).isNotDone();
+        held.close();
+        Lease first = Soon.get(large);
+        Soon.get(small).close();
+        first.close();
+        awaitNodes(0);
+    }
+
+    private enum Leaving {
+        CANCELLED,
+        TIMED_OUT,
+        INTERRUPTED
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H36")
+    void largeRequestThatLeaves_letsTheSmallOneBehindItIn(Leaving how) throws InterruptedException {
+        Lease held = semaphore.apply(2).acquire();
+        InterProcessLock all = others.apply(LIMIT);
+        CompletableFuture<CompletableFuture<Lease>> large = new CompletableFuture<>();
+        Worker leaver = workers.start("large", () -> {
+            switch (how) {
+                case CANCELLED -> large.complete(all.acquireAsync());
+                case TIMED_OUT ->
+                    assertThat(all.tryAcquire(Duration.ofMillis(500))).isEmpty();
+                case INTERRUPTED -> assertThatThrownBy(all::acquire).isInstanceOf(InterruptedException.class);
+            }
+        });
+        awaitNodes(2);
+        CompletableFuture<Lease> small = semaphore.apply(2).acquireAsync();
+        if (how == Leaving.CANCELLED) {
+            large.join().cancel(true);
+        } else if (how == Leaving.INTERRUPTED) {
+            leaver.interrupt();
+        }
+        Soon.get(small).close();
+        workers.join(SOON);
+        held.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H24")
+    void moreThanTheLimit_isRefusedAtOnceAndNothingIsWritten() throws InterruptedException {
+        semaphore.apply(1).acquire().close();
+        awaitNodes(0);
+        long before = server.lastZxid();
+        for (IntFunction<InterProcessLock> each : List.of(semaphore, others)) {
+            assertThatThrownBy(() -> each.apply(LIMIT + 1).tryAcquire(SOON))
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining(path);
+            assertThatThrownBy(() -> each.apply(LIMIT + 1).acquire()).isInstanceOf(LockRefusedException.class);
+            assertThatThrownBy(() -> each.apply(LIMIT + 1).tryAcquire()).isInstanceOf(LockRefusedException.class);
+            assertThatThrownBy(() -> each.apply(LIMIT + 1).acquireAsync().join())
+                    .hasCauseInstanceOf(LockRefusedException.class);
+        }
+        assertThat(server.lastZxid()).isEqualTo(before);
+        assertThatThrownBy(() -> semaphore.apply(0).acquire()).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> semaphore.apply(-1).acquire()).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void permitsOfALostSession_comeBack_andItsLeasesAreLost() throws InterruptedException {
+        Lease lost = semaphore.apply(3).acquire();
+        CompletableFuture<Lease> waiting = others.apply(2).acquireAsync();
+        awaitNodes(2);
+        expireClient();
+        Lease next = Soon.get(waiting);
+        await().until(() -> lost.state() == LeaseState.LOST);
+        semaphore
+                .apply(2)
+                .tryAcquire(SOON)
+                .orElseThrow()
+                .close(); // in the next session, with the lost lease still open
+        lost.close();
+        next.verify();
+        next.close();
+        awaitNodes(0);
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * All that a fair read-write lock with a downgrade must do: {@link SharingContract} and {@link DowngradeContract}.
+ *
+ * <pre>{@code
+ * class CatalogueLockIT extends ReadWriteLockContract {
+ *     @Override
+ *     protected ReadWritePair.Maker locks() {
+ *         return (client, path, options) -> {
+ *             InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path, options);
+ *             return new ReadWritePair(lock.readLock(), lock.writeLock());
+ *         };
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Each side is an {@link dev.zkrecipes.core.InterProcessLock}, too: two more tests, of the read lock with the write lock
+ * as its rival and of the write lock, extend {@link InterProcessLockContract}. A lock without a downgrade extends
+ * {@link SharingContract} instead of this.
+ */
+public abstract class ReadWriteLockContract {
+
+    /** For the test of a lock. */
+    protected ReadWriteLockContract() {}
+
+    /**
+     * The lock under test.
+     *
+     * @return makes it; the same at each call
+     */
+    protected abstract ReadWritePair.Maker locks();
+
+    @Nested
+    class Sharing extends SharingContract {
+        @Override
+        protected ReadWritePair.Maker locks() {
+            return ReadWriteLockContract.this.locks();
+        }
+    }
+
+    @Nested
+    class Downgrade extends DowngradeContract {
+        @Override
+        protected ReadWritePair.Maker locks() {
+            return ReadWriteLockContract.this.locks();
+        }
+    }
+}

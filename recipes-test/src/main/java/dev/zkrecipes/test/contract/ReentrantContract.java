@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.test.RequestCounts;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A lock that belongs to the thread that holds it: {@link Ownership#REENTRANT_THREAD}. */
+public abstract class ReentrantContract extends Stage {
+
+    /** For the test of a recipe. */
+    protected ReentrantContract() {}
+
+    @Test
+    void acquireByTheHolder_isGrantedAtOnceAndSendsNothing() throws InterruptedException {
+        Lease first = scene.lock.acquire();
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Lease second = scene.lock.tryAcquire().orElseThrow();
+        Lease third = scene.lock.acquire();
+        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
+        assertThat(sent.total()).as(sent.toString()).isZero();
+        assertThat(scene.lock.holdCount()).isEqualTo(3);
+        assertThat(second.fencingTokens()).isEqualTo(first.fencingTokens());
+        scene.assertHeld();
+        second.close();
+        third.close();
+        first.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    void lock_isGivenBackWithTheLastOfItsHolds() throws InterruptedException {
+        Lease first = scene.lock.acquire();
+        Lease second = scene.lock.acquire();
+        first.close();
+        assertThat(scene.lock.isHeldByCurrentThread()).isTrue();
+        assertThat(scene.rival.tryAcquire()).isEmpty();
+        second.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H61")
+    void lease_isClosedByItsThreadOnly() throws InterruptedException {
+        Lease lease = scene.lock.acquire();
+        workers.start("another", () -> {
+            assertThatThrownBy(lease::close).isInstanceOf(IllegalMonitorStateException.class);
+            assertThatThrownBy(scene.lock::release).isInstanceOf(IllegalMonitorStateException.class);
+        });
+        workers.join(Duration.ofSeconds(5));
+        assertThat(scene.lock.isAcquiredInThisProcess()).isTrue();
+        lease.close();
+        scene.assertNothingLeft();
+    }
+}

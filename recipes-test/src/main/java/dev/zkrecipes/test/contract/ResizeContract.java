@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.Soon;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A limit that is changed while the semaphore is in use. */
+public abstract class ResizeContract extends TwoClients {
+    private static final int LIMIT = 4;
+
+    private IntFunction<InterProcessLock> semaphore;
+    private IntFunction<InterProcessLock> others;
+
+    /** For the test of a semaphore. */
+    protected ResizeContract() {}
+
+    /**
+     * The semaphore under test.
+     *
+     * @return makes it; the same at each call
+     */
+    protected abstract SemaphoreMaker semaphores();
+
+    /**
+     * Changes the limit of the semaphore under test.
+     *
+     * @param with a client of the test
+     * @param on its path
+     * @param configured the number of permits that it was made with
+     * @param limit the number from now on
+     * @throws InterruptedException if interrupted
+     */
+    protected abstract void resize(ZooKeeperClient with, String on, int configured, int limit)
+            throws InterruptedException;
+
+    @BeforeEach
+    void make() {
+        semaphore = semaphores().make(client, path, LIMIT, LockOptions.defaults());
+        others = semaphores().make(other, path, LIMIT, LockOptions.defaults());
+    }
+
+    private void resize(int limit) throws InterruptedException {
+        resize(client, path, LIMIT, limit);
+    }
+
+    @Test
+    void resizeUp_wakesThoseWhoFit() throws InterruptedException {
+        Lease held = semaphore.apply(LIMIT).acquire();
+        CompletableFuture<Lease> first = others.apply(2).acquireAsync();
+        awaitNodes(2);
+        CompletableFuture<Lease> second = others.apply(3).acquireAsync();
+        awaitNodes(3);
+        resize(6);
+        Lease lease = Soon.get(first);
+        assertThat(semaphore.apply(1).tryAcquire()).isEmpty();
+        assertThat(second).isNotDone();
+        resize(9);
+        Soon.get(second).close();
+        lease.close();
+        held.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    void resizeDown_takesNothingAway_andEndsRequestsThatWaitForMore() throws InterruptedException {
+        Lease held = semaphore.apply(3).acquire();
+        CompletableFuture<Lease> large = others.apply(4).acquireAsync();
+        awaitNodes(2);
+        CompletableFuture<Lease> small = others.apply(1).acquireAsync();
+        awaitNodes(3);
+        resize(2);
+        assertThatThrownBy(() -> large.get(5, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(LockRefusedException.class)
+                .hasMessageContaining(path);
+        held.verify();
+        assertThat(small).isNotDone();
+        held.close();
+        Soon.get(small).close();
+        assertThatThrownBy(() -> semaphore.apply(3).acquire()).isInstanceOf(LockRefusedException.class);
+        awaitNodes(0);
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * All that a fair semaphore must do whose permits belong to nobody, and a number of its permits as an
+ * {@link dev.zkrecipes.core.InterProcessLock}.
+ *
+ * <pre>{@code
+ * class PermitsContractIT extends SemaphoreContract {
+ *     @Override
+ *     protected SemaphoreMaker semaphores() {
+ *         return (client, path, limit, options) -> new InterProcessSemaphore(client, path, limit, options)::permits;
+ *     }
+ *
+ *     @Nested
+ *     class Asked extends AsLock {
+ *         @Nested
+ *         class Back extends Revocable {}
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A semaphore whose limit can be changed is tested by a nested class that extends {@link Resizable}, too.
+ */
+public abstract class SemaphoreContract {
+    private static final int LIMIT = 3;
+
+    /** For the test of a semaphore. */
+    protected SemaphoreContract() {}
+
+    /**
+     * The semaphore under test.
+     *
+     * @return makes it; the same at each call
+     */
+    protected abstract SemaphoreMaker semaphores();
+
+    private Recipe permits() {
+        return Recipe.rivals(
+                (client, path, options) ->
+                        semaphores().make(client, path, LIMIT, options).apply(LIMIT - 1),
+                (client, path, options) ->
+                        semaphores().make(client, path, LIMIT, options).apply(LIMIT),
+                Ownership.NOBODY);
+    }
+
+    /** For what permits as a lock can do beyond what all locks can. */
+    protected abstract class AsLock extends LockCapabilityContract {
+        /** For a nested class of the test. */
+        protected AsLock() {}
+
+        @Override
+        protected Recipe recipe() {
+            return permits();
+        }
+    }
+
+    /** The limit can be changed while the semaphore is in use. */
+    protected abstract class Resizable extends ResizeContract {
+        /** For a nested class of the test. */
+        protected Resizable() {}
+
+        @Override
+        protected SemaphoreMaker semaphores() {
+            return SemaphoreContract.this.semaphores();
+        }
+    }
+
+    @Nested
+    class Permits extends PermitsContract {
+        @Override
+        protected SemaphoreMaker semaphores() {
+            return SemaphoreContract.this.semaphores();
+        }
+    }
+
+    @Nested
+    class Lock extends InterProcessLockContract {
+        @Override
+        protected Recipe recipe() {
+            return permits();
+        }
+    }
+
+    @Nested
+    class Holds extends UnownedContract {
+        @Override
+        protected Recipe recipe() {
+            return permits();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.test.Soon;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Readers share, a writer is alone, and both stand in one queue, so that neither side starves. */
+public abstract class SharingContract extends TwoClients {
+    private ReadWritePair lock;
+    private ReadWritePair rival;
+
+    /** For the test of a lock. */
+    protected SharingContract() {}
+
+    /**
+     * The lock under test.
+     *
+     * @return makes it; the same at each call
+     */
+    protected abstract ReadWritePair.Maker locks();
+
+    @BeforeEach
+    void make() {
+        lock = locks().make(client, path, LockOptions.defaults());
+        rival = locks().make(other, path, LockOptions.defaults());
+    }
+
+    @Test
+    void readersHoldTogether_andAWriterWaitsForTheLastOfThem() throws InterruptedException {
+        Lease one = lock.read().acquire();
+        assertThat(rival.write().tryAcquire()).isEmpty();
+        Lease two = rival.read().tryAcquire().orElseThrow();
+        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        awaitNodes(3);
+        two.close();
+        assertThat(lock.read().participants()).extracting(Participant::holding).containsExactly(true, false);
+        assertThat(writer).isNotDone();
+        one.close();
+        Soon.get(writer).close();
+        awaitNodes(0);
+    }
+
+    @Test
+    void writer_isAlone() throws InterruptedException {
+        Lease writing = lock.write().acquire();
+        assertThat(rival.write().tryAcquire()).isEmpty();
+        assertThat(rival.read().tryAcquire()).isEmpty();
+        CompletableFuture<Lease> reader = rival.read().acquireAsync();
+        CompletableFuture<Lease> another = rival.read().acquireAsync();
+        awaitNodes(3);
+        assertThat(reader).isNotDone();
+        writing.close();
+        Lease reading = Soon.get(reader);
+        Soon.get(another).close();
+        reading.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    void readerBehindAWaitingWriter_doesNotPassIt() throws InterruptedException {
+        Lease reading = lock.read().acquire();
+        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        awaitNodes(2);
+        CompletableFuture<Lease> reader = rival.read().acquireAsync();
+        awaitNodes(3);
+        assertThat(rival.read().tryAcquire()).isEmpty();
+        assertThat(lock.read().participants()).extracting(Participant::holding).containsExactly(true, false, false);
+        assertThat(reader).isNotDone();
+        reading.close();
+        Lease writing = Soon.get(writer);
+        assertThat(lock.write().participants()).extracting(Participant::holding).containsExactly(true, false);
+        assertThat(reader).isNotDone();
+        writing.close();
+        Soon.get(reader).close();
+    }
+
+    @Test
+    void writerWhoLeavesTheQueue_letsTheReadersBehindItIn() throws InterruptedException {
+        Lease reading = lock.read().acquire();
+        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        awaitNodes(2);
+        List<CompletableFuture<Lease>> readers =
+                List.of(lock.read().acquireAsync(), rival.read().acquireAsync());
+        awaitNodes(4);
+        writer.cancel(true);
+        for (CompletableFuture<Lease> reader : readers) {
+            Soon.get(reader).close();
+        }
+        reading.close();
+        awaitNodes(0);
+    }
+
+    @Test
+    @Tag("H29")
+    void readerWhoTimesOut_leavesTheOtherReadersOfItsSessionAwake() throws InterruptedException {
+        Lease writing = lock.write().acquire();
+        CompletableFuture<Lease> patient = rival.read().acquireAsync();
+        awaitNodes(2);
+        assertThat(rival.read().tryAcquire(Duration.ofMillis(50))).isEmpty();
+        awaitNodes(2);
+        writing.close();
+        Soon.get(patient).close();
+    }
+
+    @Test
+    void readersWhoComeAndGo_doNotStarveAWriter_norWritersAReader() throws InterruptedException {
+        Lease previous = lock.read().acquire();
+        CompletableFuture<Lease> writer = rival.write().acquireAsync();
+        awaitNodes(2);
+        // Each new reader asks before the previous one leaves, so there never is a moment without a reader.
+        CompletableFuture<Lease> next = lock.read().acquireAsync();
+        awaitNodes(3);
+        previous.close();
+        Lease writing = Soon.get(writer);
+        assertThat(next).isNotDone();
+        CompletableFuture<Lease> nextWriter = rival.write().acquireAsync();
+        awaitNodes(3);
+        writing.close();
+        Lease reading = Soon.get(next);
+        assertThat(nextWriter).isNotDone();
+        reading.close();
+        Soon.get(nextWriter).close();
+    }
+
+    @Test
+    void token_isGreaterThanThatOfEveryEarlierHolderThatItConflictsWith() throws InterruptedException {
+        Lease first = lock.write().acquire();
+        long firstWriter = first.fencingToken();
+        first.close();
+        Lease one = lock.read().acquire();
+        Lease two = rival.read().acquire();
+        assertThat(List.of(one.fencingToken(), two.fencingToken()))
+                .allMatch(token -> token > firstWriter)
+                .doesNotHaveDuplicates();
+        long readers = Math.max(one.fencingToken(), two.fencingToken());
+        one.close();
+        two.close();
+        server.deleteNode(path); // the numbers begin anew, the tokens go on
+        Lease second = rival.write().acquire();
+        assertThat(second.fencingToken()).isGreaterThan(readers);
+        second.close();
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+
+/** Where a suite plays that is about who gets in beside whom: two clients on a path of each test's own. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 100)
+abstract class TwoClients {
+    /** Longer than any wait of a test, so that nothing is gone just because its session is. */
+    private static final Duration SESSION = Duration.ofSeconds(6);
+
+    final String path = "/contract/" + UUID.randomUUID();
+    EmbeddedZooKeeper server;
+    ZooKeeperClient client;
+    ZooKeeperClient other;
+    Workers workers;
+
+    TwoClients() {}
+
+    @BeforeEach
+    void connect(EmbeddedZooKeeper started) throws InterruptedException {
+        server = started;
+        client = connected();
+        other = connected();
+        workers = new Workers();
+    }
+
+    private ZooKeeperClient connected() throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(SESSION)
+                .build();
+        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        return made;
+    }
+
+    @AfterEach
+    void disconnect() {
+        workers.close();
+        client.close();
+        other.close();
+    }
+
+    /** Waits until so many requests, held or waiting, stand below the path. */
+    final void awaitNodes(int count) {
+        await().untilAsserted(() -> assertThat(server.children(path)).hasSize(count));
+    }
+
+    /** Ends the session of {@link #client} as the server does. */
+    final void expireClient() {
+        long session = client.zooKeeper().orElseThrow().getSessionId();
+        assertThat(server.expireSession(session)).isTrue();
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.test.RequestCounts;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A lock whose holds belong to nobody: {@link Ownership#NOBODY}. */
+public abstract class UnownedContract extends Stage {
+
+    /** For the test of a recipe. */
+    protected UnownedContract() {}
+
+    @Test
+    void acquireByTheHolder_isARequestLikeAnyOther() throws InterruptedException {
+        Lease first = scene.lock.acquire();
+        RequestCounts before = contenders.proxy.requestsSeen();
+        Optional<Lease> second = scene.lock.tryAcquire(); // there may be room for both
+        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
+        assertThat(sent.total()).as(sent.toString()).isPositive();
+        second.ifPresent(Lease::close);
+        assertThat(scene.lock.isHeldByCurrentThread()).isTrue();
+        assertThat(scene.rival.tryAcquire()).isEmpty();
+        first.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H61")
+    void lease_isClosedByAnyThread() throws InterruptedException {
+        Lease lease = scene.lock.acquire();
+        workers.start("another", lease::close);
+        workers.join(Duration.ofSeconds(5));
+        assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
+        lease.close();
+        scene.assertNothingLeft();
+    }
+}
