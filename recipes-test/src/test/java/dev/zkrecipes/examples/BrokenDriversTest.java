@@ -185,7 +185,8 @@ class BrokenDriversTest {
                         "pair that watches one",
                         deciding(BrokenDriversTest::pairThatWatchesOne),
                         "law2_",
-                        "law 2: pair."),
+                        "law 2: pair.a(3) behind [pair.a(1), pair.a(2)] waits for [pair.a(2)], "
+                                + "but granted is pair.a(3) behind [pair.a(2)]"),
                 found(
                         "beside anybody",
                         deciding(BrokenDriversTest::besideAnybody),

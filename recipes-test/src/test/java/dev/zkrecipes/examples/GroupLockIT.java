@@ -116,7 +116,7 @@ class GroupLockIT {
     }
 
     static List<String> legalGroups() {
-        return GroupDriverTest.legalGroups();
+        return GroupNamesTest.legalGroups();
     }
 
     @ParameterizedTest

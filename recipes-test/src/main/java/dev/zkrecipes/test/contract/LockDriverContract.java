@@ -326,7 +326,7 @@ public abstract class LockDriverContract {
                         require(
                                 !other.contains(watched) || !DriverQueue.isGrant(answers.get(other.choice())),
                                 () -> "law 2: " + queue.about(part) + " waits for " + DriverQueue.shown(wait.nodes())
-                                        + "; they are still there, and granted is " + queue.about(other));
+                                        + ", but granted is " + queue.about(other));
                     }
                 }
             }

@@ -76,8 +76,8 @@ public abstract class PermitsContract extends TwoClients {
     @Test
     void permitsWithinTheLimit_areHeldTogether() throws InterruptedException {
         Lease one = semaphore.apply(1).acquire();
-        Lease two = others.apply(2).tryAcquire().orElseThrow();
-        Lease last = semaphore.apply(1).tryAcquire(SOON).orElseThrow();
+        Lease two = granted(others.apply(2).tryAcquire(), "2 of 3 permits that are free");
+        Lease last = granted(semaphore.apply(1).tryAcquire(), "the last permit");
         assertThat(others.apply(1).tryAcquire()).isEmpty();
         one.verify();
         two.verify();
@@ -94,7 +94,7 @@ public abstract class PermitsContract extends TwoClients {
         for (IntFunction<InterProcessLock> each : List.of(semaphore, others)) {
             workers.start("one who wants all", () -> {
                 for (int round = 0; round < ROUNDS; round++) {
-                    each.apply(LIMIT).tryAcquire(SOON).orElseThrow().close();
+                    granted(each.apply(LIMIT).tryAcquire(SOON), "all permits").close();
                 }
             });
         }

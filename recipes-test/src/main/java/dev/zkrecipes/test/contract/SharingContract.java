@@ -41,7 +41,7 @@ public abstract class SharingContract extends TwoClients {
     void readersHoldTogether_andAWriterWaitsForTheLastOfThem() throws InterruptedException {
         Lease one = lock.read().acquire();
         assertThat(rival.write().tryAcquire()).isEmpty();
-        Lease two = rival.read().tryAcquire().orElseThrow();
+        Lease two = granted(rival.read().tryAcquire(), "a reader beside another");
         CompletableFuture<Lease> writer = rival.write().acquireAsync();
         awaitNodes(3);
         two.close();

@@ -6,11 +6,13 @@ package dev.zkrecipes.test.contract;
 import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,6 +60,11 @@ abstract class TwoClients {
     /** Waits until so many requests, held or waiting, stand below the path. */
     final void awaitNodes(int count) {
         await().untilAsserted(() -> assertThat(server.children(path)).hasSize(count));
+    }
+
+    /** What was granted; whatever was not fails the test. */
+    static Lease granted(Optional<Lease> lease, String what) {
+        return lease.orElseThrow(() -> new AssertionError("not granted, or not in time: " + what));
     }
 
     /** Ends the session of {@link #client} as the server does. */

@@ -11,17 +11,23 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.me
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.platform.testkit.engine.EngineTestKit;
@@ -36,10 +42,35 @@ class BrokenLocksIT {
     /** What the suite below plays with; the tests run one after the other. */
     private static Recipe.Maker played = SOUND;
 
+    private static Recipe playing() {
+        return Recipe.rivals(played, SOUND, Ownership.REENTRANT_THREAD);
+    }
+
     static class Suite extends AcquireContract {
         @Override
         protected Recipe recipe() {
-            return Recipe.rivals(played, SOUND, Ownership.REENTRANT_THREAD);
+            return playing();
+        }
+    }
+
+    static class LossSuite extends LossContract {
+        @Override
+        protected Recipe recipe() {
+            return playing();
+        }
+    }
+
+    static class LeaseSuite extends LeaseContract {
+        @Override
+        protected Recipe recipe() {
+            return playing();
+        }
+    }
+
+    static class HoldsSuite extends ReentrantContract {
+        @Override
+        protected Recipe recipe() {
+            return playing();
         }
     }
 
@@ -50,6 +81,16 @@ class BrokenLocksIT {
         play(SOUND, "heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten", Flavour.class)
                 .assertStatistics(tests -> tests.started(2).succeeded(2));
         play(SOUND, "timedOutAcquires_leaveNoNodeAndAtMostOneWatch")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
+        play(SOUND, "interruptWhileWaiting_endsTheRequest", Flavour.class)
+                .assertStatistics(tests -> tests.started(4).succeeded(4));
+        play(LossSuite.class, SOUND, "lostLock_isToldToWhoeverAsks")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
+        play(LossSuite.class, SOUND, "closingTheClient_losesWhatIsHeld")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
+        play(LeaseSuite.class, SOUND, "holderWhoseNodeIsDeleted_learnsIt")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
+        play(HoldsSuite.class, SOUND, "lock_isGivenBackWithTheLastOfItsHolds")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
     }
 
@@ -91,6 +132,60 @@ class BrokenLocksIT {
                 "Expecting value to be true");
     }
 
+    @Test
+    void interruptedRequestThatStaysInTheQueue_isFound() {
+        assertFound(
+                play(
+                        replacing("acquire", 0, sound -> sound.acquireAsync().get()),
+                        "interruptWhileWaiting_endsTheRequest",
+                        Flavour.class),
+                1, // the other ways to ask are sound
+                "Expected size: 1 but was: 2");
+    }
+
+    @Test
+    void leaseThatIgnoresTheEndOfItsSession_isFound() {
+        Recipe.Maker deaf = leasing((lease, method) -> method.equals("state") ? LeaseState.HELD : null);
+        assertFound(play(LossSuite.class, deaf, "closingTheClient_losesWhatIsHeld"), 1, "expected: LOST");
+        assertFound(play(LeaseSuite.class, deaf, "holderWhoseNodeIsDeleted_learnsIt"), 1, "expected: LOST");
+    }
+
+    @Test
+    @Tag("H12")
+    void lateReleaseThatFreesTheNextHolder_isFound() {
+        Recipe.Maker freeing = (client, path, options) -> leasing(SOUND, (lease, method) -> {
+                    if (method.equals("close") && lease.state() == LeaseState.LOST) {
+                        deleteNodes(client, path);
+                    }
+                    return null;
+                })
+                .make(client, path, options);
+        assertFound(play(LossSuite.class, freeing, "lostLock_isToldToWhoeverAsks"), 1, "deleted by somebody else");
+    }
+
+    @Test
+    void lockThatIsGivenBackWithTheFirstOfItsHolds_isFound() {
+        Recipe.Maker hasty = (client, path, options) -> leasing(SOUND, (lease, method) -> {
+                    if (method.equals("close")) {
+                        deleteNodes(client, path);
+                    }
+                    return null;
+                })
+                .make(client, path, options);
+        assertFound(
+                play(HoldsSuite.class, hasty, "lock_isGivenBackWithTheLastOfItsHolds"),
+                1,
+                "Expecting an empty Optional");
+    }
+
+    /** Whosever they are. */
+    private static void deleteNodes(ZooKeeperClient client, String path) throws Exception {
+        ZooKeeper handle = client.zooKeeper().orElseThrow();
+        for (String name : handle.getChildren(path, false)) {
+            handle.delete(path + "/" + name, -1);
+        }
+    }
+
     private static void assertFound(Events tests, int times, String how) {
         tests.failed()
                 .assertThatEvents()
@@ -99,9 +194,13 @@ class BrokenLocksIT {
     }
 
     private static Events play(Recipe.Maker lock, String test, Class<?>... parameters) {
+        return play(Suite.class, lock, test, parameters);
+    }
+
+    private static Events play(Class<?> suite, Recipe.Maker lock, String test, Class<?>... parameters) {
         played = lock;
         Events tests = EngineTestKit.engine("junit-jupiter")
-                .selectors(selectMethod(Suite.class, test, parameters))
+                .selectors(selectMethod(suite, test, parameters))
                 .execute()
                 .testEvents();
         assertThat(tests.started().count()).isPositive();
@@ -136,23 +235,61 @@ class BrokenLocksIT {
         return (client, path, options) -> new LockInternals(client, path, driver, options).threadOwned();
     }
 
+    @FunctionalInterface
+    private interface Answer {
+        Object of(InterProcessLock sound) throws Exception;
+    }
+
+    /** What a lease answers instead, or does before it answers: null leaves the answer to the sound lease. */
+    @FunctionalInterface
+    private interface LeaseAnswer {
+        Object of(Lease sound, String method) throws Exception;
+    }
+
     /** A sound lock but for one method. */
-    private static Recipe.Maker replacing(String name, int parameters, Function<InterProcessLock, Object> answer) {
+    private static Recipe.Maker replacing(String name, int parameters, Answer answer) {
         return (client, path, options) -> {
             InterProcessLock sound = SOUND.make(client, path, options);
-            return (InterProcessLock) Proxy.newProxyInstance(
-                    InterProcessLock.class.getClassLoader(),
-                    new Class<?>[] {InterProcessLock.class},
-                    (proxy, method, arguments) -> {
-                        if (method.getName().equals(name) && method.getParameterCount() == parameters) {
-                            return answer.apply(sound);
-                        }
-                        try {
-                            return method.invoke(sound, arguments);
-                        } catch (InvocationTargetException e) {
-                            throw e.getCause();
-                        }
-                    });
+            return proxy(
+                    InterProcessLock.class,
+                    (proxy, method, arguments) ->
+                            method.getName().equals(name) && method.getParameterCount() == parameters
+                                    ? answer.of(sound)
+                                    : call(sound, method, arguments));
         };
+    }
+
+    private static Recipe.Maker leasing(LeaseAnswer answer) {
+        return leasing(SOUND, answer);
+    }
+
+    /** A sound lock but for its leases. */
+    private static Recipe.Maker leasing(Recipe.Maker locks, LeaseAnswer answer) {
+        return (client, path, options) -> {
+            InterProcessLock sound = locks.make(client, path, options);
+            return proxy(InterProcessLock.class, (proxy, method, arguments) -> {
+                Object result = call(sound, method, arguments);
+                return result instanceof Lease lease ? lease(lease, answer) : result;
+            });
+        };
+    }
+
+    private static Lease lease(Lease sound, LeaseAnswer answer) {
+        return proxy(Lease.class, (proxy, method, arguments) -> {
+            Object instead = answer.of(sound, method.getName());
+            return instead == null ? call(sound, method, arguments) : instead;
+        });
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    private static Object call(Object sound, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(sound, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.test.contract.LockDriverContract;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The code of the two guides to drivers of one's own is code of this package, which is compiled and tested. */
+class GuidesTest {
+    private static final String WRITING = "../docs/custom-drivers.md";
+    private static final String TESTING = "../docs/testing-your-driver.md";
+    private static final Path PACKAGE =
+            Path.of("src/test/java", GuidesTest.class.getPackageName().replace('.', '/'));
+    private static final Pattern FENCE = Pattern.compile("^```(.*)\n((?s:.*?))^```$", Pattern.MULTILINE);
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]+)\\)");
+
+    private static List<MatchResult> found(Pattern pattern, Path page) {
+        return pattern.matcher(read(page)).results().toList();
+    }
+
+    /** Without indentation and comments, each line between line breaks; a class for itself, wherever it stands. */
+    private static String code(String java) {
+        return java.lines()
+                .map(line -> line.replaceFirst("(^|\\s)//.*$", "").strip().replaceFirst("^static class", "class"))
+                .filter(line -> !line.isEmpty())
+                .collect(Collectors.joining("\n", "\n", "\n"));
+    }
+
+    private static List<String> sources() throws IOException {
+        try (Stream<Path> files = Files.list(PACKAGE)) {
+            return files.sorted().map(GuidesTest::read).toList();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {WRITING, TESTING})
+    void everyBlockOfJava_isCodeOfAnExample(Path page) throws IOException {
+        List<String> sources = sources().stream().map(GuidesTest::code).toList();
+        List<MatchResult> blocks = found(FENCE, page).stream()
+                .filter(block -> block.group(1).equals("java"))
+                .toList();
+        assertThat(blocks)
+                .isNotEmpty()
+                .allSatisfy(block -> assertThat(sources)
+                        .as("a source with\n%s", block.group(2))
+                        .anySatisfy(source -> assertThat(source).contains(code(block.group(2)))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {WRITING, TESTING})
+    void everyFailureThatIsShown_isOneThatATestExpects(Path page) throws IOException {
+        List<String> sources = sources().stream()
+                .map(source -> source.replaceAll("\"\\s*\\+ \"", ""))
+                .toList();
+        assertThat(found(FENCE, page)).allSatisfy(block -> {
+            assertThat(block.group(1)).isIn("java", "text", "xml", "sh");
+            if (block.group(1).equals("text")) {
+                assertThat(block.group(2).lines())
+                        .allSatisfy(line -> assertThat(sources)
+                                .as("a source with %s", line)
+                                .anySatisfy(source -> assertThat(source).contains(line)));
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {WRITING, TESTING})
+    void everyLink_leadsToAFile(Path page) {
+        assertThat(found(LINK, page))
+                .isNotEmpty()
+                .allSatisfy(
+                        link -> assertThat(page.resolveSibling(link.group(1))).exists());
+    }
+
+    @Test
+    void everyRuleThatIsNamed_isATest() {
+        List<String> rules = Stream.of(LockDriverContract.class.getDeclaredMethods())
+                .map(Method::getName)
+                .toList();
+        assertThat(found(Pattern.compile("`([a-z]\\w*_\\w+)`"), Path.of(TESTING)))
+                .hasSizeGreaterThanOrEqualTo(13)
+                .allSatisfy(rule -> assertThat(rules).contains(rule.group(1)));
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
+import static org.junit.platform.testkit.engine.EventConditions.event;
+import static org.junit.platform.testkit.engine.EventConditions.finishedWithFailure;
+import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Events;
+
+/** The suites for read-write locks and semaphores find what is wrong with one, and nothing with a sound one. */
+@Timeout(120)
+class BrokenSharedLocksIT {
+    private static final String DOWNGRADE = "downgrade_keepsThePlaceAndTheToken_andNoQueuedWriterGetsInBetween";
+
+    /** What the suites below play with; the tests run one after the other. */
+    private static ReadWritePair.Maker pair = soundPair(BrokenSharedLocksIT::reader);
+
+    private static SemaphoreMaker semaphore = semaphore(BrokenSharedLocksIT::inTurn);
+
+    static class SharingSuite extends SharingContract {
+        @Override
+        protected ReadWritePair.Maker locks() {
+            return pair;
+        }
+    }
+
+    static class DowngradeSuite extends DowngradeContract {
+        @Override
+        protected ReadWritePair.Maker locks() {
+            return pair;
+        }
+    }
+
+    static class PermitsSuite extends PermitsContract {
+        @Override
+        protected SemaphoreMaker semaphores() {
+            return semaphore;
+        }
+    }
+
+    @FunctionalInterface
+    private interface Rule {
+        Decision decide(List<LockNode> predecessors, LockNode self);
+    }
+
+    private record Ruled(String nodeName, Rule rule) implements LockDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "read-")
+                    .or(() -> LockNode.parse(childName, "write-"))
+                    .or(() -> LockNode.parseWithPayload(childName, "permits."));
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return rule.decide(predecessors, self);
+        }
+    }
+
+    // ---- Read-write locks.
+
+    private static boolean isWriter(LockNode node) {
+        return node.kind().equals("write-");
+    }
+
+    private static Decision reader(List<LockNode> predecessors, LockNode self) {
+        return predecessors.stream()
+                .filter(BrokenSharedLocksIT::isWriter)
+                .reduce((far, near) -> near)
+                .map(Decision::waitFor)
+                .orElse(Decision.granted());
+    }
+
+    /** Waits only if a writer is first, that is, holds. */
+    private static Decision overtakingReader(List<LockNode> predecessors, LockNode self) {
+        return !predecessors.isEmpty() && isWriter(predecessors.get(0))
+                ? Decision.waitFor(predecessors.get(0))
+                : Decision.granted();
+    }
+
+    private static ReadWritePair.Maker soundPair(Rule readers) {
+        Rule all = (predecessors, self) ->
+                isWriter(self) ? Decision.grantedIfFirst(predecessors) : readers.decide(predecessors, self);
+        return (client, path, options) -> {
+            LockInternals.Modes modes =
+                    LockInternals.modes(client, path, new Ruled("write-", all), new Ruled("read-", all), options);
+            return new ReadWritePair(modes.shared(), modes.exclusive());
+        };
+    }
+
+    /** Gives back the write lock, and asks for the read lock then. */
+    private static ReadWritePair.Maker downgradingByGivingBack() {
+        return (client, path, options) -> {
+            ReadWritePair sound = soundPair(BrokenSharedLocksIT::reader).make(client, path, options);
+            return new ReadWritePair(
+                    before(sound.read(), "tryAcquire", () -> {
+                        if (sound.write().isHeldByCurrentThread()) {
+                            sound.write().release();
+                        }
+                    }),
+                    sound.write());
+        };
+    }
+
+    private static InterProcessLock before(InterProcessLock sound, String name, Runnable action) {
+        return (InterProcessLock) Proxy.newProxyInstance(
+                InterProcessLock.class.getClassLoader(),
+                new Class<?>[] {InterProcessLock.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals(name)) {
+                        action.run();
+                    }
+                    try {
+                        return method.invoke(sound, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    @Test
+    void soundReadWriteLock_passes() {
+        pair = soundPair(BrokenSharedLocksIT::reader);
+        assertSound(play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"));
+        assertSound(play(DowngradeSuite.class, DOWNGRADE));
+        assertSound(play(DowngradeSuite.class, "upgrade_isRefusedAtOnceAndNothingIsSent"));
+    }
+
+    @Test
+    void readersThatOvertakeAQueuedWriter_areFound() {
+        pair = soundPair(BrokenSharedLocksIT::overtakingReader);
+        assertFound(
+                play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"), "Expecting an empty Optional");
+    }
+
+    @Test
+    @Tag("H04")
+    void downgradeThatLetsAWriterInBetween_isFound() {
+        pair = downgradingByGivingBack();
+        assertFound(play(DowngradeSuite.class, DOWNGRADE), "not granted, or not in time: the downgrade");
+    }
+
+    // ---- Semaphores.
+
+    private static final int LIMIT = 4;
+
+    private static int permits(LockNode node) {
+        return Integer.parseInt(node.payload());
+    }
+
+    private static Decision inTurn(List<LockNode> predecessors, LockNode self) {
+        int inFront =
+                predecessors.stream().mapToInt(BrokenSharedLocksIT::permits).sum();
+        return inFront + permits(self) <= LIMIT ? Decision.granted() : Decision.waitFor(predecessors);
+    }
+
+    /** Counts only those who hold: whoever fits beside them gets in. */
+    private static Decision whoFits(List<LockNode> predecessors, LockNode self) {
+        int held = 0;
+        for (LockNode node : predecessors) {
+            held += held + permits(node) <= LIMIT ? permits(node) : 0;
+        }
+        return held + permits(self) <= LIMIT ? Decision.granted() : Decision.waitFor(predecessors);
+    }
+
+    private static Decision oneTooMany(List<LockNode> predecessors, LockNode self) {
+        return inTurn(predecessors.subList(0, Math.max(0, predecessors.size() - 1)), self);
+    }
+
+    private static SemaphoreMaker semaphore(Rule rule) {
+        return (client, path, limit, options) -> permits ->
+                new LockInternals(client, path, new Ruled("permits." + permits + "-", rule), options).unowned();
+    }
+
+    /** Takes each permit by itself; two who take the first at the same time show what comes of it. */
+    private static SemaphoreMaker oneByOne() {
+        CyclicBarrier both = new CyclicBarrier(2);
+        return (client, path, limit, options) -> {
+            InterProcessLock one = semaphore(BrokenSharedLocksIT::inTurn)
+                    .make(client, path, limit, options)
+                    .apply(1);
+            return permits -> (InterProcessLock) Proxy.newProxyInstance(
+                    InterProcessLock.class.getClassLoader(),
+                    new Class<?>[] {InterProcessLock.class},
+                    (proxy, method, arguments) -> {
+                        Duration limitOfTime = (Duration) arguments[0];
+                        List<Lease> taken = new ArrayList<>();
+                        for (int i = 0; i < permits; i++) {
+                            Optional<Lease> next = one.tryAcquire(limitOfTime);
+                            if (next.isEmpty()) {
+                                taken.forEach(Lease::close);
+                                return next;
+                            }
+                            taken.add(next.get());
+                            if (i == 1) {
+                                meet(both);
+                            }
+                        }
+                        taken.subList(1, permits).forEach(Lease::close);
+                        return Optional.of(taken.get(0));
+                    });
+        };
+    }
+
+    private static void meet(CyclicBarrier both) throws InterruptedException {
+        try {
+            both.await(1, TimeUnit.SECONDS);
+        } catch (BrokenBarrierException | TimeoutException e) {
+            both.reset(); // the other one is done
+        }
+    }
+
+    @Test
+    void soundSemaphore_passes() {
+        semaphore = semaphore(BrokenSharedLocksIT::inTurn);
+        assertSound(play(PermitsSuite.class, "smallRequest_doesNotPassALargeOneThatWaits"));
+        assertSound(play(PermitsSuite.class, "waiter_isWokenByWhicheverLeaseComesBack"));
+        assertSound(play(PermitsSuite.class, "requestsForEverything_neverTakeHalfEach"));
+        assertSound(play(PermitsSuite.class, "permitsHeldTogether_areNeverMoreThanTheLimit"));
+        assertSound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"));
+    }
+
+    @Test
+    void unfairSemaphore_isFound() {
+        semaphore = semaphore(BrokenSharedLocksIT::whoFits);
+        assertFound(
+                play(PermitsSuite.class, "smallRequest_doesNotPassALargeOneThatWaits"), "Expecting an empty Optional");
+    }
+
+    @Test
+    @Tag("H23")
+    void semaphoreThatTakesPermitsOneByOne_isFound() {
+        semaphore = oneByOne();
+        assertFound(
+                play(PermitsSuite.class, "requestsForEverything_neverTakeHalfEach"),
+                "not granted, or not in time: all permits");
+    }
+
+    @Test
+    void semaphoreThatGrantsOneTooMany_isFound() {
+        semaphore = semaphore(BrokenSharedLocksIT::oneTooMany);
+        assertFound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"), "Expecting an empty Optional");
+    }
+
+    // ---- How they are played.
+
+    private static void assertSound(Events tests) {
+        assertThat(tests.started().count()).isPositive();
+        assertThat(tests.failed().stream()).isEmpty();
+    }
+
+    private static void assertFound(Events tests, String how) {
+        tests.failed()
+                .assertThatEvents()
+                .hasSize(1)
+                .are(event(finishedWithFailure(message(text -> text.contains(how)))));
+    }
+
+    private static Events play(Class<?> suite, String test) {
+        return EngineTestKit.engine("junit-jupiter")
+                .selectors(selectMethod(suite, test))
+                .execute()
+                .testEvents();
+    }
+}
