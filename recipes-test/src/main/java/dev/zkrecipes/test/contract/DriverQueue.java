@@ -87,7 +87,7 @@ final class DriverQueue {
 
     /** Every part of those in front, at the place of its choice. */
     List<Part> parts() {
-        return IntStream.range(0, 1 << nodes.size() - 1).mapToObj(this::part).toList();
+        return IntStream.range(0, 1 << (nodes.size() - 1)).mapToObj(this::part).toList();
     }
 
     Part part(int choice) {
@@ -100,7 +100,7 @@ final class DriverQueue {
     }
 
     Part whole() {
-        return new Part((1 << nodes.size() - 1) - 1, nodes.subList(0, nodes.size() - 1));
+        return new Part((1 << (nodes.size() - 1)) - 1, nodes.subList(0, nodes.size() - 1));
     }
 
     /** The part that these are; a node that is not in front is left out. */
