@@ -49,7 +49,7 @@ public abstract class DowngradeContract extends TwoClients {
         awaitNodes(2);
         CompletableFuture<Lease> queuedReader = rival.read().acquireAsync();
         awaitNodes(3);
-        Lease reading = granted(lock.read().tryAcquire(Duration.ofSeconds(2)), "the downgrade");
+        Lease reading = granted(lock.read().tryAcquire(Duration.ofSeconds(20)), "the downgrade");
         assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
         writing.close();
         assertThat(reading.isValid()).isTrue();
@@ -92,7 +92,7 @@ public abstract class DowngradeContract extends TwoClients {
         Lease writing = lock.write().acquire();
         expireClient();
         Lease live =
-                granted(rival.write().tryAcquire(Duration.ofSeconds(5)), "a lock whose holder's session has ended");
+                granted(rival.write().tryAcquire(Duration.ofSeconds(20)), "a lock whose holder's session has ended");
         assertThatThrownBy(lock.read()::acquire).isInstanceOf(LockLostException.class);
         assertThat(writing.state()).isEqualTo(LeaseState.LOST);
         awaitNodes(1);

@@ -35,7 +35,7 @@ public abstract class InstanceOwnedContract extends Stage {
     void lease_isClosedByAnyThread() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         workers.start("another", lease::close);
-        workers.join(Duration.ofSeconds(5));
+        workers.join(Duration.ofSeconds(20));
         assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
         lease.close();
         scene.assertNothingLeft();

@@ -20,19 +20,22 @@ public abstract class ReentrantContract extends Stage {
 
     @Test
     void acquireByTheHolder_isGrantedAtOnceAndSendsNothing() throws InterruptedException {
-        Lease first = scene.lock.acquire();
-        RequestCounts before = contenders.proxy.requestsSeen();
-        Lease second = scene.lock.tryAcquire().orElseThrow();
-        Lease third = scene.lock.acquire();
-        RequestCounts sent = contenders.proxy.requestsSeen().minus(before);
-        assertThat(sent.total()).as(sent.toString()).isZero();
-        assertThat(scene.lock.holdCount()).isEqualTo(3);
-        assertThat(second.fencingTokens()).isEqualTo(first.fencingTokens());
-        scene.assertHeld();
-        second.close();
-        third.close();
-        first.close();
-        scene.assertNothingLeft();
+        try (Contenders quiet = Contenders.openQuiet(server, recipe())) {
+            Scene own = Scene.of(quiet);
+            Lease first = own.lock.acquire();
+            RequestCounts before = quiet.proxy.requestsSeen();
+            Lease second = own.lock.tryAcquire().orElseThrow();
+            Lease third = own.lock.acquire();
+            RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
+            assertThat(sent.total()).as(sent.toString()).isZero();
+            assertThat(own.lock.holdCount()).isEqualTo(3);
+            assertThat(second.fencingTokens()).isEqualTo(first.fencingTokens());
+            own.assertHeld();
+            second.close();
+            third.close();
+            first.close();
+            own.assertNothingLeft();
+        }
     }
 
     @Test
@@ -54,7 +57,7 @@ public abstract class ReentrantContract extends Stage {
             assertThatThrownBy(lease::close).isInstanceOf(IllegalMonitorStateException.class);
             assertThatThrownBy(scene.lock::release).isInstanceOf(IllegalMonitorStateException.class);
         });
-        workers.join(Duration.ofSeconds(5));
+        workers.join(Duration.ofSeconds(20));
         assertThat(scene.lock.isAcquiredInThisProcess()).isTrue();
         lease.close();
         scene.assertNothingLeft();

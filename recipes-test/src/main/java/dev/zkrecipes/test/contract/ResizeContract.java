@@ -84,7 +84,7 @@ public abstract class ResizeContract extends TwoClients {
         CompletableFuture<Lease> small = others.apply(1).acquireAsync();
         awaitNodes(3);
         resize(2);
-        assertThatThrownBy(() -> large.get(5, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> large.get(20, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(path);

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 abstract class TwoClients {
-    /** Longer than any wait of a test, so that nothing is gone just because its session is. */
-    private static final Duration SESSION = Duration.ofSeconds(6);
+    /** So long that nothing is gone just because its session is, and no lease is checked beside what is counted. */
+    private static final Duration SESSION = Duration.ofSeconds(60);
 
     final String path = "/contract/" + UUID.randomUUID();
     EmbeddedZooKeeper server;
@@ -46,7 +46,7 @@ abstract class TwoClients {
                 .connectString(server.connectString())
                 .sessionTimeout(SESSION)
                 .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(5))).isTrue();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
         return made;
     }
 

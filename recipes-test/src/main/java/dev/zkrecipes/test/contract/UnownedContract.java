@@ -37,7 +37,7 @@ public abstract class UnownedContract extends Stage {
     void lease_isClosedByAnyThread() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         workers.start("another", lease::close);
-        workers.join(Duration.ofSeconds(5));
+        workers.join(Duration.ofSeconds(20));
         assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
         lease.close();
         scene.assertNothingLeft();

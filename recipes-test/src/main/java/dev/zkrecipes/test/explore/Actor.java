@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that asks for the lock a few times, one request after the other: asynchronously, with a limit of time, by a try,
+ * A process that asks for the lock a few times, one request after the other or beside it: asynchronously, with a limit of time, by a try,
  * or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and gives back.
  *
  * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of one
@@ -41,8 +41,7 @@ final class Actor {
     private final ZooKeeperClient client;
     private final List<InterProcessLock> locks;
     private int left;
-    private boolean busy;
-    private @Nullable CompletableFuture<Lease> asked;
+    private int running;
 
     Actor(Schedule schedule, int number, int requests) {
         this.schedule = schedule;
@@ -76,11 +75,11 @@ final class Actor {
     }
 
     boolean isDone() {
-        return left == 0 && !busy;
+        return left == 0 && running == 0;
     }
 
     String describe() {
-        return name + (asked == null || asked.isDone() ? "" : ", which waits for the lock");
+        return name + (running == 0 ? "" : ", with " + running + " requests or leases");
     }
 
     private Choices choices() {
@@ -102,7 +101,10 @@ final class Actor {
             return;
         }
         left--;
-        busy = true;
+        running++;
+        if (choices().chance(300)) {
+            scheduler.after(duration(16), this::next); // beside this one
+        }
         InterProcessLock lock = locks.get(choices().next(locks.size()));
         int kind = choices().next(8);
         if (kind < 4 || !schedule.tryBlocking()) {
@@ -118,16 +120,13 @@ final class Actor {
     }
 
     private void done() {
-        busy = false;
-        if (left > 0) {
-            scheduler.after(duration(32), this::next);
-        }
+        running--;
+        scheduler.after(duration(32), this::next);
     }
 
     private void askAsync(InterProcessLock lock, boolean mayCancel) {
         tell("asks for " + lock.path());
         CompletableFuture<Lease> future = lock.acquireAsync();
-        asked = future;
         if (mayCancel) {
             scheduler.after(duration(64), () -> {
                 if (future.cancel(false)) {

@@ -146,11 +146,23 @@ final class Schedule {
 
     /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
     List<Place> eligibleWaiters() {
-        return chaos.isOverFor(SESSION.multipliedBy(4))
-                ? lockNodes().stream()
-                        .filter(place -> !judge.isGranted(place) && judge.mayHold(place))
-                        .toList()
-                : List.of();
+        if (!chaos.isOverFor(SESSION.multipliedBy(4))) {
+            return List.of();
+        }
+        List<Place> waiting =
+                lockNodes().stream().filter(place -> !judge.isGranted(place)).toList();
+        return waiting.stream()
+                .filter(place -> judge.mayHold(place) && !waitsElsewhere(place, waiting))
+                .toList();
+    }
+
+    /** Its request may stand in several queues, and not be the first in another one. */
+    private boolean waitsElsewhere(Place place, List<Place> waiting) {
+        NodeTree tree = ensemble.committed();
+        return waiting.stream()
+                .anyMatch(other -> !other.lockPath().equals(place.lockPath())
+                        && tree.owner(other.path()).equals(tree.owner(place.path()))
+                        && !judge.mayHold(other));
     }
 
     /** Some were eligible a session time-out ago. */

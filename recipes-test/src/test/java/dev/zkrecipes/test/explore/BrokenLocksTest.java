@@ -41,7 +41,8 @@ class BrokenLocksTest {
 
     private static Violation assertBroken(
             ExploredLock lock, String rule, Predicate<Violation> looksAt, Fault... faults) {
-        Explorer explorer = faults.length == 0 ? Explorer.of(lock) : Explorer.of(lock).withFaults(Set.of(faults));
+        Explorer explorer =
+                faults.length == 0 ? Explorer.of(lock) : Explorer.of(lock).withFaults(Set.of(faults));
         Optional<Violation> found = LongStream.rangeClosed(1, SCHEDULES)
                 .mapToObj(explorer::play)
                 .flatMap(Optional::stream)
