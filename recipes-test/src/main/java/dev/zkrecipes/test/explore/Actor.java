@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test.explore;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
@@ -63,7 +64,13 @@ final class Actor {
         if (failure instanceof BrokenPromise broken) {
             throw broken;
         }
-        schedule.judge().accuse("the engine does not fail", name + ": " + failure);
+        schedule.judge().accuse("the engine does not fail", name + ": " + failure + cause(failure));
+    }
+
+    private static String cause(@Nullable Throwable failure) {
+        return failure == null || failure.getCause() == null
+                ? ""
+                : ", caused by " + Throwables.getStackTraceAsString(failure.getCause());
     }
 
     SimulatedScheduler scheduler() {
@@ -176,7 +183,7 @@ final class Actor {
 
     private void onRefused(@Nullable Throwable failure, boolean mayCancel) {
         if (!(failure instanceof CancellationException && mayCancel) && !schedule.isClosed(this)) {
-            schedule.judge().accuse("who waits is not turned away", name + ": " + failure);
+            schedule.judge().accuse("who waits is not turned away", name + ": " + failure + cause(failure));
         }
         scheduler.after(Duration.ZERO, this::done);
     }

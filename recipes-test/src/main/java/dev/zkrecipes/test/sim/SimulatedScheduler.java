@@ -7,6 +7,8 @@ import dev.zkrecipes.core.spi.EngineScheduler;
 import dev.zkrecipes.test.sim.Simulation.Event;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -24,6 +26,7 @@ public final class SimulatedScheduler implements EngineScheduler {
     private final Consumer<Throwable> onFailure;
     private final RandomGenerator random;
     private final Set<Alarm> timers = new HashSet<>();
+    private final Deque<Runnable> heldUp = new ArrayDeque<>();
     private long pausedUntil;
     private long lastTask;
     private boolean running;
@@ -89,15 +92,36 @@ public final class SimulatedScheduler implements EngineScheduler {
         simulation.passUntil(Math.max(pausedUntil, simulation.now()));
     }
 
-    /** Something that happens in this process at that time, or when it goes on after a pause. */
+    /** Something that happens in this process at that time, or when it goes on after a pause, in order. */
     Event planHere(long at, Runnable body) {
         return simulation.plan(at, () -> {
-            if (isPaused()) {
-                planHere(pausedUntil, body);
+            if (isPaused() || !heldUp.isEmpty()) {
+                holdUp(body);
             } else {
                 body.run();
             }
         });
+    }
+
+    private void holdUp(Runnable body) {
+        if (heldUp.isEmpty()) {
+            simulation.plan(pausedUntil, this::goOn);
+        }
+        heldUp.add(body);
+    }
+
+    private void goOn() {
+        if (isPaused()) {
+            simulation.plan(pausedUntil, this::goOn);
+            return;
+        }
+        Runnable next = heldUp.element();
+        if (heldUp.size() > 1) {
+            simulation.plan(simulation.now(), this::goOn);
+        }
+        // Only now: what it plans for this very moment comes after all that is held up.
+        heldUp.remove();
+        next.run();
     }
 
     @Override
