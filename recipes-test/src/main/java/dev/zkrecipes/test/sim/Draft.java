@@ -139,6 +139,9 @@ final class Draft {
     }
 
     Code delete(String path, int version) {
+        if (path.equals("/")) {
+            return Code.BADARGUMENTS;
+        }
         Code code = check(path, version);
         if (code != Code.OK) {
             return code;

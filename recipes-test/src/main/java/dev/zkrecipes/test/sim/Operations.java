@@ -32,20 +32,22 @@ final class Operations {
         return operations.stream().allMatch(op -> op.getType() == OpCode.getChildren || op.getType() == OpCode.getData);
     }
 
-    /** Each read has an answer of its own; together they never fail. */
+    /** Each read has an answer of its own; the client takes the first failure for that of all. */
     static Answer<List<OpResult>> read(NodeTree tree, List<Op> operations) {
         List<OpResult> results = new ArrayList<>(operations.size());
+        Code code = Code.OK;
         for (Op op : operations) {
             TreeNode node = tree.get(op.getPath());
             if (node == null) {
-                results.add(new ErrorResult(Code.NONODE.intValue()));
+                code = Code.NONODE;
+                results.add(new ErrorResult(code.intValue()));
             } else if (op.getType() == OpCode.getData) {
                 results.add(new GetDataResult(node.data(), node.stat()));
             } else {
                 results.add(new GetChildrenResult(tree.children(op.getPath())));
             }
         }
-        return Answer.ok(results);
+        return new Answer<>(code, results);
     }
 
     /** All or nothing; of a failed one the results tell which operation it was. */
@@ -67,8 +69,12 @@ final class Operations {
             code = draft.check(check.getPath(), check.getVersion());
             results.add(new CheckResult());
         } else if (request instanceof CreateRequest create) {
-            code = draft.create(create.getPath(), create.getData(), create.getAcl(), mode(create.getFlags()));
-            results.add(new CreateResult(draft.created()));
+            CreateMode mode = mode(create.getFlags());
+            code = draft.create(create.getPath(), create.getData(), create.getAcl(), mode);
+            results.add(
+                    code == Code.OK && mode.isContainer()
+                            ? new CreateResult(draft.created(), draft.stat(draft.created()))
+                            : new CreateResult(draft.created()));
         } else if (request instanceof DeleteRequest delete) {
             code = draft.delete(delete.getPath(), delete.getVersion());
             results.add(new DeleteResult());

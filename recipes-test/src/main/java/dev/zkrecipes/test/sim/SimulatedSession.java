@@ -333,13 +333,13 @@ final class SimulatedSession implements ZooKeeperOperations {
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         submit(Request.write(
                 "create container " + path,
-                draft -> new Answer<>(draft.create(path, new byte[0], acl, CreateMode.CONTAINER), path),
+                draft -> answer(draft.create(path, new byte[0], acl, CreateMode.CONTAINER), path),
                 reply));
     }
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        submit(Request.write("delete " + path, draft -> new Answer<>(draft.delete(path, -1), path), reply));
+        submit(Request.write("delete " + path, draft -> answer(draft.delete(path, -1), path), reply));
     }
 
     @Override
@@ -401,13 +401,19 @@ final class SimulatedSession implements ZooKeeperOperations {
                 reply));
     }
 
-    /** The server is asked whether it has such a watch, which removes nothing there; then the client forgets it. */
+    /**
+     * The server is asked whether it has such a watch, which removes nothing there; then the client forgets it and says so
+     * to the watch, which takes it for a change.
+     */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         submit(Request.ownRead("drop the watch of " + path, (server, asker) -> Answer.ok(path), answer -> {
             Set<Consumer<NodeEvent>> left = watches.get(path);
-            if (left != null && left.remove(watch) && left.isEmpty()) {
-                watches.remove(path);
+            if (left != null && left.remove(watch)) {
+                if (left.isEmpty()) {
+                    watches.remove(path);
+                }
+                scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
             }
         }));
     }
@@ -438,6 +444,10 @@ final class SimulatedSession implements ZooKeeperOperations {
         state = State.CLOSED;
         failAll(Code.SESSIONEXPIRED);
         watches.clear();
+    }
+
+    private static Answer<String> answer(Code code, String path) {
+        return code == Code.OK ? Answer.ok(path) : Answer.failed(code);
     }
 
     private static Answer<Content> content(SimulatedServer server, String path) {

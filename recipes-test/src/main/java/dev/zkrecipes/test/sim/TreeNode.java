@@ -28,6 +28,7 @@ record TreeNode(
         int version,
         int creates,
         int children) {
+    private static final long CONTAINER = Long.MIN_VALUE;
 
     static TreeNode made(byte[] data, List<ACL> acl, long owner, boolean container, long zxid, long millis) {
         return new TreeNode(data, acl, owner, container, zxid, zxid, zxid, millis, millis, 0, 0, 0);
@@ -54,7 +55,7 @@ record TreeNode(
                 newChildren);
     }
 
-    /** What the server shows; it counts deletions in cversion by the way. */
+    /** What the server shows; it counts deletions in cversion by the way, and marks containers by their owner. */
     Stat stat() {
         return new Stat(
                 czxid,
@@ -64,7 +65,7 @@ record TreeNode(
                 version,
                 creates * 2 - children,
                 0,
-                owner,
+                container ? CONTAINER : owner,
                 data.length,
                 children,
                 pzxid);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+/** The simulated ensemble without faults, which is given time to come to rest after each operation. */
+final class ModelSide implements Side {
+    private static final Duration SESSION = Duration.ofMinutes(2);
+    private static final Duration REST = Duration.ofSeconds(10);
+
+    private final Simulation simulation;
+    private final SimulatedZooKeeper ensemble;
+    private int opened;
+
+    ModelSide(Choices choices) {
+        simulation = new Simulation(choices);
+        ensemble = new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(6));
+    }
+
+    SimulatedZooKeeper ensemble() {
+        return ensemble;
+    }
+
+    /** Below a path, with that node itself. */
+    TreeMap<String, TreeNode> nodes(String base) {
+        TreeMap<String, TreeNode> found = new TreeMap<>(ensemble.committed().nodes());
+        found.keySet().removeIf(path -> !path.equals(base) && !path.startsWith(base + "/"));
+        return found;
+    }
+
+    @Override
+    public ZooKeeperOperations open() {
+        SimulatedScheduler scheduler = new SimulatedScheduler(simulation, ++opened, failure -> {
+            throw new AssertionError("a task failed", failure);
+        });
+        CompletableFuture<ZooKeeperOperations.State> connected = new CompletableFuture<>();
+        ZooKeeperOperations session =
+                ensemble.process(scheduler, "client " + opened).open(connected::complete);
+        await(connected);
+        settle();
+        return session;
+    }
+
+    @Override
+    public <T> T await(CompletableFuture<T> answer) {
+        long limit = simulation.now() + REST.toNanos();
+        while (!answer.isDone() && simulation.step(limit)) {}
+        if (!answer.isDone()) {
+            throw new AssertionError("the model does not answer");
+        }
+        return answer.join();
+    }
+
+    @Override
+    public void settle() {
+        simulation.passUntil(simulation.now() + REST.toNanos());
+    }
+
+    @Override
+    public long lastZxid() {
+        return ensemble.zxidAfter(ensemble.committedCount());
+    }
+
+    @Override
+    public Set<String> watched(String base, Set<String> candidates) {
+        return ensemble.watchedNodes().stream().filter(candidates::contains).collect(Collectors.toSet());
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+
+/** Draws steps on a few nodes below one path; knows from the model what is there, so that many of them succeed. */
+final class RandomSteps {
+    static final int SESSIONS = 3;
+    private static final List<CreateMode> MODES =
+            List.of(CreateMode.EPHEMERAL, CreateMode.PERSISTENT, CreateMode.CONTAINER, CreateMode.EPHEMERAL_SEQUENTIAL);
+    private static final List<List<ACL>> ACLS = List.of(
+            Ids.OPEN_ACL_UNSAFE,
+            List.of(new ACL(Perms.ALL, Ids.ANYONE_ID_UNSAFE), new ACL(Perms.READ, new Id("ip", "127.0.0.1"))));
+
+    private final Random random;
+    private final ModelSide model;
+    private final String base;
+    private final List<Integer> open = new ArrayList<>();
+    private final List<Watch> watches = new ArrayList<>();
+    private final Set<String> watched = new TreeSet<>();
+    private int opened;
+
+    private record Watch(int session, String path, String name) {}
+
+    RandomSteps(Random random, ModelSide model, String base) {
+        this.random = random;
+        this.model = model;
+        this.base = base;
+        for (; opened < SESSIONS; opened++) {
+            open.add(opened);
+        }
+    }
+
+    /** A session that is open. */
+    int session() {
+        return any(open);
+    }
+
+    /** Every path that was ever watched. */
+    Set<String> watched() {
+        return watched;
+    }
+
+    Step first() {
+        return Steps.multi(
+                session(),
+                "create " + base,
+                List.of(Op.create(base, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT)));
+    }
+
+    Step next() {
+        int session = session();
+        int kind = random.nextInt(100);
+        if (kind < 14) {
+            return Steps.createEphemeralSequential(session, prefix(), data(), any(ACLS));
+        } else if (kind < 21) {
+            return Steps.createContainer(session, fresh(), any(ACLS));
+        } else if (kind < 27) {
+            return Steps.children(session, path());
+        } else if (kind < 32) {
+            return Steps.read(session, path());
+        } else if (kind < 34) {
+            return Steps.acl(session, path());
+        } else if (kind < 50) {
+            return watch(session);
+        } else if (kind < 54) {
+            return dropWatch(session);
+        } else if (kind < 64) {
+            return Steps.delete(session, path());
+        } else if (kind < 87) {
+            return writes(session);
+        } else if (kind < 93) {
+            return reads(session);
+        } else if (kind < 95) {
+            return atTheRoot(session);
+        }
+        return comeOrGo(session);
+    }
+
+    private Step watch(int session) {
+        List<Watch> own = ownWatches(session);
+        if (!own.isEmpty() && random.nextInt(4) == 0) {
+            Watch again = any(own);
+            return Steps.readAndWatch(session, again.path(), again.name());
+        }
+        Watch made = new Watch(session, path(), "watch " + watches.size() + " of session " + session);
+        watches.add(made);
+        watched.add(made.path());
+        return Steps.readAndWatch(session, made.path(), made.name());
+    }
+
+    private Step dropWatch(int session) {
+        List<Watch> own = ownWatches(session);
+        if (own.isEmpty()) {
+            return watch(session);
+        }
+        Watch dropped = any(own);
+        return Steps.dropWatch(session, dropped.path(), dropped.name());
+    }
+
+    private List<Watch> ownWatches(int session) {
+        return watches.stream().filter(watch -> watch.session() == session).toList();
+    }
+
+    private Step comeOrGo(int session) {
+        if (open.size() == SESSIONS) {
+            open.remove((Integer) session);
+            return Steps.close(session);
+        }
+        open.add(opened++);
+        return Steps.open(session);
+    }
+
+    private Step atTheRoot(int session) {
+        return switch (random.nextInt(4)) {
+            case 0 -> Steps.delete(session, "/");
+            case 1 -> Steps.createContainer(session, "/", any(ACLS));
+            case 2 -> Steps.multi(session, "delete /", List.of(Op.delete("/", -1)));
+            default -> Steps.multi(session, "check /", List.of(Op.check("/", 0), Op.check("/", 1)));
+        };
+    }
+
+    private Step writes(int session) {
+        List<String> texts = new ArrayList<>();
+        List<Op> operations = new ArrayList<>();
+        for (int count = 1 + random.nextInt(4); count > 0; count--) {
+            String path = path();
+            int version = version(path);
+            switch (random.nextInt(6)) {
+                case 0 -> {
+                    operations.add(Op.check(path, version));
+                    texts.add("check " + path + " " + version);
+                }
+                case 1 -> {
+                    operations.add(Op.delete(path, version));
+                    texts.add("delete " + path + " " + version);
+                }
+                case 2 -> {
+                    operations.add(Op.setData(path, data(), version));
+                    texts.add("setData " + path + " " + version);
+                }
+                default -> {
+                    CreateMode mode = any(MODES);
+                    String made = mode.isSequential() ? prefix() : fresh();
+                    operations.add(Op.create(made, data(), any(ACLS), mode));
+                    texts.add("create " + mode + " " + made);
+                }
+            }
+        }
+        return Steps.multi(session, texts.toString(), operations);
+    }
+
+    private Step reads(int session) {
+        List<String> texts = new ArrayList<>();
+        List<Op> operations = new ArrayList<>();
+        for (int count = 1 + random.nextInt(3); count > 0; count--) {
+            String path = path();
+            boolean list = random.nextBoolean();
+            operations.add(list ? Op.getChildren(path) : Op.getData(path));
+            texts.add((list ? "getChildren " : "getData ") + path);
+        }
+        return Steps.multi(session, texts.toString(), operations);
+    }
+
+    /** A node that is there, most of the time. */
+    private String path() {
+        return random.nextInt(8) == 0 ? fresh() : any(new ArrayList<>(nodes().keySet()));
+    }
+
+    /** A node that may be there or not, below one that may be there or not. */
+    private String fresh() {
+        return parent() + "/" + any(List.of("a", "b", "c"));
+    }
+
+    private String prefix() {
+        return parent() + "/" + any(List.of("", "x-", "y-", "a"));
+    }
+
+    private String parent() {
+        if (random.nextInt(8) == 0) {
+            return base + "/" + any(List.of("a", "none", "none/none"));
+        }
+        List<String> shallow = nodes().keySet().stream()
+                .filter(path -> path.length() < base.length() + 20)
+                .toList();
+        return any(shallow);
+    }
+
+    /** The right one, most of the time. */
+    private int version(String path) {
+        int kind = random.nextInt(10);
+        TreeNode node = nodes().get(path);
+        return kind == 0 ? random.nextInt(3) : kind == 1 || node == null ? -1 : node.version();
+    }
+
+    private TreeMap<String, TreeNode> nodes() {
+        return model.nodes(base);
+    }
+
+    private byte[] data() {
+        return "d".repeat(random.nextInt(4)).getBytes(UTF_8);
+    }
+
+    private <T> T any(List<T> all) {
+        return all.get(random.nextInt(all.size()));
+    }
+}

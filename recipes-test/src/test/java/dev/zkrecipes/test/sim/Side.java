@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/** One of the two that are compared: the simulated ensemble or a real server. */
+interface Side {
+    /** Opens a session and waits until it is connected. */
+    ZooKeeperOperations open();
+
+    /** Waits until something has been answered. */
+    <T> T await(CompletableFuture<T> answer);
+
+    /** Waits until all that the last operation caused has been told to everybody. */
+    void settle();
+
+    /** The newest transaction's number. */
+    long lastZxid();
+
+    /** The nodes below a path that a server watches for somebody. */
+    Set<String> watched(String base, Set<String> candidates);
+}
