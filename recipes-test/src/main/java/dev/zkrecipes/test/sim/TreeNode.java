@@ -28,7 +28,6 @@ record TreeNode(
         int version,
         int creates,
         int children) {
-    private static final long CONTAINER = Long.MIN_VALUE;
 
     static TreeNode made(byte[] data, List<ACL> acl, long owner, boolean container, long zxid, long millis) {
         return new TreeNode(data, acl, owner, container, zxid, zxid, zxid, millis, millis, 0, 0, 0);
@@ -55,7 +54,7 @@ record TreeNode(
                 newChildren);
     }
 
-    /** What the server shows; it counts deletions in cversion by the way, and marks containers by their owner. */
+    /** What the server shows; it counts deletions in cversion by the way. */
     Stat stat() {
         return new Stat(
                 czxid,
@@ -65,7 +64,7 @@ record TreeNode(
                 version,
                 creates * 2 - children,
                 0,
-                container ? CONTAINER : owner,
+                owner,
                 data.length,
                 children,
                 pzxid);

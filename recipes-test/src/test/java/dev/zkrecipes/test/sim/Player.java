@@ -9,8 +9,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -26,6 +28,7 @@ final class Player {
     private final Map<Long, Integer> numbers = new HashMap<>();
     private final Map<String, Consumer<NodeEvent>> watches = new HashMap<>();
     private final ConcurrentLinkedQueue<String> events = new ConcurrentLinkedQueue<>();
+    private final Set<Integer> closed = ConcurrentHashMap.newKeySet();
     private volatile int acting;
     private volatile boolean answered;
 
@@ -48,15 +51,23 @@ final class Player {
     }
 
     void close(int session) {
+        closed.add(session);
         sessions.get(session).close();
     }
 
-    /** The same one for the same name. A session hears of its own doings before they are answered. */
+    /**
+     * The same one for the same name. A session hears of its own doings before they are answered; whether it hears of what
+     * its end does, the port leaves open.
+     */
     Consumer<NodeEvent> watch(int session, String name) {
         return watches.computeIfAbsent(
                 name,
-                key -> event -> events.add(
-                        name + " is told " + event + (session == acting && answered ? " after the answer" : "")));
+                key -> event -> {
+                    if (!closed.contains(session)) {
+                        events.add(name + " is told " + event
+                                + (session == acting && answered ? " after the answer" : ""));
+                    }
+                });
     }
 
     /** What came of a step. */

@@ -179,7 +179,7 @@ final class RandomSteps {
 
     /** A node that is there, most of the time. */
     private String path() {
-        return random.nextInt(8) == 0 ? fresh() : any(new ArrayList<>(nodes().keySet()));
+        return random.nextInt(8) == 0 || nodes().isEmpty() ? fresh() : any(new ArrayList<>(nodes().keySet()));
     }
 
     /** A node that may be there or not, below one that may be there or not. */
@@ -198,7 +198,7 @@ final class RandomSteps {
         List<String> shallow = nodes().keySet().stream()
                 .filter(path -> path.length() < base.length() + 20)
                 .toList();
-        return any(shallow);
+        return shallow.isEmpty() ? base : any(shallow);
     }
 
     /** The right one, most of the time. */
