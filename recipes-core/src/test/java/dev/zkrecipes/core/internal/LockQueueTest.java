@@ -11,8 +11,11 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -89,5 +92,72 @@ class LockQueueTest {
                 .isExactlyInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining("/locks/orders")
                 .hasMessageContaining("evil\\u000a-0000000001");
+    }
+
+    @Test
+    void holder_isWhoeverTheDriverGrants() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
+        assertThat(queue.nodes()).extracting(queue::holds).containsExactly(true, false, false);
+        LockNode absent = new LockNode("lock-0000000004", "lock-", "", 4);
+        assertThatThrownBy(() -> queue.holds(absent)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void nodesOfOneNumber_doNotStandInFrontOfEachOther() {
+        LockQueue first = queueOf(
+                List.of("a".repeat(32) + "-lock-0000000001", "b".repeat(32) + "-lock-0000000001", "lock-0000000002"));
+        assertThat(first.nodes()).extracting(first::holds).containsExactly(true, true, false);
+        LockQueue second = queueOf(
+                List.of("lock-0000000001", "a".repeat(32) + "-lock-0000000002", "b".repeat(32) + "-lock-0000000002"));
+        assertThat(second.nodes()).extracting(second::holds).containsExactly(true, false, false);
+    }
+
+    @Test
+    @Tag("H05")
+    void numberOutsideTheCounter_neverHolds() {
+        LockQueue queue = queueOf(List.of("lock-2147483647"));
+        assertThat(queue.holds(queue.nodes().get(0))).isFalse();
+    }
+
+    @Test
+    void nodeThatTheRuleRefuses_holdsIfTheRuleMayHaveBeenAnother() {
+        LockQueue shared = queueUnder(new RefusingSharedDriver());
+        assertThat(shared.holds(shared.nodes().get(0))).isTrue();
+        LockQueue fixed = queueUnder(new RefusingDriver());
+        assertThat(fixed.holds(fixed.nodes().get(0))).isFalse();
+    }
+
+    private LockQueue queueUnder(LockDriver driver) {
+        LockTarget refusing = new LockTarget(target.client(), "/locks/orders", driver, LockOptions.defaults());
+        return new LockQueue(refusing, List.of("lock-0000000001"), null);
+    }
+
+    private static class RefusingDriver implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.never("of the rule");
+        }
+    }
+
+    private static final class RefusingSharedDriver extends RefusingDriver implements SharedRuleDriver {
+        @Override
+        public byte[] initialRule() {
+            return new byte[1];
+        }
+
+        @Override
+        public LockDriver under(byte[] rule) {
+            return this;
+        }
     }
 }

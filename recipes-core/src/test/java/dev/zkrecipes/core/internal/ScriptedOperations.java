@@ -6,11 +6,19 @@ package dev.zkrecipes.core.internal;
 import dev.zkrecipes.core.spi.Answer;
 import dev.zkrecipes.core.spi.ZooKeeperOperations;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -19,14 +27,36 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
-/** A session on one lock path, that answers at once and can be told to lie in its lists. */
+/** A session on one lock path, that answers at once and can be told to lie in its lists, to fail and to lose answers. */
 final class ScriptedOperations implements ZooKeeperOperations {
     static final long SESSION = 7;
+
+    /** What can be made to fail. */
+    enum Request {
+        CREATE,
+        MAKE_PATH,
+        LIST,
+        READ,
+        ACL,
+        WATCH,
+        DELETE,
+        MULTI
+    }
+
+    private record Failure(Code code, boolean applied) {}
 
     private final ManualScheduler scheduler;
     private final TreeSet<String> nodes = new TreeSet<>();
     private final List<String> deleted = new ArrayList<>();
     private UnaryOperator<List<String>> view = names -> names;
+    private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
+    private final List<Request> requests = new ArrayList<>();
+    private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
+    private final Map<String, Long> madeBy = new HashMap<>(); // by the first read
+    private final List<String> dropped = new ArrayList<>();
+    private State initial = State.CONNECTED;
+    private long owner = SESSION;
+    private int dataVersion;
     private long zxid;
 
     ScriptedOperations(ManualScheduler scheduler) {
@@ -43,6 +73,65 @@ final class ScriptedOperations implements ZooKeeperOperations {
         view = changed;
     }
 
+    /** The next requests of that kind are not carried out, and answered with these codes, one each. */
+    void refuse(Request request, Code... codes) {
+        for (Code code : codes) {
+            failuresOf(request).add(new Failure(code, false));
+        }
+    }
+
+    /** The next request of that kind is carried out, and its answer is lost. */
+    void loseAnswerOf(Request request) {
+        failuresOf(request).add(new Failure(Code.CONNECTIONLOSS, true));
+    }
+
+    /** The state in which sessions begin. */
+    void begin(State state) {
+        initial = state;
+    }
+
+    /** Nodes that are read belong to this session. */
+    void own(long sessionId) {
+        owner = sessionId;
+    }
+
+    /** Somebody deletes a node; who watches it is told. */
+    void remove(String name) {
+        nodes.remove(name);
+        madeBy.remove(name);
+        fire(name, NodeEvent.DELETED);
+    }
+
+    /** The data of all nodes changes; who watches this one is told. */
+    void change(String name) {
+        dataVersion++;
+        fire(name, NodeEvent.CHANGED);
+    }
+
+    private void fire(String name, NodeEvent event) {
+        Consumer<NodeEvent> watch = watches.remove(name);
+        if (watch != null) {
+            scheduler.execute(() -> watch.accept(event));
+        }
+    }
+
+    /** What was sent, and is forgotten by this. */
+    List<Request> requests() {
+        List<Request> sent = List.copyOf(requests);
+        requests.clear();
+        return sent;
+    }
+
+    /** The names of the nodes that are watched. */
+    Set<String> watched() {
+        return Set.copyOf(watches.keySet());
+    }
+
+    /** The names of the nodes whose watches were dropped. */
+    List<String> dropped() {
+        return List.copyOf(dropped);
+    }
+
     List<String> nodes() {
         return List.copyOf(nodes);
     }
@@ -53,7 +142,7 @@ final class ScriptedOperations implements ZooKeeperOperations {
 
     @Override
     public State initialState() {
-        return State.CONNECTED;
+        return initial;
     }
 
     @Override
@@ -73,48 +162,82 @@ final class ScriptedOperations implements ZooKeeperOperations {
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        String path = prefix + String.format("%010d", zxid);
-        nodes.add(LockPath.name(path));
-        answer(reply, Answer.ok(new Created(path, stat())));
+        answer(Request.CREATE, reply, () -> {
+            String path = prefix + String.format("%010d", ++zxid);
+            nodes.add(LockPath.name(path));
+            return Answer.ok(new Created(path, stat()));
+        });
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        answer(reply, Answer.failed(Code.NODEEXISTS));
+        answer(Request.MAKE_PATH, reply, () -> Answer.failed(Code.NODEEXISTS));
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        answer(reply, Answer.ok(new Children(view.apply(nodes()), stat())));
+        answer(Request.LIST, reply, () -> Answer.ok(new Children(view.apply(nodes()), stat())));
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        answer(reply, contentOf(path));
+        answer(Request.READ, reply, () -> contentOf(path));
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        answer(reply, Answer.ok(new Access(List.of(), new Stat())));
+        answer(Request.ACL, reply, () -> Answer.ok(new Access(List.of(), new Stat())));
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        answer(reply, contentOf(path));
+        answer(Request.WATCH, reply, () -> {
+            Answer<Content> content = contentOf(path);
+            if (content.isOk()) {
+                watches.put(LockPath.name(path), watch);
+            }
+            return content;
+        });
     }
 
     @Override
-    public void dropWatch(String path, Consumer<NodeEvent> watch) {}
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        dropped.add(LockPath.name(path));
+        watches.remove(LockPath.name(path), watch);
+    }
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        deleted.add(LockPath.name(path));
-        answer(reply, nodes.remove(LockPath.name(path)) ? Answer.ok(path) : Answer.failed(Code.NONODE));
+        answer(Request.DELETE, reply, () -> {
+            deleted.add(LockPath.name(path));
+            return nodes.remove(LockPath.name(path)) ? Answer.ok(path) : Answer.failed(Code.NONODE);
+        });
     }
 
+    /** All or nothing, of checks (the lock's own path is always there), creates and deletes. */
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        answer(reply, Answer.ok(List.of()));
+        answer(Request.MULTI, reply, () -> {
+            for (Op operation : operations) {
+                String name = LockPath.name(operation.getPath());
+                boolean there = nodes.contains(name);
+                if (operation instanceof Op.Create && there) {
+                    return Answer.failed(Code.NODEEXISTS);
+                } else if (!(operation instanceof Op.Create) && !there && name.contains("-")) {
+                    return Answer.failed(Code.NONODE);
+                }
+            }
+            for (Op operation : operations) {
+                String name = LockPath.name(operation.getPath());
+                if (operation instanceof Op.Create) {
+                    nodes.add(name);
+                } else if (operation instanceof Op.Delete) {
+                    deleted.add(name);
+                    nodes.remove(name);
+                }
+            }
+            return Answer.ok(List.of());
+        });
     }
 
     @Override
@@ -122,18 +245,31 @@ final class ScriptedOperations implements ZooKeeperOperations {
 
     private Answer<Content> contentOf(String path) {
         return nodes.contains(LockPath.name(path))
-                ? Answer.ok(new Content(new byte[0], stat()))
+                ? Answer.ok(new Content(new byte[0], stat(madeBy.computeIfAbsent(LockPath.name(path), name -> ++zxid))))
                 : Answer.failed(Code.NONODE);
     }
 
     private Stat stat() {
+        return stat(++zxid);
+    }
+
+    private Stat stat(long czxid) {
         Stat stat = new Stat();
-        stat.setCzxid(++zxid);
-        stat.setEphemeralOwner(SESSION);
+        stat.setCzxid(czxid);
+        stat.setEphemeralOwner(owner);
+        stat.setVersion(dataVersion);
         return stat;
     }
 
-    private <T> void answer(Consumer<Answer<T>> reply, Answer<T> answer) {
-        scheduler.execute(() -> reply.accept(answer));
+    private Deque<Failure> failuresOf(Request request) {
+        return failures.computeIfAbsent(request, key -> new ArrayDeque<>());
+    }
+
+    private <T> void answer(Request request, Consumer<Answer<T>> reply, Supplier<Answer<T>> carriedOut) {
+        requests.add(request);
+        Failure failure = failuresOf(request).poll();
+        Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());
+        Answer<T> told = failure == null ? answer : Answer.failed(failure.code());
+        scheduler.execute(() -> reply.accept(told));
     }
 }
