@@ -60,14 +60,11 @@ final class Player {
      * its end does, the port leaves open.
      */
     Consumer<NodeEvent> watch(int session, String name) {
-        return watches.computeIfAbsent(
-                name,
-                key -> event -> {
-                    if (!closed.contains(session)) {
-                        events.add(name + " is told " + event
-                                + (session == acting && answered ? " after the answer" : ""));
-                    }
-                });
+        return watches.computeIfAbsent(name, key -> event -> {
+            if (!closed.contains(session)) {
+                events.add(name + " is told " + event + (session == acting && answered ? " after the answer" : ""));
+            }
+        });
     }
 
     /** What came of a step. */
