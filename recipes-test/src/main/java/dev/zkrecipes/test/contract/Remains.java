@@ -69,7 +69,7 @@ public final class Remains {
         try {
             return look(client);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError("cannot look into the client " + client, e);
+            throw new LinkageError("cannot look into the client " + client, e);
         }
     }
 
