@@ -63,6 +63,13 @@ final class RunningDemo implements AutoCloseable {
         return List.copyOf(lines);
     }
 
+    /** The same without what it rightly says of a slow machine: that a connection takes long, that a worker came late. */
+    List<String> linesOfAFastMachine() {
+        return lines.stream()
+                .filter(line -> !line.contains("Not connected to ZooKeeper yet") && !line.contains("was held up"))
+                .toList();
+    }
+
     void awaitLine(String part) {
         await().atMost(LIMIT)
                 .failFast("the demo has ended", () -> !process.isAlive())
