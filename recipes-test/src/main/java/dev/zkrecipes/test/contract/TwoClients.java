@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 abstract class TwoClients {
     /** So long that nothing is gone just because its session is, and no lease is checked beside what is counted. */
-    private static final Duration SESSION = Duration.ofSeconds(60);
+    private static final Duration SESSION = Duration.ofSeconds(20);
 
     final String path = "/contract/" + UUID.randomUUID();
     EmbeddedZooKeeper server;
