@@ -6,6 +6,7 @@ package dev.zkrecipes.test.sim;
 import dev.zkrecipes.core.spi.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -29,8 +30,8 @@ final class ModelSide implements Side {
     }
 
     /** Below a path, with that node itself. */
-    TreeMap<String, TreeNode> nodes(String base) {
-        TreeMap<String, TreeNode> found = new TreeMap<>(ensemble.committed().nodes());
+    SortedMap<String, TreeNode> nodes(String base) {
+        SortedMap<String, TreeNode> found = new TreeMap<>(ensemble.committed().nodes());
         found.keySet().removeIf(path -> !path.equals(base) && !path.startsWith(base + "/"));
         return found;
     }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.SortedMap;
 import java.util.TreeSet;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
@@ -208,7 +208,7 @@ final class RandomSteps {
         return kind == 0 ? random.nextInt(3) : kind == 1 || node == null ? -1 : node.version();
     }
 
-    private TreeMap<String, TreeNode> nodes() {
+    private SortedMap<String, TreeNode> nodes() {
         return model.nodes(base);
     }
 
