@@ -49,7 +49,7 @@ public abstract class DowngradeContract extends TwoClients {
         awaitNodes(2);
         CompletableFuture<Lease> queuedReader = rival.read().acquireAsync();
         awaitNodes(3);
-        Lease reading = granted(lock.read().tryAcquire(Duration.ofSeconds(20)), "the downgrade");
+        Lease reading = granted(lock.read().tryAcquire(Duration.ofSeconds(5)), "the downgrade");
         assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
         writing.close();
         assertThat(reading.isValid()).isTrue();

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Never more permits than the limit, all that a request wants or none, first come, first served. */
 public abstract class PermitsContract extends TwoClients {
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(10);
     private static final int ROUNDS = 10;
     private static final int LIMIT = 4;
 
@@ -68,7 +68,7 @@ public abstract class PermitsContract extends TwoClients {
                 }
             });
         }
-        workers.join(Duration.ofSeconds(20));
+        workers.join(SOON.multipliedBy(4));
         assertThat(most).hasValueLessThanOrEqualTo(LIMIT);
         awaitNodes(0);
     }
@@ -98,7 +98,7 @@ public abstract class PermitsContract extends TwoClients {
                 }
             });
         }
-        workers.join(Duration.ofSeconds(20));
+        workers.join(SOON.multipliedBy(4));
         awaitNodes(0);
     }
 

@@ -155,7 +155,7 @@ final class Actor {
 
     private void onLease(Lease lease) {
         granted(lease);
-        if (choices().chance(100) && schedule.tryHoldingLong()) {
+        if (choices().chance(60) && schedule.tryHoldingLong()) {
             holdLong(lease);
         } else {
             holdUntil(lease, duration(64));
@@ -171,7 +171,7 @@ final class Actor {
 
     /** So long that nobody who may hold beside it can be asleep any more, unless he is forgotten. */
     private void holdLong(Lease lease) {
-        Duration time = Schedule.SESSION.multipliedBy(8);
+        Duration time = Schedule.SESSION.multipliedBy(4);
         List<Place> asleep = new ArrayList<>();
         scheduler.after(time.minus(Schedule.SESSION), () -> asleep.addAll(schedule.eligibleWaiters()));
         scheduler.after(time, () -> {

@@ -146,7 +146,7 @@ final class Schedule {
 
     /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
     List<Place> eligibleWaiters() {
-        if (!chaos.isOverFor(SESSION.multipliedBy(4))) {
+        if (!chaos.isOverFor(SESSION)) {
             return List.of();
         }
         List<Place> waiting =
