@@ -160,8 +160,14 @@ final class TcpGate implements AutoCloseable {
             try (Socket server = connect()) {
                 client.setTcpNoDelay(true);
                 server.setTcpNoDelay(true);
-                threads.execute(() -> forward(server, client));
-                forward(client, server);
+                // Now, before anybody can hang up: afterwards a socket gives no streams, and the other side would be
+                // closed.
+                InputStream fromClient = client.getInputStream();
+                OutputStream toClient = client.getOutputStream();
+                InputStream fromServer = server.getInputStream();
+                OutputStream toServer = server.getOutputStream();
+                threads.execute(() -> forward(server, fromServer, client, toClient));
+                forward(client, fromClient, server, toServer);
             }
         } catch (IOException | InterruptedException e) {
             LOG.debug("no connection from {} to {}", port.connectString(), target, e);
@@ -191,12 +197,10 @@ final class TcpGate implements AutoCloseable {
     }
 
     /** Carries bytes one way until either side ends, which ends both. */
-    private void forward(Socket from, Socket to) {
+    private void forward(Socket from, InputStream in, Socket to, OutputStream out) {
         byte[] buffer = new byte[16 * 1024];
         try (from;
                 to) {
-            InputStream in = from.getInputStream();
-            OutputStream out = to.getOutputStream();
             for (int count = read(in, buffer); pass(out, buffer, count); count = read(in, buffer)) {
                 // all is done in the conditions
             }
