@@ -218,6 +218,7 @@ public final class EngineClient implements ZooKeeperClient {
                 reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
             }
             if (state == State.CONNECTED) {
+                pulse.begin(); // with the time-out that was granted
                 trouble.ifPresent(ConnectionTrouble::end);
                 connected.complete(true);
             } else if (connected.isDone() && !closing.get()) {

@@ -23,6 +23,7 @@ final class Pulse {
     private final EngineScheduler scheduler;
     private final LongSupplier timeoutNanos;
     private long lastBeat;
+    private long period;
     private boolean stopped;
     private long stoppedAt;
     private long resumedAt;
@@ -40,23 +41,31 @@ final class Pulse {
         this.lastBeat = scheduler.nanoTime();
     }
 
+    /** Also goes on, with another period when the time-out has changed. */
     void begin() {
         beat();
+        cancel();
         if (!over) {
-            timer = scheduler.schedule(Duration.ofNanos(timeoutNanos.getAsLong() / 16), this::begin);
+            period = timeoutNanos.getAsLong() / 16;
+            timer = scheduler.schedule(Duration.ofNanos(period), this::begin);
+        }
+    }
+
+    private void cancel() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
         }
     }
 
     void end() {
         over = true;
-        if (timer != null) {
-            timer.cancel();
-        }
+        cancel();
     }
 
     private void beat() {
         long now = scheduler.nanoTime();
-        if (now - lastBeat > stopLength()) {
+        if (now - lastBeat > Math.max(stopLength(), period + stopLength() / 4)) {
             boolean another = !stopped || lastBeat - resumedAt >= reportDue();
             stoppedAt = another ? lastBeat : stoppedAt;
             resumedAt = now;

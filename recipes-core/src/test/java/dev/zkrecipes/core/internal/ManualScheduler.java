@@ -46,6 +46,16 @@ final class ManualScheduler implements EngineScheduler {
         now = end;
     }
 
+    /** Lets time pass while nothing runs, as for a process that is stopped; what was due runs after it. */
+    void stop(Duration time) {
+        now += time.toNanos();
+        advance(Duration.ZERO);
+    }
+
+    int timers() {
+        return later.size();
+    }
+
     @Override
     public long nanoTime() {
         return now;
