@@ -187,9 +187,12 @@ public abstract class RevocationContract extends Stage {
         lease.onRevocationRequested(request -> lease.close());
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
         Duration grace = Duration.ofMinutes(1);
-        for (Revocation revocation : revoker.request(scene.lock, grace)) {
-            assertThat(revocation.await(Duration.ofSeconds(20))).hasValue(RevocationOutcome.GIVEN_BACK);
-        }
+        List<Revocation> asked = revoker.request(scene.lock, grace);
+        assertThat(asked).hasSize(recipe().queues().size());
+        // Of several nodes the holder gives all back when it hears of the first, maybe before the others are asked for.
+        assertThat(asked.stream().map(revocation -> Soon.get(revocation.outcome())))
+                .contains(RevocationOutcome.GIVEN_BACK)
+                .doesNotContain(RevocationOutcome.BROKEN);
         Soon.get(Soon.get(wanted).closeAsync());
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(heard).extracting(RevocationRequest::grace).allMatch(Optional.of(grace)::equals);
@@ -208,9 +211,7 @@ public abstract class RevocationContract extends Stage {
         List<RevocationOutcome> outcomes =
                 asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
         // Of several nodes the first is broken; the holder may learn of it and give the others back before they are.
-        assertThat(outcomes)
-                .contains(RevocationOutcome.BROKEN)
-                .isSubsetOf(RevocationOutcome.BROKEN, RevocationOutcome.GIVEN_BACK);
+        assertThat(outcomes).contains(RevocationOutcome.BROKEN);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
         assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         Lease next = Soon.get(wanted);

@@ -61,21 +61,21 @@ final class Chaos {
         Actor victim = schedule.actors().get(choices().next(schedule.actors().size()));
         switch (kinds.get(choices().next(kinds.size()))) {
             case DISCONNECT -> victim.process().disconnect();
-            case STALL -> victim.process().stall(long_());
-            case OUTAGE -> victim.process().cutOff(long_());
-            case PAUSE -> victim.scheduler().pause(long_());
+            case STALL -> victim.process().stall(longTime());
+            case OUTAGE -> victim.process().cutOff(longTime());
+            case PAUSE -> victim.scheduler().pause(longTime());
             case EXPIRY -> {
                 schedule.judge().endedByOperator(victim.process().sessionId());
                 ensemble.expire(victim.process().sessionId());
             }
             case CUT_FOLLOWER -> {
                 if (!ensemble.isTroubled()) {
-                    ensemble.cutFollower(choices().next(2), long_());
+                    ensemble.cutFollower(choices().next(2), longTime());
                 }
             }
             case DEPOSED_LEADER -> {
                 if (!ensemble.isTroubled()) {
-                    ensemble.deposeLeader(long_());
+                    ensemble.deposeLeader(longTime());
                 }
             }
             case DELETION -> onSomeNode(true);
@@ -87,7 +87,7 @@ final class Chaos {
     }
 
     /** Mostly shorter than a session time-out, and up to twice as long. */
-    private Duration long_() {
+    private Duration longTime() {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
     }
 

@@ -47,10 +47,6 @@ final class Connection {
         session = known;
     }
 
-    boolean isOpenAtServer() {
-        return openAtServer;
-    }
-
     // ---- Towards the server.
 
     /** Sends something that happens at the server when it arrives. */

@@ -119,10 +119,10 @@ final class Draft {
         if (parent.owner() != 0) {
             return Code.NOCHILDRENFOREPHEMERALS;
         }
-        put(parentPath, parent.withChildren(next(parent.creates()), parent.children() + 1, zxid));
+        put(parentPath, parent.withAnotherChild(zxid));
         long owner = mode.isEphemeral() ? session : 0;
         TreeNode made = TreeNode.made(data, acl, owner, mode == CreateMode.CONTAINER, zxid, millis);
-        put(path, owner == 0 ? made.withChildren(firstNumber.apply(path), 0, zxid) : made);
+        put(path, owner == 0 ? made.withCounter(firstNumber.apply(path)) : made);
         changes.add(new Change(path, Kind.CREATED));
         created = path;
         return Code.OK;
@@ -131,11 +131,6 @@ final class Draft {
     private static String digits(int number) {
         String plain = Integer.toString(number);
         return "0".repeat(10 - plain.length()) + plain;
-    }
-
-    /** The counter sticks at its end. */
-    private static int next(int creates) {
-        return creates == Integer.MAX_VALUE ? creates : creates + 1;
     }
 
     Code delete(String path, int version) {
@@ -151,7 +146,7 @@ final class Draft {
         }
         String parentPath = NodeTree.parent(path);
         TreeNode parent = node(parentPath);
-        put(parentPath, parent.withChildren(parent.creates(), parent.children() - 1, zxid));
+        put(parentPath, parent.withOneChildLess(zxid));
         writable().remove(path);
         changes.add(new Change(path, Kind.DELETED));
         return Code.OK;

@@ -38,7 +38,22 @@ record TreeNode(
                 next, acl, owner, container, czxid, zxid, pzxid, createdAt, millis, version + 1, creates, children);
     }
 
-    TreeNode withChildren(int newCreates, int newChildren, long zxid) {
+    /** At its end the counter sticks, and then the server does not write down the transaction either. */
+    TreeNode withAnotherChild(long zxid) {
+        return creates == Integer.MAX_VALUE
+                ? with(pzxid, creates, children + 1)
+                : with(zxid, creates + 1, children + 1);
+    }
+
+    TreeNode withOneChildLess(long zxid) {
+        return with(zxid, creates, children - 1);
+    }
+
+    TreeNode withCounter(int next) {
+        return with(pzxid, next, children);
+    }
+
+    private TreeNode with(long newPzxid, int newCreates, int newChildren) {
         return new TreeNode(
                 data,
                 acl,
@@ -46,7 +61,7 @@ record TreeNode(
                 container,
                 czxid,
                 mzxid,
-                zxid,
+                newPzxid,
                 createdAt,
                 changedAt,
                 version,

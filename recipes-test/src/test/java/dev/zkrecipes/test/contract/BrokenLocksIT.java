@@ -115,6 +115,7 @@ class BrokenLocksIT {
     }
 
     @Test
+    @Tag("H36")
     void timedOutRequestThatStaysInTheQueue_isFound() {
         assertFound(
                 play(
@@ -144,6 +145,7 @@ class BrokenLocksIT {
     }
 
     @Test
+    @Tag("H02")
     void leaseThatIgnoresTheEndOfItsSession_isFound() {
         Recipe.Maker deaf = leasing((lease, method) -> method.equals("state") ? LeaseState.HELD : null);
         assertFound(play(LossSuite.class, deaf, "closingTheClient_losesWhatIsHeld"), 1, "expected: LOST");

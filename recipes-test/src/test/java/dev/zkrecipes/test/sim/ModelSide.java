@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
+import dev.zkrecipes.core.spi.Answer;
 import dev.zkrecipes.core.spi.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.Set;
@@ -10,6 +11,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 
 /** The simulated ensemble without faults, which is given time to come to rest after each operation. */
 final class ModelSide implements Side {
@@ -37,6 +40,18 @@ final class ModelSide implements Side {
     }
 
     @Override
+    public void makeBase(String path, int counter) {
+        ensemble.beginCountersAt(counter);
+        ensemble.leader()
+                .take(
+                        0,
+                        draft -> Answer.ok(draft.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT)),
+                        0);
+        ensemble.beginCountersAt(0);
+        settle();
+    }
+
+    @Override
     public ZooKeeperOperations open() {
         SimulatedScheduler scheduler = new SimulatedScheduler(simulation, ++opened, failure -> {
             throw new AssertionError("a task failed", failure);
@@ -51,7 +66,7 @@ final class ModelSide implements Side {
 
     @Override
     public <T> T await(CompletableFuture<T> answer) {
-        long limit = simulation.now() + REST.toNanos();
+        long limit = simulation.now() + SESSION.toNanos();
         while (!answer.isDone() && simulation.step(limit)) {}
         if (!answer.isDone()) {
             throw new AssertionError("the model does not answer");

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,20 +26,23 @@ import java.util.function.Supplier;
 final class Player {
     private final Side side;
     private final List<ZooKeeperOperations> sessions = new ArrayList<>();
-    private final List<Long> lastZxids = new ArrayList<>();
+    private final NavigableMap<Long, Integer> steps = new TreeMap<>(); // the newest transaction after each
     private final Map<Long, Integer> numbers = new HashMap<>();
     private final Map<String, Consumer<NodeEvent>> watches = new HashMap<>();
     private final ConcurrentLinkedQueue<String> events = new ConcurrentLinkedQueue<>();
     private final Set<Integer> closed = ConcurrentHashMap.newKeySet();
+    private int played;
     private volatile int acting;
     private volatile boolean answered;
 
-    Player(Side side, int sessions) {
+    /** Makes the base, whose counter begins there, and opens sessions. */
+    Player(Side side, String base, int counter, int sessions) {
         this.side = side;
+        side.makeBase(base, counter);
         for (int i = 0; i < sessions; i++) {
             open();
         }
-        lastZxids.add(side.lastZxid());
+        steps.put(side.lastZxid(), 0);
     }
 
     Side side() {
@@ -81,11 +86,12 @@ final class Player {
         });
         Supplier<String> shown = side.await(answer);
         side.settle();
-        long before = lastZxids.get(lastZxids.size() - 1);
-        lastZxids.add(side.lastZxid());
+        long before = steps.lastKey();
+        long now = side.lastZxid();
+        steps.putIfAbsent(now, ++played);
         List<String> seen = new ArrayList<>();
         seen.add(shown.get());
-        seen.add(side.lastZxid() - before + " transactions");
+        seen.add(now - before + " transactions");
         events.stream().sorted().forEach(seen::add);
         events.clear();
         return seen;
@@ -93,11 +99,8 @@ final class Player {
 
     /** The step in which a transaction was made, 0 for all that is older than the sequence. */
     int stepOf(long zxid) {
-        int step = 0;
-        while (step < lastZxids.size() && lastZxids.get(step) < zxid) {
-            step++;
-        }
-        return step;
+        Map.Entry<Long, Integer> step = steps.ceilingEntry(zxid);
+        return step == null ? played : step.getValue();
     }
 
     String ownerOf(long session) {

@@ -23,6 +23,9 @@ final class RandomSteps {
     static final int SESSIONS = 3;
     private static final List<CreateMode> MODES =
             List.of(CreateMode.EPHEMERAL, CreateMode.PERSISTENT, CreateMode.CONTAINER, CreateMode.EPHEMERAL_SEQUENTIAL);
+    /** In one transaction, all but the first child behind the end of the counter get numbers that wrap. */
+    private static final List<CreateMode> UNNUMBERED = MODES.subList(0, 3);
+
     private static final List<List<ACL>> ACLS = List.of(
             Ids.OPEN_ACL_UNSAFE,
             List.of(new ACL(Perms.ALL, Ids.ANYONE_ID_UNSAFE), new ACL(Perms.READ, new Id("ip", "127.0.0.1"))));
@@ -30,6 +33,7 @@ final class RandomSteps {
     private final Random random;
     private final ModelSide model;
     private final String base;
+    private final List<CreateMode> modes;
     private final List<Integer> open = new ArrayList<>();
     private final List<Watch> watches = new ArrayList<>();
     private final Set<String> watched = new TreeSet<>();
@@ -37,10 +41,16 @@ final class RandomSteps {
 
     private record Watch(int session, String path, String name) {}
 
-    RandomSteps(Random random, ModelSide model, String base) {
+    /**
+     * Steps below a base.
+     *
+     * @param old whether the counter of the base is near its end
+     */
+    RandomSteps(Random random, ModelSide model, String base, boolean old) {
         this.random = random;
         this.model = model;
         this.base = base;
+        this.modes = old ? UNNUMBERED : MODES;
         for (; opened < SESSIONS; opened++) {
             open.add(opened);
         }
@@ -54,13 +64,6 @@ final class RandomSteps {
     /** Every path that was ever watched. */
     Set<String> watched() {
         return watched;
-    }
-
-    Step first() {
-        return Steps.multi(
-                session(),
-                "create " + base,
-                List.of(Op.create(base, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT)));
     }
 
     Step next() {
@@ -155,7 +158,7 @@ final class RandomSteps {
                     texts.add("setData " + path + " " + version);
                 }
                 default -> {
-                    CreateMode mode = any(MODES);
+                    CreateMode mode = any(modes);
                     String made = mode.isSequential() ? prefix() : fresh();
                     operations.add(Op.create(made, data(), any(ACLS), mode));
                     texts.add("create " + mode + " " + made);

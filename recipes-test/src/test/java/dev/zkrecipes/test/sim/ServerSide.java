@@ -3,30 +3,88 @@
 
 package dev.zkrecipes.test.sim;
 
+import com.google.common.collect.ImmutableSet;
+import dev.zkrecipes.core.internal.HandlePort;
 import dev.zkrecipes.core.spi.ZooKeeperOperations;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
 
-/** A real server and the sessions with it. */
+/**
+ * A real server, and the engine's own port on handles. A handle whose session a sequence has not closed is kept for the
+ * next sequence: making one takes longer than all else.
+ */
 final class ServerSide implements Side, AutoCloseable {
+    private static final int TIMEOUT_MILLIS = 60_000;
+
     private final EmbeddedZooKeeper server;
-    private final List<HandleSession> sessions = new ArrayList<>();
+    private final HandlePort port = new HandlePort();
+    private final ExecutorService closer = Executors.newCachedThreadPool();
+    private final Deque<ZooKeeperOperations> free = new ArrayDeque<>();
+    private final List<ZooKeeperOperations> used = new ArrayList<>();
+    private final List<Long> closing = new ArrayList<>();
     private long eventsSeen;
 
     ServerSide(EmbeddedZooKeeper server) {
         this.server = server;
     }
 
+    /** A sequence is over. */
+    void reuse() {
+        free.addAll(used);
+        used.clear();
+    }
+
+    @Override
+    public void makeBase(String path, int counter) {
+        server.createNode(path, new byte[0]);
+        if (counter > 0) {
+            server.setSequenceCounter(path, counter);
+        }
+    }
+
     @Override
     public ZooKeeperOperations open() {
-        HandleSession session = HandleSession.connect(server.connectString());
-        sessions.add(session);
+        ZooKeeperOperations session = free.isEmpty() ? connect() : free.remove();
+        used.add(session);
         return session;
+    }
+
+    private ZooKeeperOperations connect() {
+        CompletableFuture<KeeperState> connected = new CompletableFuture<>();
+        try {
+            ZooKeeper handle = new ZooKeeper(
+                    server.connectString(), TIMEOUT_MILLIS, event -> connected.complete(event.getState()));
+            Soon.get(connected);
+            return port.on(handle, () -> close(handle));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The handle stays a while after its session has ended. */
+    private void close(ZooKeeper handle) {
+        long session = handle.getSessionId();
+        used.removeIf(port -> port.sessionId() == session);
+        closing.add(session);
+        closer.execute(() -> {
+            try {
+                handle.close();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 
     @Override
@@ -37,12 +95,16 @@ final class ServerSide implements Side, AutoCloseable {
     /** What a server sends to a session arrives in order, so an answer that comes after the events shows all of them. */
     @Override
     public void settle() {
+        if (!closing.isEmpty()) {
+            Soon.await().until(() -> closing.stream().noneMatch(server.sessions()::contains));
+        }
         long events = server.eventsSent();
-        if (events != eventsSeen) {
+        // A server forgets a session just before it deletes its nodes.
+        if (events != eventsSeen || !closing.isEmpty()) {
+            closing.clear();
             eventsSeen = events;
-            sessions.removeIf(HandleSession::isClosed);
             List<CompletableFuture<?>> answers = new ArrayList<>();
-            for (HandleSession session : sessions) {
+            for (ZooKeeperOperations session : used) {
                 CompletableFuture<Object> answered = new CompletableFuture<>();
                 session.read("/", answered::complete);
                 answers.add(answered);
@@ -60,11 +122,15 @@ final class ServerSide implements Side, AutoCloseable {
     public Set<String> watched(String base, Set<String> candidates) {
         return candidates.stream()
                 .filter(path -> !server.watchers(path).isEmpty())
-                .collect(Collectors.toSet());
+                .collect(ImmutableSet.toImmutableSet());
     }
 
     @Override
     public void close() {
-        sessions.forEach(HandleSession::close);
+        reuse();
+        free.forEach(ZooKeeperOperations::close);
+        settle();
+        closer.shutdown();
+        port.close();
     }
 }

@@ -9,6 +9,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** One of the two that are compared: the simulated ensemble or a real server. */
 interface Side {
+    /** Makes the node that a sequence plays below; its counter begins there. */
+    void makeBase(String path, int counter);
+
     /** Opens a session and waits until it is connected. */
     ZooKeeperOperations open();
 
