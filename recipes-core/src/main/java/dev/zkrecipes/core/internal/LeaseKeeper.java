@@ -96,7 +96,8 @@ final class LeaseKeeper {
 
     private void keep() {
         if (session.isOutlived()) {
-            all().forEach(Grant::state); // finds that it is lost
+            all().forEach(Grant::state); // finds that it is lost, and removes it a little later
+            return;
         }
         if (grants.isEmpty() || session.isEnded()) {
             return;
@@ -109,7 +110,7 @@ final class LeaseKeeper {
             checkDue = period();
         }
         // While a check cannot be sent or is not answered there is nothing to do but to watch for the loss.
-        arm(Math.min(checkDue > 0 ? checkDue : period(), Math.max(lossDue(), 1)));
+        arm(Math.min(checkDue > 0 ? checkDue : period(), lossDue()));
     }
 
     private void check(List<Grant> nodes) {

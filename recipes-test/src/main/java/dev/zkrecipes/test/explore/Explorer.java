@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>nobody is granted before somebody who came earlier, has stayed, and would have to be waited for
  *   <li>tokens rise
  *   <li>who waits is granted, once the faults are over, and not turned away because of them
+ *   <li>the engine comes to rest: it does not go round in a circle while there is nothing to do
  *   <li>in the end no node, watch, timer or map entry is left
  * </ul>
  *

@@ -27,6 +27,8 @@ final class Schedule {
     private static final Duration TICK = SESSION.dividedBy(6);
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final int SLICES = 40;
+    /** For each client; some hundred are the rule. */
+    private static final int MOST_STEPS = 50_000;
 
     private final ExploredLock lock;
     private final Simulation simulation;
@@ -51,7 +53,15 @@ final class Schedule {
             actors.add(new Actor(this, i, 1 + choices.next(3)));
         }
         this.chaos = new Chaos(this, faults, choices.next(5));
-        simulation.afterEachStep(judge::look);
+        simulation.afterEachStep(this::look);
+    }
+
+    private void look() {
+        judge.look();
+        if (simulation.steps() > (long) MOST_STEPS * actors.size()) {
+            throw new BrokenPromise(
+                    "the engine comes to rest", "more than " + MOST_STEPS + " steps for each client, and no end");
+        }
     }
 
     /** Just before one of the limits of the sequence counter. */
@@ -203,7 +213,7 @@ final class Schedule {
 
     private void runUntilDone() {
         long limit = simulation.now() + LONGEST.toNanos();
-        while (!chaos.isOver() || !actors.stream().allMatch(Actor::isDone)) {
+        while (!isDone()) {
             if (!simulation.step(limit)) {
                 List<String> waiting = actors.stream()
                         .filter(actor -> !actor.isDone())
@@ -215,6 +225,15 @@ final class Schedule {
             }
         }
         judge.throwIfFound();
+    }
+
+    private boolean isDone() {
+        for (Actor actor : actors) {
+            if (!actor.isDone()) {
+                return false;
+            }
+        }
+        return chaos.isOver();
     }
 
     private void awaitNothingLeft() {

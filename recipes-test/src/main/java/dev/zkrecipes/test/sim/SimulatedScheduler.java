@@ -9,8 +9,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -25,8 +23,8 @@ public final class SimulatedScheduler implements EngineScheduler {
     private final Simulation simulation;
     private final Consumer<Throwable> onFailure;
     private final RandomGenerator random;
-    private final Set<Alarm> timers = new HashSet<>();
     private final Deque<Runnable> heldUp = new ArrayDeque<>();
+    private int timers;
     private long pausedUntil;
     private long lastTask;
     private boolean running;
@@ -69,7 +67,7 @@ public final class SimulatedScheduler implements EngineScheduler {
      * @return their number
      */
     public int timers() {
-        return timers.size();
+        return closed ? 0 : timers;
     }
 
     /**
@@ -145,7 +143,7 @@ public final class SimulatedScheduler implements EngineScheduler {
     @Override
     public Timer schedule(Duration delay, Runnable task) {
         Alarm alarm = new Alarm(task);
-        timers.add(alarm);
+        timers++;
         alarm.event = planHere(simulation.now() + delay.toNanos(), alarm);
         return alarm;
     }
@@ -169,10 +167,12 @@ public final class SimulatedScheduler implements EngineScheduler {
 
         @Override
         public void cancel() {
-            over = true;
-            timers.remove(this);
-            if (event != null) {
-                event.cancel();
+            if (!over) {
+                over = true;
+                timers--;
+                if (event != null) {
+                    event.cancel();
+                }
             }
         }
     }
@@ -229,9 +229,6 @@ public final class SimulatedScheduler implements EngineScheduler {
 
     @Override
     public void close() {
-        simulation.plan(Math.max(lastTask, simulation.now()), () -> {
-            closed = true;
-            Set.copyOf(timers).forEach(Alarm::cancel);
-        });
+        simulation.plan(Math.max(lastTask, simulation.now()), () -> closed = true);
     }
 }
