@@ -95,6 +95,9 @@ final class Attempt implements Acquisition, SessionObserver, SessionSource.User,
 
     @Override
     public boolean giveUp() {
+        if (outcome.isDone()) {
+            return false; // it has ended or is about to
+        }
         boolean first = outcome.completeExceptionally(new CancellationException());
         client.scheduler().execute(this::endQuietly);
         return first;

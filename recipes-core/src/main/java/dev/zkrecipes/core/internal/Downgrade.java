@@ -67,6 +67,9 @@ final class Downgrade implements Acquisition, SessionObserver {
 
     @Override
     public boolean giveUp() {
+        if (outcome.isDone()) {
+            return false; // it has ended or is about to
+        }
         boolean first = outcome.completeExceptionally(new CancellationException());
         client.scheduler().execute(() -> end(() -> {}));
         return first;

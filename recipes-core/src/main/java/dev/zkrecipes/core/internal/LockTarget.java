@@ -41,11 +41,11 @@ public final class LockTarget {
         this.options = options;
         this.ownAcl = options.acl();
         this.nodeName = driver.nodeName();
-        Preconditions.checkArgument(
-                NODE_NAME.matcher(nodeName).matches(),
-                "node name \"%s\" of %s must be letters, digits, '.', '_' or '~' and end in '-' or '_'",
-                Printable.of(nodeName),
-                driver.getClass().getName());
+        if (!NODE_NAME.matcher(nodeName).matches()) {
+            throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "
+                    + driver.getClass().getName()
+                    + " must be letters, digits, '.', '_' or '~' and end in '-' or '_'");
+        }
         Preconditions.checkArgument(
                 driver.parse(lastName()).isPresent(),
                 "%s does not recognise its own node name %s",

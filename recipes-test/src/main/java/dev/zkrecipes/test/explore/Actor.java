@@ -245,7 +245,7 @@ final class Actor {
         List<Lease> holds = new ArrayList<>(first.stream().toList());
         try {
             granted(holds.get(0));
-            scheduler.sleep(duration(32));
+            scheduler.sleep(duration(96));
             Optional<Lease> second = locks.get(nesting.inner()).tryAcquire(Duration.ofMinutes(5));
             second.ifPresent(lease -> {
                 holds.add(lease);

@@ -94,7 +94,8 @@ final class Chaos {
     private void onSomeNode(boolean delete) {
         List<Place> nodes = new ArrayList<>(schedule.lockNodes());
         if (!nodes.isEmpty()) {
-            String path = nodes.get(choices().next(nodes.size())).path();
+            boolean first = choices().chance(500); // it is likely to hold
+            String path = nodes.get(first ? 0 : choices().next(nodes.size())).path();
             if (delete) {
                 schedule.judge().deletedByOperator(path);
                 ensemble.deleteNode(path);
