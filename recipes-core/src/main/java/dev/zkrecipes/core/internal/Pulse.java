@@ -14,10 +14,12 @@ import org.jspecify.annotations.Nullable;
  * late.
  *
  * <p>What a committed write says about the session's end depends on it. The leader's clock for a session is moved on by
- * what the client's server reports every half tick. A client that runs pings often enough for that clock to be less than
- * T/3 and half a tick behind; one that was stopped did not ping, and the leader may end the session before the next report
- * tells it of the write. So until a report must have passed, such a write proves only what one at the beginning of the stop
- * would have. Confined to the engine thread.
+ * what the client's server reports every half tick. A client that runs pings often enough for that clock to be well ahead
+ * when a write comes; one that was stopped did not ping, and the leader may end the session between the write and the
+ * report that tells of it. So such a write proves only what one at the beginning of the stop would have, until the server
+ * must have heard and reported something of the session: half a tick after the first answer to something that was sent
+ * since, or, as a client gives up a connection on which it hears nothing for 2/3 T, a whole T after the stop. Confined to
+ * the engine thread.
  */
 final class Pulse {
     private final EngineScheduler scheduler;
@@ -66,7 +68,7 @@ final class Pulse {
     private void beat() {
         long now = scheduler.nanoTime();
         if (now - lastBeat > Math.max(stopLength(), period + stopLength() / 4)) {
-            boolean another = !stopped || lastBeat - resumedAt >= reportDue();
+            boolean another = !stopped || lastBeat - resumedAt >= timeoutNanos.getAsLong();
             stoppedAt = another ? lastBeat : stoppedAt;
             resumedAt = now;
             stopped = true;
@@ -84,15 +86,39 @@ final class Pulse {
         return timeoutNanos.getAsLong() / 4;
     }
 
-    /**
-     * The time as of which a committed write proves the session.
-     *
-     * @param sentAt when it was sent
-     * @return the same, or the beginning of a stop that was over only just before
-     */
-    long provenAsOf(long sentAt) {
-        beat();
-        boolean afterStop = stopped && sentAt - stoppedAt > stopLength();
-        return afterStop && sentAt - resumedAt < reportDue() ? stoppedAt : sentAt;
+    /** What was heard of one session since the last stop. */
+    final class Contact {
+        private boolean answered;
+        private long answeredAfter;
+        private long answeredAt;
+
+        /**
+         * The time as of which a committed write proves the session. To be asked for each whose answer comes.
+         *
+         * @param sentAt when it was sent
+         * @return the same, or the beginning of a stop that was over only just before
+         */
+        long provenAsOf(long sentAt) {
+            beat();
+            boolean afterStop = stopped && sentAt - stoppedAt > stopLength();
+            if (!afterStop || sentAt - resumedAt >= timeoutNanos.getAsLong() || isReportedBefore(sentAt)) {
+                return sentAt;
+            }
+            noteAnswer(sentAt);
+            return stoppedAt;
+        }
+
+        private boolean isReportedBefore(long sentAt) {
+            return answered && answeredAfter == resumedAt && sentAt - answeredAt >= reportDue();
+        }
+
+        private void noteAnswer(long sentAt) {
+            boolean first = !answered || answeredAfter != resumedAt;
+            if (first && sentAt - resumedAt >= 0) {
+                answered = true;
+                answeredAfter = resumedAt;
+                answeredAt = lastBeat;
+            }
+        }
     }
 }

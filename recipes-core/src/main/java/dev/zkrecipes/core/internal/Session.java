@@ -32,7 +32,7 @@ import org.apache.zookeeper.OpResult.ErrorResult;
 final class Session {
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
-    private final Pulse pulse;
+    private final Pulse.Contact contact;
     private final ZooKeeperOperations operations;
     private final WatchRegistry watches;
     private final LeaseKeeper leases;
@@ -47,7 +47,13 @@ final class Session {
     private volatile long timeoutNanos;
     private volatile Proof proof;
 
-    /** When the last committed write was sent, and whether the connection has stood since. */
+    /**
+     * What committed writes have proven.
+     *
+     * @param sentAt when the last of them was sent
+     * @param asOf what it counts as: the same, or earlier
+     * @param connected whether the connection has stood since
+     */
     private record Proof(long sentAt, long asOf, boolean connected) {}
 
     /**
@@ -63,7 +69,7 @@ final class Session {
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
         this.retryDelay = retryDelay;
-        this.pulse = pulse;
+        this.contact = pulse.new Contact();
         this.onState = onState;
         this.proof = new Proof(scheduler.nanoTime(), scheduler.nanoTime(), false);
         this.operations = factory.open(this::become);
@@ -131,7 +137,9 @@ final class Session {
         Proof old = proof;
         boolean afterReconnect = isConnected() && sentAt - connectedAt >= 0;
         if (sentAt - old.sentAt() >= 0) {
-            proof = new Proof(sentAt, pulse.provenAsOf(sentAt), afterReconnect || old.connected());
+            long asOf = contact.provenAsOf(sentAt);
+            // What was proven before still is, if this one proves less.
+            proof = new Proof(sentAt, asOf - old.asOf() > 0 ? asOf : old.asOf(), afterReconnect || old.connected());
         }
     }
 

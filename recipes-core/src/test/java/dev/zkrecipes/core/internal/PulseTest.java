@@ -17,6 +17,8 @@ class PulseTest {
     private final AtomicLong timeoutNanos = new AtomicLong(TIMEOUT.toNanos());
     private final Pulse pulse = new Pulse(scheduler, timeoutNanos::get);
 
+    private final Pulse.Contact contact = pulse.new Contact();
+
     @BeforeEach
     void begin() {
         pulse.begin();
@@ -27,7 +29,7 @@ class PulseTest {
     }
 
     private void assertProvenAsOfNow() {
-        assertThat(pulse.provenAsOf(now())).isEqualTo(now());
+        assertThat(contact.provenAsOf(now())).isEqualTo(now());
     }
 
     @Test
@@ -39,16 +41,67 @@ class PulseTest {
     }
 
     @Test
-    void stoppedProcess_provesAsOfTheStop_untilAReportMustHavePassed() {
+    void stoppedProcess_provesAsOfTheStop_untilAReportOfAnAnswerMustHavePassed() {
         scheduler.advance(Duration.ofSeconds(3));
         long stop = now();
         scheduler.stop(Duration.ofSeconds(20));
-        assertThat(pulse.provenAsOf(now())).isEqualTo(stop);
-        assertThat(pulse.provenAsOf(stop)).as("sent before the stop").isEqualTo(stop);
+        assertThat(contact.provenAsOf(stop)).as("sent before the stop").isEqualTo(stop);
+        // On a line that is dead, nothing reaches the server, however long the process runs already.
+        scheduler.advance(Duration.ofSeconds(20));
+        assertThat(contact.provenAsOf(now() - 1)).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(11));
-        assertThat(pulse.provenAsOf(now())).isEqualTo(stop);
+        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
         scheduler.advance(Duration.ofSeconds(2));
         assertProvenAsOfNow();
+    }
+
+    @Test
+    void answerToWhatWasSentEarlier_doesNotCount() {
+        scheduler.advance(Duration.ofSeconds(3));
+        long stop = now();
+        scheduler.stop(Duration.ofSeconds(20));
+        pulse.begin();
+        assertThat(contact.provenAsOf(now() - Duration.ofSeconds(1).toNanos())).isEqualTo(stop);
+        scheduler.advance(Duration.ofSeconds(13));
+        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        scheduler.advance(Duration.ofSeconds(13));
+        assertProvenAsOfNow();
+    }
+
+    @Test
+    void eachSession_hasToBeHeardOf() {
+        Pulse.Contact other = pulse.new Contact();
+        scheduler.advance(Duration.ofSeconds(3));
+        long stop = now();
+        scheduler.stop(Duration.ofSeconds(20));
+        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        scheduler.advance(Duration.ofSeconds(13));
+        assertProvenAsOfNow();
+        assertThat(other.provenAsOf(now())).isEqualTo(stop);
+    }
+
+    @Test
+    void sessionWithoutAnAnswer_isTakenForHeardOfAfterAWholeTimeout() {
+        scheduler.advance(Duration.ofSeconds(3));
+        scheduler.stop(Duration.ofSeconds(20));
+        pulse.begin();
+        scheduler.advance(TIMEOUT);
+        assertProvenAsOfNow();
+    }
+
+    @Test
+    void nextStop_countsForItself_unlessItFollowsSoon() {
+        scheduler.advance(Duration.ofSeconds(3));
+        long stop = now();
+        scheduler.stop(Duration.ofSeconds(20));
+        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        scheduler.advance(Duration.ofSeconds(40));
+        scheduler.stop(Duration.ofSeconds(20));
+        assertThat(contact.provenAsOf(now())).isEqualTo(stop);
+        scheduler.advance(TIMEOUT);
+        long next = now();
+        scheduler.stop(Duration.ofSeconds(20));
+        assertThat(contact.provenAsOf(now())).isEqualTo(next);
     }
 
     @Test
@@ -60,7 +113,7 @@ class PulseTest {
         scheduler.advance(Duration.ofSeconds(1));
         assertProvenAsOfNow();
         scheduler.stop(Duration.ofSeconds(1));
-        assertThat(pulse.provenAsOf(now())).isLessThan(now());
+        assertThat(contact.provenAsOf(now())).isLessThan(now());
     }
 
     @Test
