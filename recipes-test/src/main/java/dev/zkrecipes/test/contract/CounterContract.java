@@ -5,59 +5,26 @@ package dev.zkrecipes.test.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.WithZooKeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The counter that ZooKeeper numbers the nodes of a lock from is started anew long before numbers repeat. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 100)
-public abstract class CounterContract {
+public abstract class CounterContract extends OwnStage {
     private static final int OLD = 1 << 30;
     private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
     private static final int STUCK = Integer.MAX_VALUE;
     private static final int LOW = 100;
 
-    private EmbeddedZooKeeper server;
-    private Contenders contenders;
-    private Scene scene;
-    private InterProcessLock lock;
-
     /** For the test of a recipe. */
     protected CounterContract() {}
-
-    /**
-     * The recipe under test.
-     *
-     * @return the same at each call
-     */
-    protected abstract Recipe recipe();
-
-    @BeforeEach
-    void open(EmbeddedZooKeeper started) throws InterruptedException {
-        server = started;
-        contenders = Contenders.open(server, recipe());
-        scene = Scene.of(contenders);
-        lock = scene.lock;
-    }
-
-    @AfterEach
-    void close() {
-        contenders.close();
-    }
 
     private List<String> queues() {
         return recipe().queues().stream().map(scene.path::concat).toList();

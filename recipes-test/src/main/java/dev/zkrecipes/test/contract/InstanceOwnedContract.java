@@ -7,12 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.RequestCounts;
-import java.time.Duration;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lock that belongs to the instance: {@link Ownership#INSTANCE}. */
-public abstract class InstanceOwnedContract extends Stage {
+public abstract class InstanceOwnedContract extends AnyThreadContract {
 
     /** For the test of a recipe. */
     protected InstanceOwnedContract() {}
@@ -27,17 +25,6 @@ public abstract class InstanceOwnedContract extends Stage {
         assertThat(scene.lock.isHeldByCurrentThread()).isTrue();
         assertThat(scene.rival.tryAcquire()).isEmpty();
         first.close();
-        scene.assertNothingLeft();
-    }
-
-    @Test
-    @Tag("H61")
-    void lease_isClosedByAnyThread() throws InterruptedException {
-        Lease lease = scene.lock.acquire();
-        workers.start("another", lease::close);
-        workers.join(Duration.ofSeconds(20));
-        assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
-        lease.close();
         scene.assertNothingLeft();
     }
 }

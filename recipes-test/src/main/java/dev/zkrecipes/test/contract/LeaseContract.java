@@ -7,64 +7,32 @@ import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A lease knows how it stands: while it is held for long, without a connection, without its node. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 100)
-public abstract class LeaseContract {
+public abstract class LeaseContract extends OwnStage {
     private static final Duration SHORT = Duration.ofSeconds(2);
     /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
 
-    private EmbeddedZooKeeper server;
-    private Contenders contenders;
-    private Scene scene;
-    private InterProcessLock lock;
-
     /** For the test of a recipe. */
     protected LeaseContract() {}
 
-    /**
-     * The recipe under test.
-     *
-     * @return the same at each call
-     */
-    protected abstract Recipe recipe();
-
-    @BeforeEach
-    void take(EmbeddedZooKeeper started) throws InterruptedException {
-        server = started;
-        open(SHORT);
-    }
-
-    private void open(Duration session) throws InterruptedException {
-        contenders = Contenders.open(server, recipe(), session);
-        scene = Scene.of(contenders);
-        lock = scene.lock;
-    }
-
-    @AfterEach
-    void close() {
-        contenders.close();
+    @Override
+    Duration sessionTimeout() {
+        return SHORT;
     }
 
     @Test
@@ -113,8 +81,7 @@ public abstract class LeaseContract {
     @Test
     @Tag("H07")
     void disconnect_suspendsTheLeaseUntilACommittedCheck() throws InterruptedException {
-        contenders.close();
-        open(LONG);
+        reopen(LONG);
         Lease held = lock.acquire();
         assertThat(held.state()).isEqualTo(LeaseState.HELD);
         contenders.proxy.refuse();

@@ -7,56 +7,23 @@ import static dev.zkrecipes.test.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Once the server has ended the session, every question is answered with the loss, and the holds are counted down. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@WithZooKeeper(tickTimeMillis = 100)
-public abstract class LossContract {
-    private EmbeddedZooKeeper server;
-    private Contenders contenders;
-    private Scene scene;
-    private InterProcessLock lock;
-
+public abstract class LossContract extends OwnStage {
     /** For the test of a recipe. */
     protected LossContract() {}
-
-    /**
-     * The recipe under test.
-     *
-     * @return the same at each call
-     */
-    protected abstract Recipe recipe();
-
-    @BeforeEach
-    void open(EmbeddedZooKeeper started) throws InterruptedException {
-        server = started;
-        contenders = Contenders.open(server, recipe());
-        scene = Scene.of(contenders);
-        lock = scene.lock;
-    }
-
-    @AfterEach
-    void close() {
-        contenders.close();
-    }
 
     @Test
     @Tag("H02")

@@ -7,13 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.RequestCounts;
-import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lock whose holds belong to nobody: {@link Ownership#NOBODY}. */
-public abstract class UnownedContract extends Stage {
+public abstract class UnownedContract extends AnyThreadContract {
 
     /** For the test of a recipe. */
     protected UnownedContract() {}
@@ -29,17 +27,6 @@ public abstract class UnownedContract extends Stage {
         assertThat(scene.lock.isHeldByCurrentThread()).isTrue();
         assertThat(scene.rival.tryAcquire()).isEmpty();
         first.close();
-        scene.assertNothingLeft();
-    }
-
-    @Test
-    @Tag("H61")
-    void lease_isClosedByAnyThread() throws InterruptedException {
-        Lease lease = scene.lock.acquire();
-        workers.start("another", lease::close);
-        workers.join(Duration.ofSeconds(20));
-        assertThat(scene.lock.isAcquiredInThisProcess()).isFalse();
-        lease.close();
         scene.assertNothingLeft();
     }
 }

@@ -31,7 +31,7 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
         SimulatedSession session = new SimulatedSession(ensemble, this, states);
         newest = session;
         opened++;
-        return session;
+        return new SimulatedHandle(session, ensemble.timeout());
     }
 
     SimulatedScheduler scheduler() {
@@ -61,7 +61,7 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
      * @return the id; 0 before the first connection
      */
     public long sessionId() {
-        return newest == null ? 0 : newest.sessionId();
+        return newest == null ? 0 : newest.id();
     }
 
     /**

@@ -4,7 +4,8 @@
 package dev.zkrecipes.test.sim;
 
 import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.NodeEvent;
+import dev.zkrecipes.core.spi.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,22 +14,17 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ZooKeeper handle: its requests, its watches, and its connection, as ZooKeeper's own client keeps them. What is said
- * here of connections happens on the handle's own threads; the engine is told in order on its thread.
+ * The client's side of one session: its connections, the requests on their way, and the watches, as ZooKeeper's own client
+ * keeps them. What is said here of connections happens on the handle's own threads; the engine is told in order on its
+ * thread.
  */
-final class SimulatedSession implements ZooKeeperOperations {
+final class SimulatedSession {
     private final SimulatedZooKeeper ensemble;
     private final Simulation simulation;
     private final SimulatedProcess process;
@@ -62,6 +58,10 @@ final class SimulatedSession implements ZooKeeperOperations {
 
     SimulatedScheduler scheduler() {
         return scheduler;
+    }
+
+    long id() {
+        return sessionId;
     }
 
     int watchCount() {
@@ -259,7 +259,7 @@ final class SimulatedSession implements ZooKeeperOperations {
 
     // ---- Requests.
 
-    private void submit(Request<?> request) {
+    void submit(Request<?> request) {
         if (state.isFinal()) {
             request.fail(Code.SESSIONEXPIRED, scheduler::execute);
         } else if (state == State.CONNECTED) {
@@ -296,131 +296,25 @@ final class SimulatedSession implements ZooKeeperOperations {
         }
     }
 
-    @Override
-    public State initialState() {
-        return State.CONNECTING;
+    void addWatch(String path, Consumer<NodeEvent> watch) {
+        if (!state.isFinal()) {
+            watches.computeIfAbsent(path, key -> new LinkedHashSet<>()).add(watch);
+        }
     }
 
-    @Override
-    public long sessionId() {
-        return sessionId;
-    }
-
-    @Override
-    public Duration sessionTimeout() {
-        return ensemble.timeout();
-    }
-
-    @Override
-    public Optional<ZooKeeper> handle() {
-        return Optional.empty();
-    }
-
-    @Override
-    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        submit(Request.write(
-                "create " + prefix,
-                draft -> {
-                    Code code = draft.create(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL);
-                    return code == Code.OK
-                            ? Answer.ok(new Created(draft.created(), draft.stat(draft.created())))
-                            : Answer.failed(code);
-                },
-                reply));
-    }
-
-    @Override
-    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        submit(Request.write(
-                "create container " + path,
-                draft -> answer(draft.create(path, new byte[0], acl, CreateMode.CONTAINER), path),
-                reply));
-    }
-
-    @Override
-    public void delete(String path, Consumer<Answer<String>> reply) {
-        submit(Request.write("delete " + path, draft -> answer(draft.delete(path, -1), path), reply));
-    }
-
-    @Override
-    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        List<Op> all = List.copyOf(operations);
-        submit(
-                Operations.areReads(all)
-                        ? Request.read(
-                                "read " + all.size(), (server, asker) -> Operations.read(server.tree(), all), reply)
-                        : Request.write("multi of " + all.size(), draft -> Operations.write(draft, all), reply));
-    }
-
-    @Override
-    public void children(String path, Consumer<Answer<Children>> reply) {
-        submit(Request.read(
-                "list " + path,
-                (server, asker) -> {
-                    TreeNode node = server.tree().get(path);
-                    return node == null
-                            ? Answer.failed(Code.NONODE)
-                            : Answer.ok(new Children(server.tree().children(path), node.stat()));
-                },
-                reply));
-    }
-
-    @Override
-    public void read(String path, Consumer<Answer<Content>> reply) {
-        submit(Request.read("read " + path, (server, asker) -> content(server, path), reply));
-    }
-
-    @Override
-    public void acl(String path, Consumer<Answer<Access>> reply) {
-        submit(Request.read(
-                "read the ACL of " + path,
-                (server, asker) -> {
-                    TreeNode node = server.tree().get(path);
-                    return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Access(node.acl(), node.stat()));
-                },
-                reply));
-    }
-
-    @Override
-    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        submit(Request.read(
-                "watch " + path,
-                (server, asker) -> {
-                    Answer<Content> answer = content(server, path);
-                    if (answer.isOk()) {
-                        server.watch(path, asker);
-                    }
-                    return answer;
-                },
-                answer -> {
-                    if (answer.isOk() && !state.isFinal()) {
-                        watches.computeIfAbsent(path, key -> new LinkedHashSet<>())
-                                .add(watch);
-                    }
-                },
-                reply));
-    }
-
-    /**
-     * The server is asked whether it has such a watch, which removes nothing there; then the client forgets it and says so
-     * to the watch, which takes it for a change.
-     */
-    @Override
-    public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        submit(Request.ownRead("drop the watch of " + path, (server, asker) -> Answer.ok(path), answer -> {
-            Set<Consumer<NodeEvent>> left = watches.get(path);
-            if (left != null && left.remove(watch)) {
-                if (left.isEmpty()) {
-                    watches.remove(path);
-                }
-                scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
+    /** The handle forgets the watch and says so to it, which takes it for a change. */
+    void dropWatch(String path, Consumer<NodeEvent> watch) {
+        Set<Consumer<NodeEvent>> left = watches.get(path);
+        if (left != null && left.remove(watch)) {
+            if (left.isEmpty()) {
+                watches.remove(path);
             }
-        }));
+            scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
+        }
     }
 
     /** Says so to the server if it can, and waits for nothing. */
-    @Override
-    public void close() {
+    void close() {
         if (state.isFinal()) {
             return;
         }
@@ -444,14 +338,5 @@ final class SimulatedSession implements ZooKeeperOperations {
         state = State.CLOSED;
         failAll(Code.SESSIONEXPIRED);
         watches.clear();
-    }
-
-    private static Answer<String> answer(Code code, String path) {
-        return code == Code.OK ? Answer.ok(path) : Answer.failed(code);
-    }
-
-    private static Answer<Content> content(SimulatedServer server, String path) {
-        TreeNode node = server.tree().get(path);
-        return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Content(node.data(), node.stat()));
     }
 }
