@@ -7,8 +7,10 @@ import dev.zkrecipes.core.spi.EngineScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +20,7 @@ import java.util.random.RandomGenerator;
 final class ManualScheduler implements EngineScheduler {
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
+    private final List<Duration> delays = new ArrayList<>();
     private final Random random = new Random(1);
     private long now;
     private boolean running;
@@ -56,6 +59,11 @@ final class ManualScheduler implements EngineScheduler {
         return later.size();
     }
 
+    /** Of all timers that were ever set. */
+    List<Duration> delays() {
+        return delays;
+    }
+
     @Override
     public long nanoTime() {
         return now;
@@ -76,6 +84,7 @@ final class ManualScheduler implements EngineScheduler {
     public Timer schedule(Duration delay, Runnable task) {
         Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
         later.add(scheduled);
+        delays.add(delay);
         return () -> later.remove(scheduled);
     }
 
