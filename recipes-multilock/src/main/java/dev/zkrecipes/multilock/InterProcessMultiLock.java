@@ -45,7 +45,9 @@ import java.util.Set;
  * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. Nothing is waited for
  * while anything is held: one member is waited for, the others are tried; if one is busy, all are given back, and after a
  * pause the busy one is waited for first. So such a multi-lock has no place in a queue and may be overtaken for long under
- * load. Its {@link #acquireAsync()} is not supported: the leases of such members belong to the thread that tries them.
+ * load. A member whose client has no connection is waited for like a busy one; only {@link #tryAcquire()} fails then. Its
+ * {@link #acquireAsync()} is not supported: the leases of such members belong to the thread that tries them. Two members
+ * on one path, by clients of one ensemble, are one lock: such a request never gets both.
  *
  * <p><b>Fairness:</b> that of the members, if all entered together. <b>Re-entrancy:</b> as a whole; a thread that holds the
  * multi-lock holds each member, so a re-entrant member lets it in again, too. <b>Ownership:</b> a hold belongs to its
@@ -53,7 +55,7 @@ import java.util.Set;
  * gives back the others.
  *
  * <p><b>Fencing:</b> one token, if all members entered together; else one for each path:
- * {@link dev.zkrecipes.core.Lease#fencingTokens()}. {@link dev.zkrecipes.core.Lease#guards()} has a check for each member.
+ * {@link dev.zkrecipes.core.Lease#fencingTokens()}, for which the paths must differ. {@link dev.zkrecipes.core.Lease#guards()} has a check for each member.
  *
  * <p>Instances are thread-safe.
  */

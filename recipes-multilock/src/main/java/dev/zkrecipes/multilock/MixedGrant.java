@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.multilock;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
@@ -10,8 +11,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -19,10 +22,36 @@ import org.jspecify.annotations.Nullable;
 final class MixedGrant {
     private final String path;
     private final List<Lease> leases;
+    private final Set<MixedLease> holds = ConcurrentHashMap.newKeySet();
+    private volatile boolean lost;
 
-    MixedGrant(String path, List<Lease> leases) {
+    private MixedGrant(String path, List<Lease> leases) {
         this.path = path;
         this.leases = List.copyOf(leases);
+    }
+
+    /** Stands on these leases, which tell of a loss on the callback executors of their clients. */
+    static MixedGrant on(String path, List<Lease> leases) {
+        MixedGrant grant = new MixedGrant(path, leases);
+        grant.leases.forEach(lease -> lease.onLost(grant::tellHolds));
+        return grant;
+    }
+
+    private void tellHolds() {
+        lost = true;
+        holds.forEach(MixedLease::onGrantLost);
+    }
+
+    /** Tells the hold of a loss, unless it is detached before. */
+    void attach(MixedLease hold) {
+        holds.add(hold);
+        if (lost) {
+            hold.onGrantLost();
+        }
+    }
+
+    void detach(MixedLease hold) {
+        holds.remove(hold);
     }
 
     String path() {
@@ -49,7 +78,14 @@ final class MixedGrant {
 
     Map<String, Long> fencingTokens() {
         Map<String, Long> tokens = new TreeMap<>();
-        leases.forEach(lease -> tokens.putAll(lease.fencingTokens()));
+        for (Lease lease : leases) {
+            lease.fencingTokens().forEach((member, token) -> {
+                if (tokens.put(member, token) != null) {
+                    throw new IllegalStateException("two members of the multi-lock " + path + " have the path " + member
+                            + ", so a path does not tell whose token it is: give the members different paths");
+                }
+            });
+        }
         return Map.copyOf(tokens);
     }
 
@@ -69,21 +105,26 @@ final class MixedGrant {
 
     /** Closes all, the last one first, whatever becomes of one of them. */
     static void giveBack(List<Lease> leases) {
-        RuntimeException first = null;
+        Throwable first = null;
         for (int i = leases.size() - 1; i >= 0; i--) {
             try {
                 leases.get(i).close();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 first = with(first, e);
             }
         }
         if (first != null) {
-            throw first;
+            Throwables.throwIfUnchecked(first);
         }
     }
 
     /** Closes all without waiting. */
     CompletableFuture<Void> giveBackAsync() {
+        return giveBackAsync(leases);
+    }
+
+    /** The same for leases that are no grant yet. */
+    static CompletableFuture<Void> giveBackAsync(List<Lease> leases) {
         return CompletableFuture.allOf(
                 leases.stream().map(MixedGrant::closeAsync).toArray(CompletableFuture<?>[]::new));
     }
@@ -96,11 +137,14 @@ final class MixedGrant {
         }
     }
 
-    private static RuntimeException with(@Nullable RuntimeException first, RuntimeException next) {
+    /** The first failure, which tells of the next one too. */
+    static Throwable with(@Nullable Throwable first, Throwable next) {
         if (first == null) {
             return next;
         }
-        first.addSuppressed(next);
+        if (first != next) {
+            first.addSuppressed(next);
+        }
         return first;
     }
 }

@@ -6,7 +6,6 @@ package dev.zkrecipes.multilock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.RevocationRequest;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,14 +24,17 @@ final class MixedLease implements Lease {
     private final Thread owner;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
-    private volatile CompletableFuture<Void> givenBack = CompletableFuture.completedFuture(null);
+    private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
 
     MixedLease(MixedGrant grant, MixedHolds holds, Thread owner) {
         this.grant = grant;
         this.holds = holds;
         this.owner = owner;
-        // The leases tell on the callback executors of their clients.
-        grant.leases().forEach(lease -> lease.onLost(() -> ended.complete(LeaseState.LOST)));
+        grant.attach(this);
+    }
+
+    void onGrantLost() {
+        ended.complete(LeaseState.LOST);
     }
 
     MixedGrant grant() {
@@ -55,12 +57,8 @@ final class MixedLease implements Lease {
     @Override
     public long fencingToken() {
         requireNotLost();
-        Set<Long> tokens = new HashSet<>(grant.fencingTokens().values());
-        if (tokens.size() > 1) {
-            throw new IllegalStateException("the members of the multi-lock " + path()
-                    + " were not entered together, so they have no token in common: see fencingTokens()");
-        }
-        return tokens.iterator().next();
+        throw new IllegalStateException("the members of the multi-lock " + path()
+                + " were not entered together, so they have no token in common: see fencingTokens()");
     }
 
     @Override
@@ -138,30 +136,48 @@ final class MixedLease implements Lease {
 
     @Override
     public void close() {
-        if (isLastToClose()) {
-            grant.giveBack();
-        }
+        end(grant::giveBack);
     }
 
     @Override
     public CompletableFuture<Void> closeAsync() {
-        if (isLastToClose()) {
-            givenBack = grant.giveBackAsync();
-        }
+        end(() -> {});
         return givenBack.copy();
     }
 
-    /** Closes the hold; returns whether that was the last one, and this call that closed it. */
-    private boolean isLastToClose() {
+    /**
+     * Closes the hold, once. With the last one on the grant the members are given back.
+     *
+     * @param waiting gives them back and waits for that
+     */
+    private void end(Runnable waiting) {
         if (closedAs.get() == null && owner != Thread.currentThread() && owner.isAlive()) {
             throw new IllegalMonitorStateException("this hold of the multi-lock " + path() + " belongs to thread "
                     + owner.getName() + ", which is alive: only that thread may close it");
         }
         LeaseState last = grant.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
         if (!closedAs.compareAndSet(null, last)) {
-            return false;
+            return;
         }
-        ended.complete(last);
-        return holds.close(this);
+        grant.detach(this);
+        CompletableFuture<Void> gone = CompletableFuture.completedFuture(null);
+        try {
+            if (holds.close(this)) {
+                try {
+                    waiting.run();
+                } finally {
+                    gone = grant.giveBackAsync();
+                }
+            }
+        } finally {
+            var unused = gone.whenComplete((nothing, failure) -> {
+                if (failure == null) {
+                    givenBack.complete(null);
+                } else {
+                    givenBack.completeExceptionally(failure);
+                }
+            });
+            ended.complete(last);
+        }
     }
 }

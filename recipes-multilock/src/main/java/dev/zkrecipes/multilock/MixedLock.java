@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -60,7 +61,15 @@ final class MixedLock implements InterProcessLock {
     @Override
     public Optional<Lease> tryAcquire() {
         Optional<Lease> again = reenter();
-        return again.isPresent() ? again : tryAll(0, new ArrayList<>()).map(this::hold);
+        if (again.isPresent()) {
+            return again;
+        }
+        List<Lease> leases = new ArrayList<>();
+        Optional<Lease> all = tryRest(0, leases, InterProcessLock::tryAcquire);
+        if (all.isEmpty()) {
+            MixedGrant.giveBack(leases);
+        }
+        return all;
     }
 
     private Optional<Lease> acquire(TimeLimit limit) throws InterruptedException {
@@ -79,11 +88,12 @@ final class MixedLock implements InterProcessLock {
                 return Optional.empty();
             }
             List<Lease> leases = new ArrayList<>(List.of(waitedFor.get()));
-            Optional<List<Lease>> all = tryAll(first, leases);
+            Optional<Lease> all = tryRest(first, leases, limit::tryAtOnce);
             if (all.isPresent()) {
-                return all.map(this::hold);
+                return all;
             }
             first = (first + leases.size()) % parts.size(); // the busy one
+            limit.giveBack(leases);
             if (!limit.pause(jittered(pause))) {
                 return Optional.empty();
             }
@@ -96,27 +106,26 @@ final class MixedLock implements InterProcessLock {
     }
 
     /**
-     * Tries the parts from {@code first} on that there is no lease of yet; gives all of them back unless it gets all.
+     * Tries the parts from {@code first} on that there is no lease of yet. Gives all back if anything fails.
      *
-     * @param leases those that are held; afterwards also those that were tried with success, even if they are given back
+     * @param leases those that are held; afterwards also those that were tried with success
+     * @return a hold of all; empty, and the leases are still held, if one of the others is busy
      */
-    private Optional<List<Lease>> tryAll(int first, List<Lease> leases) {
+    private Optional<Lease> tryRest(int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying) {
         try {
             while (leases.size() < parts.size()) {
-                Optional<Lease> lease =
-                        parts.get((first + leases.size()) % parts.size()).tryAcquire();
+                Optional<Lease> lease = trying.apply(parts.get((first + leases.size()) % parts.size()));
                 if (lease.isEmpty()) {
-                    MixedGrant.giveBack(leases);
                     return Optional.empty();
                 }
                 leases.add(lease.get());
             }
-            return Optional.of(leases);
+            return Optional.of(holds.open(MixedGrant.on(path(), leases)));
         } catch (RuntimeException | Error e) {
             try {
                 MixedGrant.giveBack(leases);
-            } catch (RuntimeException failure) {
-                e.addSuppressed(failure);
+            } catch (RuntimeException | Error failure) {
+                var unused = MixedGrant.with(e, failure);
             }
             throw e;
         }
@@ -129,6 +138,7 @@ final class MixedLock implements InterProcessLock {
             held.get().requireNotLost();
             return Optional.of(holds.open(held.get()));
         }
+        parts.forEach(LockInternals::requireNotHeldInPart);
         List<String> heldPaths = parts.stream()
                 .filter(InterProcessLock::isHeldByCurrentThread)
                 .map(InterProcessLock::path)
@@ -139,10 +149,6 @@ final class MixedLock implements InterProcessLock {
                     + " first, or acquire all of them together from the start");
         }
         return Optional.empty();
-    }
-
-    private Lease hold(List<Lease> leases) {
-        return holds.open(new MixedGrant(path(), leases));
     }
 
     @Override

@@ -3,11 +3,19 @@
 
 package dev.zkrecipes.multilock;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.spi.LockInternals;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** How long an acquire may take in all, on the monotonic clock; computed once and used by every wait. */
@@ -31,6 +39,32 @@ final class TimeLimit {
         }
         Duration left = left(end);
         return left.isZero() ? Optional.empty() : lock.tryAcquire(left);
+    }
+
+    /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
+    Optional<Lease> tryAtOnce(InterProcessLock lock) {
+        try {
+            return end == null ? lock.tryAcquire() : LockInternals.tryAtOnce(lock, left(end));
+        } catch (LockConnectionException e) {
+            return Optional.empty(); // to wait for it is to wait for the connection
+        }
+    }
+
+    /** Gives all back, and waits for that as long as the limit allows. */
+    void giveBack(List<Lease> leases) throws InterruptedException {
+        if (end == null) {
+            MixedGrant.giveBack(leases);
+            return;
+        }
+        try {
+            MixedGrant.giveBackAsync(leases).get(left(end).toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            // It goes on; whoever waits for these locks waits for that.
+        } catch (ExecutionException e) {
+            Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
+            Throwables.throwIfUnchecked(cause);
+            throw new LockException("cannot give back what was tried", cause);
+        }
     }
 
     /** Pauses; returns whether any time is left after that. */

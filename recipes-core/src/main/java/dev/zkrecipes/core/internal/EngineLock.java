@@ -94,6 +94,16 @@ public final class EngineLock implements InterProcessLock {
 
     // ---- Acquiring.
 
+    /**
+     * Refuses what the calling thread holds a part of, or holds another way; what it holds as it is, it may acquire again.
+     *
+     * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
+     * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
+     */
+    public void requireNotHeldInPart() {
+        var unused = holds.toReenter();
+    }
+
     @Override
     public Lease acquire() throws InterruptedException {
         Blocking.requireMayBlock(client);
@@ -112,17 +122,23 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
+        return tryAtOnce(client.requestTimeout());
+    }
+
+    /** The same with another limit than the request time-out, if that is shorter. */
+    public Optional<Lease> tryAtOnce(Duration limit) {
+        Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
         Blocking.requireMayBlock(client);
         Lease again = reenter();
         if (again != null) {
             return Optional.of(again);
         }
         Acquisition attempt = begin(Mode.TRY);
-        Deadline deadline = Deadline.after(client.requestTimeout(), client.scheduler());
+        Deadline deadline = Deadline.after(atMost, client.scheduler());
         Optional<Optional<List<Grant>>> outcome =
                 Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
         if (outcome.isEmpty() && attempt.giveUp()) {
-            throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
+            throw new LockConnectionException("no answer from ZooKeeper within " + atMost
                     + ", so it is not known whether the lock " + path() + " is free; try again");
         }
         return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))

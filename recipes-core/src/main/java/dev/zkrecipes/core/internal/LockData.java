@@ -138,7 +138,7 @@ final class LockData {
         if (found.size() == targets.all().size()) {
             return found;
         }
-        if (!targets.isSingle()) {
+        if (targets.isTogether()) {
             requireNoneHeldOf(targets);
         }
         return null;

@@ -19,12 +19,14 @@ final class LockTargets {
 
     private final List<LockTarget> all;
     private final LockOptions options;
+    private final boolean together;
     private final String path;
     private final Lists.Query query;
 
-    private LockTargets(List<LockTarget> all, LockOptions options) {
+    private LockTargets(List<LockTarget> all, LockOptions options, boolean together) {
         this.all = all;
         this.options = options;
+        this.together = together;
         this.path = all.stream().map(LockTarget::path).collect(Collectors.joining(","));
         this.query = new Lists.Query(all.stream()
                 .map(target -> new Lists.Part(target.path(), needsData(target, all)))
@@ -37,7 +39,7 @@ final class LockTargets {
     }
 
     static LockTargets of(LockTarget target) {
-        return new LockTargets(List.of(target), target.options());
+        return new LockTargets(List.of(target), target.options(), false);
     }
 
     /**
@@ -73,7 +75,7 @@ final class LockTargets {
                 "paths of %s characters in all; the most that enter at once are %s",
                 characters,
                 MOST_PATH_CHARACTERS);
-        return new LockTargets(List.copyOf(targets), options);
+        return new LockTargets(List.copyOf(targets), options, true);
     }
 
     EngineClient client() {
@@ -82,6 +84,11 @@ final class LockTargets {
 
     List<LockTarget> all() {
         return all;
+    }
+
+    /** Whether they are asked for as several, of which there may be just one. */
+    boolean isTogether() {
+        return together;
     }
 
     boolean isSingle() {

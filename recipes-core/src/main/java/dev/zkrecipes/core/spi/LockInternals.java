@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.EngineClient;
@@ -13,6 +14,7 @@ import dev.zkrecipes.core.internal.LockModes;
 import dev.zkrecipes.core.internal.LockPath;
 import dev.zkrecipes.core.internal.LockTarget;
 import dev.zkrecipes.core.internal.PathQueries;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -154,8 +156,8 @@ public final class LockInternals {
      * that any two such requests stand in the same order on every path that they share.
      *
      * <p>A thread that holds all members, together or each by itself, holds them once more at once. A request of which the
-     * thread holds some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}: it could wait
-     * for itself.
+     * thread holds some members but not all, or one in another mode or by another lock on the same path, is refused with
+     * {@link dev.zkrecipes.core.LockRefusedException}: it could wait for itself.
      *
      * @param members locks made by {@code LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a path
      *     of its own
@@ -180,6 +182,37 @@ public final class LockInternals {
         return unwrap(lock) instanceof EngineLock engine && engine.isSingle()
                 ? Optional.of(engine.client())
                 : Optional.empty();
+    }
+
+    /**
+     * Refuses, without asking ZooKeeper, what the calling thread must not wait for, as it would wait for itself: several
+     * locks {@link #together} of which it holds some, or one of them another way. For a lock that waits for one of its
+     * parts while others are free.
+     *
+     * @param lock any lock; one that is not of the engine is not refused
+     * @throws dev.zkrecipes.core.LockLostException if what the thread holds of it is lost
+     * @throws dev.zkrecipes.core.LockRefusedException if the thread would wait for itself
+     */
+    public static void requireNotHeldInPart(InterProcessLock lock) {
+        if (unwrap(lock) instanceof EngineLock engine) {
+            engine.requireNotHeldInPart();
+        }
+    }
+
+    /**
+     * {@link InterProcessLock#tryAcquire()}, which takes up to the request time-out when the server does not answer, within a
+     * shorter time.
+     *
+     * @param lock any lock; the limit has no effect on one that is not of the engine
+     * @param atMost how long to wait for an answer; the request time-out, if that is shorter
+     * @return the lease, or empty if the lock is not free
+     * @throws dev.zkrecipes.core.LockConnectionException if that could not be found out in time
+     */
+    public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
+        if (unwrap(lock) instanceof EngineLock engine) {
+            return engine.tryAtOnce(atMost);
+        }
+        return lock.tryAcquire();
     }
 
     /**

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Members of two clients, of which one loses its server; and what a thread must not ask for. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class MixedLockTroubleIT {
+    private static final Duration SESSION = Duration.ofSeconds(12);
+
+    private final String path = "/trouble/" + UUID.randomUUID();
+    private EmbeddedZooKeeper server;
+    private FaultProxy proxy;
+    private ZooKeeperClient near;
+    private ZooKeeperClient far;
+
+    @BeforeEach
+    void connect(EmbeddedZooKeeper started) throws InterruptedException {
+        server = started;
+        proxy = FaultProxy.to(server);
+        near = client(server.connectString());
+        far = client(proxy.connectString());
+        // The paths are there before anything goes wrong.
+        together(mutex(near, "/x"), mutex(near, "/y"), mutex(far, "/z"))
+                .acquire()
+                .close();
+    }
+
+    private static ZooKeeperClient client(String connectString) throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(SESSION)
+                .build();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        return client;
+    }
+
+    private InterProcessLock mutex(ZooKeeperClient client, String name) {
+        return new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned();
+    }
+
+    private static InterProcessMultiLock together(InterProcessLock... members) {
+        return new InterProcessMultiLock(List.of(members));
+    }
+
+    @AfterEach
+    void close() {
+        near.close();
+        far.close();
+        proxy.close();
+    }
+
+    private List<String> nodes() {
+        return List.of("/x", "/y", "/z").stream()
+                .flatMap(name -> server.children(path + name).stream())
+                .toList();
+    }
+
+    @Test
+    @Tag("H37")
+    void partOfAMemberGroupThatIsHeld_isRefusedInWhateverOrder() throws Exception {
+        InterProcessLock x = mutex(near, "/x");
+        InterProcessLock y = mutex(near, "/y");
+        InterProcessLock z = mutex(far, "/z");
+        Lease busy = mutex(near, "/z").acquireAsync().get();
+        Lease held = x.acquire();
+        for (InterProcessMultiLock all : List.of(together(x, y, z), together(z, x, y))) {
+            assertThatThrownBy(() -> all.tryAcquire(Duration.ofSeconds(30)))
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining(path + "/x");
+        }
+        busy.close();
+        held.close();
+    }
+
+    @Test
+    @Tag("H37")
+    void memberThatIsHeldByAnotherInstance_isRefused() throws Exception {
+        Lease held = mutex(near, "/x").acquire();
+        for (InterProcessMultiLock all :
+                List.of(together(mutex(near, "/x"), mutex(far, "/z")), together(mutex(near, "/x")))) {
+            assertThatThrownBy(() -> all.tryAcquire(Duration.ofSeconds(30))).isInstanceOf(LockRefusedException.class);
+        }
+        held.close();
+    }
+
+    private record Mode(String nodeName) implements LockDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "write-").or(() -> LockNode.parse(childName, "read-"));
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors.get(0));
+        }
+    }
+
+    @Test
+    @Tag("H31")
+    void otherModeThanTheOneThatIsHeld_isRefused() throws Exception {
+        LockInternals.Modes modes =
+                LockInternals.modes(near, path + "/m", new Mode("write-"), new Mode("read-"), LockOptions.defaults());
+        Lease held = modes.exclusive().acquire();
+        for (InterProcessMultiLock all :
+                List.of(together(modes.shared()), together(modes.shared(), mutex(far, "/z")))) {
+            assertThatThrownBy(() -> all.tryAcquire(Duration.ofSeconds(30))).isInstanceOf(LockRefusedException.class);
+        }
+        held.close();
+    }
+
+    @Test
+    @Tag("H33")
+    void deadlineCoversTriesThatAreNotAnswered() throws Exception {
+        InterProcessMultiLock all = together(mutex(near, "/x"), mutex(far, "/z"));
+        proxy.pause();
+        try (Lateness lateness = Lateness.measure()) {
+            long begin = System.nanoTime();
+            assertThat(all.tryAcquire(Duration.ofSeconds(1))).isEmpty();
+            // A try of its own would take the request time-out, T/3.
+            assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                    .isLessThan(Duration.ofSeconds(2).plus(lateness.soFar()));
+        }
+        proxy.resume();
+        await().untilAsserted(() -> assertThat(nodes()).isEmpty());
+    }
+
+    @Test
+    @Tag("H33")
+    void deadlineCoversGivingBack() throws Exception {
+        Lease busy = mutex(near, "/x").acquireAsync().get();
+        InterProcessMultiLock all = together(mutex(far, "/z"), mutex(near, "/x"));
+        InterProcessLock cut = mock(InterProcessLock.class);
+        when(cut.path()).thenReturn("/cut");
+        when(cut.tryAcquire()).thenAnswer(call -> {
+            proxy.pause();
+            return Optional.empty();
+        });
+        try (Lateness lateness = Lateness.measure()) {
+            long begin = System.nanoTime();
+            assertThat(together(mutex(far, "/z"), cut).tryAcquire(Duration.ofSeconds(1)))
+                    .isEmpty();
+            assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                    .isLessThan(Duration.ofSeconds(2).plus(lateness.soFar()));
+        }
+        proxy.resume();
+        await().untilAsserted(() -> assertThat(server.children(path + "/z")).isEmpty());
+        assertThat(all.tryAcquire(Duration.ofMillis(100))).isEmpty();
+        busy.close();
+    }
+
+    @Test
+    @Tag("H25")
+    void memberThatIsDisconnectedForAWhile_isWaitedFor() throws Exception {
+        InterProcessMultiLock all = together(mutex(near, "/x"), mutex(far, "/z"));
+        proxy.refuse();
+        await().until(() -> far.connectionState() != ConnectionState.CONNECTED);
+        long deletes = server.requests().of(RequestType.DELETE);
+        try (Workers workers = new Workers()) {
+            workers.start("asks", () -> all.acquire().close());
+            await().until(() -> server.requests().of(RequestType.DELETE) > deletes); // it gave back what it had
+            proxy.accept();
+            workers.join(Duration.ofSeconds(30));
+        }
+        await().untilAsserted(() -> assertThat(nodes()).isEmpty());
+    }
+
+    @Test
+    @Tag("H42")
+    void holdsThatAreClosed_leaveNoListenerWithTheMembers() throws Exception {
+        Lease foreign = mock(Lease.class);
+        when(foreign.state()).thenReturn(LeaseState.HELD);
+        when(foreign.closeAsync()).thenReturn(CompletableFuture.completedFuture(null));
+        InterProcessLock lender = mock(InterProcessLock.class);
+        when(lender.path()).thenReturn("/foreign");
+        when(lender.tryAcquire()).thenReturn(Optional.of(foreign));
+        InterProcessMultiLock all = together(mutex(near, "/x"), lender);
+        Lease outer = all.acquire();
+        for (int hold = 0; hold < 100; hold++) {
+            all.acquire().close();
+        }
+        verify(foreign, times(1)).onLost(any());
+        outer.close();
+        verify(foreign).close();
+    }
+
+    @Test
+    @Tag("H41")
+    void memberWhoseLeaseCannotBeListenedTo_isGivenBackWithTheOthers() throws Exception {
+        Lease deaf = mock(Lease.class);
+        doThrow(new UnsupportedOperationException("no listeners")).when(deaf).onLost(any());
+        InterProcessLock lender = mock(InterProcessLock.class);
+        when(lender.path()).thenReturn("/foreign");
+        when(lender.tryAcquire()).thenReturn(Optional.of(deaf));
+        InterProcessMultiLock all = together(mutex(near, "/x"), lender);
+        assertThatThrownBy(all::acquire).isInstanceOf(UnsupportedOperationException.class);
+        verify(deaf).close();
+        assertThat(nodes()).isEmpty();
+        assertThatThrownBy(all::tryAcquire).isInstanceOf(UnsupportedOperationException.class);
+        assertThat(nodes()).isEmpty();
+    }
+
+    @Test
+    void tokensOfMembersWithOnePath_areNotMixedUp() {
+        Lease one = mock(Lease.class);
+        Lease other = mock(Lease.class);
+        when(one.fencingTokens()).thenReturn(Map.of("/x", 1L));
+        when(other.fencingTokens()).thenReturn(Map.of("/x", 2L));
+        MixedGrant grant = MixedGrant.on("/x,/x", List.of(one, other));
+        assertThatThrownBy(grant::fencingTokens)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("have the path /x");
+    }
+
+    @Test
+    void closeAsyncAfterClose_isDoneWhenTheNodesAreGone() throws Exception {
+        Lease lease = together(mutex(near, "/x"), mutex(far, "/z")).acquire();
+        proxy.pause();
+        lease.close();
+        CompletableFuture<Void> gone = lease.closeAsync();
+        assertThat(gone).isNotDone();
+        assertThat(server.children(path + "/z")).hasSize(1);
+        proxy.resume();
+        await().until(gone::isDone);
+        assertThat(nodes()).isEmpty();
+    }
+}
