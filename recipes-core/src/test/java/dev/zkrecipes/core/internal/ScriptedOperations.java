@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,6 +51,8 @@ final class ScriptedOperations implements ZooKeeperOperations {
     private final List<String> deleted = new ArrayList<>();
     private UnaryOperator<List<String>> view = names -> names;
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
+    private final Map<Request, Duration> delays = new EnumMap<>(Request.class);
+    private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
     private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
     private final Map<String, Long> madeBy = new HashMap<>(); // by the first read
@@ -68,6 +71,11 @@ final class ScriptedOperations implements ZooKeeperOperations {
         nodes.add(name);
     }
 
+    /** The path's counter stands there: who comes now gets the next number. */
+    void count(long number) {
+        zxid = number;
+    }
+
     /** Lists are shown so from now on. */
     void show(UnaryOperator<List<String>> changed) {
         view = changed;
@@ -83,6 +91,16 @@ final class ScriptedOperations implements ZooKeeperOperations {
     /** The next request of that kind is carried out, and its answer is lost. */
     void loseAnswerOf(Request request) {
         failuresOf(request).add(new Failure(Code.CONNECTIONLOSS, true));
+    }
+
+    /** The next answer of that kind takes so long. */
+    void delayAnswerOf(Request request, Duration delay) {
+        delays.put(request, delay);
+    }
+
+    /** The next request of that kind is not sent: the handle throws. */
+    void breakOn(Request request) {
+        broken.add(request);
     }
 
     /** The state in which sessions begin. */
@@ -176,7 +194,11 @@ final class ScriptedOperations implements ZooKeeperOperations {
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        answer(Request.LIST, reply, () -> Answer.ok(new Children(view.apply(nodes()), stat())));
+        answer(Request.LIST, reply, () -> {
+            Stat stat = stat();
+            stat.setCversion((int) (2 * zxid)); // so it is if all have left again
+            return Answer.ok(new Children(view.apply(nodes()), stat));
+        });
     }
 
     @Override
@@ -214,37 +236,63 @@ final class ScriptedOperations implements ZooKeeperOperations {
         });
     }
 
-    /** All or nothing, of checks (the lock's own path is always there), creates and deletes. */
+    /** All or nothing, of checks, creates and deletes; or a list with the data of its path. */
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        if (operations.get(0) instanceof Op.GetChildren) {
+            answer(
+                    Request.LIST,
+                    reply,
+                    () -> Answer.ok(listWithData(operations.get(0).getPath())));
+            return;
+        }
         answer(Request.MULTI, reply, () -> {
             for (Op operation : operations) {
                 String name = LockPath.name(operation.getPath());
-                boolean there = nodes.contains(name);
-                if (operation instanceof Op.Create && there) {
+                if (operation instanceof Op.Create && nodes.contains(name)) {
                     return Answer.failed(Code.NODEEXISTS);
-                } else if (!(operation instanceof Op.Create) && !there && name.contains("-")) {
+                } else if (!(operation instanceof Op.Create) && !isThere(name)) {
                     return Answer.failed(Code.NONODE);
                 }
             }
-            for (Op operation : operations) {
-                String name = LockPath.name(operation.getPath());
-                if (operation instanceof Op.Create) {
-                    nodes.add(name);
-                } else if (operation instanceof Op.Delete) {
-                    deleted.add(name);
-                    nodes.remove(name);
-                }
-            }
+            operations.forEach(this::carryOut);
             return Answer.ok(List.of());
         });
+    }
+
+    private void carryOut(Op operation) {
+        String name = LockPath.name(operation.getPath());
+        if (operation instanceof Op.Create && isLockPath(name)) {
+            count(0);
+        } else if (operation instanceof Op.Create) {
+            nodes.add(name);
+        } else if (operation instanceof Op.Delete && !isLockPath(name)) {
+            deleted.add(name);
+            nodes.remove(name);
+        }
+    }
+
+    private List<OpResult> listWithData(String path) {
+        Content content = contentOf(path).value();
+        return List.of(
+                new OpResult.GetChildrenResult(view.apply(nodes())),
+                new OpResult.GetDataResult(content.data(), content.stat()));
+    }
+
+    /** The lock's own path is always there. */
+    private boolean isThere(String name) {
+        return isLockPath(name) || nodes.contains(name);
+    }
+
+    private static boolean isLockPath(String name) {
+        return !name.contains("-");
     }
 
     @Override
     public void close() {}
 
     private Answer<Content> contentOf(String path) {
-        return nodes.contains(LockPath.name(path))
+        return isThere(LockPath.name(path))
                 ? Answer.ok(new Content(new byte[0], stat(madeBy.computeIfAbsent(LockPath.name(path), name -> ++zxid))))
                 : Answer.failed(Code.NONODE);
     }
@@ -267,9 +315,17 @@ final class ScriptedOperations implements ZooKeeperOperations {
 
     private <T> void answer(Request request, Consumer<Answer<T>> reply, Supplier<Answer<T>> carriedOut) {
         requests.add(request);
+        if (broken.remove(request)) {
+            throw new IllegalStateException("broken handle");
+        }
         Failure failure = failuresOf(request).poll();
         Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());
         Answer<T> told = failure == null ? answer : Answer.failed(failure.code());
-        scheduler.execute(() -> reply.accept(told));
+        Duration delay = delays.remove(request);
+        if (delay == null) {
+            scheduler.execute(() -> reply.accept(told));
+        } else {
+            scheduler.schedule(delay, () -> reply.accept(told));
+        }
     }
 }
