@@ -196,7 +196,7 @@ class RevocationOfEveryKindIT {
         Soon.get(Soon.get(wanted).closeAsync());
         assertThat(heardLarge).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         assertThat(heardSmall).isEmpty();
-        assertThat(small.isValid()).isTrue();
+        Soon.await().until(small::isValid);
         assertThat(revoker.request(semaphore.permits(1))).hasSize(1);
         await().until(() -> heardSmall.size() == 1);
         small.close();

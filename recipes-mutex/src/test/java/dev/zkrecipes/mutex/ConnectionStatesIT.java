@@ -19,6 +19,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.LeakCheck;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -385,7 +386,7 @@ class ConnectionStatesIT {
                 Lease other = new InterProcessMutex(client, path + "-other").acquire();
                 assertThat(server.ephemerals(first.getSessionId())).hasSize(1);
                 assertThat(server.ephemerals(second.getSessionId())).hasSize(1);
-                assertThat(held.isValid()).isTrue();
+                Soon.await().until(held::isValid);
                 held.close();
                 other.close();
             }

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -201,7 +202,7 @@ class MutexHoldsIT {
         assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
         third.close();
         assertThat(mutex.holdCount()).isEqualTo(1);
-        assertThat(second.isValid()).isTrue();
+        Soon.await().until(second::isValid);
         second.verify();
         assertThat(server.children(path)).isEqualTo(node);
         second.close();

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -179,7 +180,7 @@ class MutexParticipantsIT {
                 .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
         assertThatThrownBy(next::participants).isExactlyInstanceOf(IncompatibleNodeException.class);
         await().until(() -> server.children(path).size() == 2);
-        assertThat(held.isValid()).isTrue();
+        Soon.await().until(held::isValid);
         held.close();
         assertThat(server.children(path)).containsExactly(name);
         server.deleteNode(path + "/" + name);
@@ -215,7 +216,7 @@ class MutexParticipantsIT {
         assertThat(outer.participants()).hasSize(1);
         assertThat(new InterProcessMutex(ben, path).tryAcquire()).isEmpty();
         lease.close();
-        assertThat(below.isValid()).isTrue();
+        Soon.await().until(below::isValid);
         below.close();
         assertThat(outer.participants()).isEmpty();
     }

@@ -81,7 +81,7 @@ class MutexTlsIT {
         try (ZooKeeperClient client = Identity.connected(builder().clientConfig(clientKeys.clientConfig()));
                 Lease lease = new InterProcessMutex(client, "/tls/lock").acquire()) {
             lease.verify();
-            assertThat(lease.isValid()).isTrue();
+            Soon.await().until(lease::isValid);
             assertThat(new InterProcessMutex(client, "/tls/lock").participants())
                     .hasSize(1);
         }

@@ -62,7 +62,7 @@ class UntrustedTextIT {
     @Test
     void dataOfANode_isTheLabelAndNothingElse() throws Exception {
         try (Lease lease = mutex.acquire()) {
-            assertThat(lease.isValid()).isTrue();
+            Soon.await().until(lease::isValid);
             assertThat(server.data(path + "/" + server.children(path).get(0)).orElseThrow())
                     .asString(StandardCharsets.UTF_8)
                     .isEqualTo("zkrecipes 1\nowner=orders 7\n");

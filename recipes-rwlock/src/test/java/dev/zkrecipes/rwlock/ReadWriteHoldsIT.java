@@ -195,7 +195,7 @@ class ReadWriteHoldsIT {
                 .isInstanceOf(LockUpgradeException.class)
                 .hasMessageContaining(path);
         assertThat(server.requests().minus(before).total()).isZero();
-        assertThat(reading.isValid()).isTrue();
+        Soon.await().until(reading::isValid);
         reading.close();
         way.ask(write);
         write.release();

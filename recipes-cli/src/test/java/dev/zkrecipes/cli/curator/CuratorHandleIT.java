@@ -62,7 +62,7 @@ class CuratorHandleIT {
 
         Soon.await().until(() -> held.state() == LeaseState.LOST);
         Lease next = Soon.get(waiting);
-        assertThat(next.isValid()).isTrue();
+        Soon.await().until(next::isValid);
         assertThat(CuratorHandle.of(curator).getSessionId()).isNotEqualTo(first);
         held.close();
         next.close();

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class AttemptEndingsTest {
     private static final String PATH = "/locks/orders";
     private static final String OTHER = "lock-0000000000";
-    private static final LockException REFUSAL = new LockConnectionException("no session for " + PATH);
+    private final LockException refusal = new LockConnectionException("no session for " + PATH);
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
@@ -119,7 +119,7 @@ class AttemptEndingsTest {
         canOpen = false;
         Attempt attempt = launched(Mode.TRY);
         scheduler.run();
-        attempt.notNow(REFUSAL);
+        attempt.notNow(refusal);
         assertFailed(attempt, LockConnectionException.class, "no session");
     }
 
@@ -128,7 +128,7 @@ class AttemptEndingsTest {
         canOpen = false;
         Attempt attempt = launched(Mode.QUEUE);
         scheduler.run();
-        attempt.notNow(REFUSAL);
+        attempt.notNow(refusal);
         assertThat(attempt.outcome()).isNotDone();
         canOpen = true;
         scheduler.advance(Duration.ofSeconds(2));
@@ -140,7 +140,7 @@ class AttemptEndingsTest {
         canOpen = false;
         Attempt attempt = launched(Mode.QUEUE);
         scheduler.run();
-        attempt.unavailable(REFUSAL);
+        attempt.unavailable(refusal);
         assertFailed(attempt, LockConnectionException.class, "no session");
     }
 
@@ -148,8 +148,8 @@ class AttemptEndingsTest {
     void refusalOfASessionThatWasGotMeanwhile_isIgnored() {
         Attempt attempt = launched(Mode.TRY);
         operations.show(names -> {
-            attempt.notNow(REFUSAL);
-            attempt.unavailable(REFUSAL);
+            attempt.notNow(refusal);
+            attempt.unavailable(refusal);
             return names;
         });
         scheduler.run();

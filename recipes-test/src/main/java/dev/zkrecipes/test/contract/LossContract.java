@@ -40,7 +40,7 @@ public abstract class LossContract extends OwnStage {
         assertLost(lease::guard);
         assertLost(lease::verify);
         assertNobodyGetsTheLock();
-        assertThat(rivals.isValid()).isTrue();
+        Soon.await().until(rivals::isValid);
 
         lease.close();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);

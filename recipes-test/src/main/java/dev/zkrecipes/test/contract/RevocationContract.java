@@ -73,7 +73,7 @@ public abstract class RevocationContract extends Stage {
         assertThat(heard).isEqualTo(later).hasSize(1);
         assertThat(heard.get(0).requester()).isEqualTo(contenders.rivals.ownerLabel());
         assertThat(heard.get(0).grace()).isEmpty();
-        assertThat(lease.isValid()).isTrue();
+        Soon.await().until(lease::isValid);
         assertThat(asked).allMatch(revocation -> !revocation.outcome().isDone());
         lease.close();
         for (Revocation revocation : asked) {
@@ -216,7 +216,7 @@ public abstract class RevocationContract extends Stage {
         assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         Lease next = Soon.get(wanted);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
-        assertThat(next.isValid()).isTrue(); // the deletion hit nobody else
+        Soon.await().until(next::isValid); // the deletion hit nobody else
         lease.close();
         Soon.get(next.closeAsync());
         assertNothingLeft();
