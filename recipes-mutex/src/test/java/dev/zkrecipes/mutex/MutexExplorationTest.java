@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.test.explore.ExploredLock;
 import dev.zkrecipes.test.explore.Explorer;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
+@Tag("load")
 class MutexExplorationTest {
-    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 400);
+    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
 
     @Test
     void mutexUnderSimulatedFaults_keepsItsPromises() {

@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.test.explore.Explorer;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same 20,000 schedules every time; {@code bin/explore} plays fresh ones. */
+@Tag("load")
 class ExploreRecipesTest {
     private static final int SCHEDULES = 20_000 / RecipeToExplore.values().length;
 

@@ -11,6 +11,7 @@ import dev.zkrecipes.test.WithZooKeeper;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,9 +19,10 @@ import org.junit.jupiter.api.Test;
  * events, the same transactions and the same nodes. Known to differ: the model checks no access rights and no quotas, and
  * has no {@code /zookeeper}.
  */
+@Tag("load")
 @WithZooKeeper(containerCheckMillis = 3_600_000)
 class ModelConformityIT {
-    private static final int SEQUENCES = Integer.getInteger("conformity.sequences", 200);
+    private static final int SEQUENCES = Integer.getInteger("conformity.sequences", 100);
     private static final int STEPS = 40;
 
     @Test
