@@ -159,6 +159,7 @@ class ReadWriteHoldsIT {
     }
 
     @Test
+    @Tag("load")
     void randomWalkOfOneThread_isWhatOthersSee() throws Exception {
         Random random = Seed.forTest("randomWalkOfOneThread_isWhatOthersSee").random(0);
         List<Lease> reads = new ArrayList<>();

@@ -79,6 +79,7 @@ class SemaphoreQueueIT {
 
     @Test
     @Tag("H22")
+    @Tag("load")
     void leasesReturnedInRandomOrder_neverLeaveAnEligibleWaiterAsleep() throws Exception {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);

@@ -150,6 +150,7 @@ public abstract class AcquireContract extends Stage {
 
     @Test
     @Tag("H42")
+    @Tag("load")
     void timedOutAcquires_leaveNoNodeAndAtMostOneWatch() throws InterruptedException {
         Lease held = scene.rival.acquire();
         // One that certainly waits behind a watch, then many that end at any step.
@@ -225,6 +226,7 @@ public abstract class AcquireContract extends Stage {
 
     @Test
     @Tag("H40")
+    @Tag("load")
     void interruptsAtRandomTimes_leaveNoNode() throws InterruptedException {
         Random random = Seed.forTest("interruptsAtRandomTimes").random(0);
         AtomicInteger interrupted = new AtomicInteger();
