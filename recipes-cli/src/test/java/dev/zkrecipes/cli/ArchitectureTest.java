@@ -79,7 +79,7 @@ class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackage("dev.zkrecipes.cli..")
                 .and()
-                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.SystemTime")
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.thread.EngineThread")
                 .should(useNone("the wall clock", ArchitectureTest::readsTheWallClock))
                 .check(HOUSE);
     }
@@ -142,7 +142,7 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage("dev.zkrecipes.core..")
                 .and()
-                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.EngineThreads")
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.thread.EngineThreads")
                 .should(useNone("a maker of threads", ArchitectureTest::makesThreads))
                 .check(HOUSE);
     }

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.internal.AccessList;
+import dev.zkrecipes.core.internal.wire.Acls;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -38,7 +38,7 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
-        acl = acl.map(AccessList::check);
+        acl = acl.map(Acls::check);
     }
 
     /**
@@ -66,7 +66,7 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      */
     @Override
     public Optional<List<ACL>> acl() {
-        return acl.map(AccessList::copy);
+        return acl.map(Acls::copy);
     }
 
     /**
@@ -96,6 +96,6 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
     @Override
     public String toString() {
         return "LockOptions[" + queueLossPolicy
-                + acl.map(rights -> ", " + AccessList.describe(rights)).orElse("") + "]";
+                + acl.map(rights -> ", " + Acls.describe(rights)).orElse("") + "]";
     }
 }

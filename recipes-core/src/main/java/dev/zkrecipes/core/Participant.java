@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.internal.Printable;
+import dev.zkrecipes.core.internal.wire.Printable;
 import java.time.Duration;
 
 /**

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.internal.EngineClient;
-import dev.zkrecipes.core.internal.RevocationRequests;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.revoke.RevocationRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

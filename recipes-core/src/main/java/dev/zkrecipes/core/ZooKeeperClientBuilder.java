@@ -4,15 +4,15 @@
 package dev.zkrecipes.core;
 
 import com.google.common.base.Preconditions;
-import dev.zkrecipes.core.internal.AccessList;
-import dev.zkrecipes.core.internal.ClientSettings;
-import dev.zkrecipes.core.internal.ConnectString;
-import dev.zkrecipes.core.internal.EngineClient;
-import dev.zkrecipes.core.internal.HandleKind;
-import dev.zkrecipes.core.internal.OwnerLabel;
-import dev.zkrecipes.core.internal.TlsSettings;
-import dev.zkrecipes.core.spi.EngineScheduler;
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.wire.Acls;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.ConnectString;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.TlsSettings;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,7 +142,7 @@ public final class ZooKeeperClientBuilder {
      *     lock takes
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
-        this.acl = AccessList.check(acl);
+        this.acl = Acls.check(acl);
         return this;
     }
 

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core;
 
-import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;

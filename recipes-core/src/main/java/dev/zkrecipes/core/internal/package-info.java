@@ -2,23 +2,26 @@
 // Copyright the zkrecipes authors
 
 /**
- * The engine. Not part of the API: any class here may change or vanish with the next version.
- *
- * <p>All state is confined to the engine thread of a client ({@link dev.zkrecipes.core.spi.EngineScheduler}) unless a
- * class says otherwise; {@code docs/concurrency.md} says which thread runs what.
+ * The engine. Not part of the API: any class below may change or vanish with the next version. Its rooms, from the top
+ * floor down; each uses only those below it:
  *
  * <table>
- * <caption>Map of the package</caption>
- * <tr><th>Noun</th><th>What it does</th></tr>
- * <tr><td>{@link dev.zkrecipes.core.internal.EngineClient}</td><td>ties the parts of one client together</td></tr>
- * <tr><td>{@code SessionSource}</td><td>where sessions come from: opened, wrapped or supplied</td></tr>
- * <tr><td>{@code Session}</td><td>one session: its state, its proof of life, its watches and its leases</td></tr>
- * <tr><td>{@code Attempt}</td><td>the state machine of one acquire</td></tr>
- * <tr><td>{@code QueueNode}</td><td>one node in a queue, and whether it exists</td></tr>
- * <tr><td>{@code NodeCleaner}</td><td>deletes nodes until a server confirms that they are gone</td></tr>
- * <tr><td>{@code Grant}</td><td>one held node: held, lost or released</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.internal.EngineLock}</td><td>the blocking and asynchronous API over attempts</td></tr>
+ * <caption>Rooms</caption>
+ * <tr><th>Package</th><th>What is in it</th></tr>
+ * <tr><td>{@code client}</td><td>the client's public face, its parts tied together, its end</td></tr>
+ * <tr><td>{@code lock}</td><td>the blocking and asynchronous API over requests; who holds what</td></tr>
+ * <tr><td>{@code revoke}</td><td>requests to give a lock back</td></tr>
+ * <tr><td>{@code acquire}</td><td>the acquire loop, and what it needs beside it</td></tr>
+ * <tr><td>{@code node}</td><td>the nodes that a client has in queues, from creation to confirmed deletion</td></tr>
+ * <tr><td>{@code queue}</td><td>what a lock is, the order of its queue, the driver's decision; no I/O</td></tr>
+ * <tr><td>{@code session}</td><td>one ZooKeeper session: watches, lists, proof of life</td></tr>
+ * <tr><td>{@code zk}</td><td>ZooKeeper handles</td></tr>
+ * <tr><td>{@code thread}</td><td>the engine's thread, deadlines, pauses, blocking</td></tr>
+ * <tr><td>{@code wire}</td><td>what stands in ZooKeeper: names, paths, data</td></tr>
  * </table>
+ *
+ * <p>All state is confined to the engine thread of a client ({@link dev.zkrecipes.core.spi.port.EngineScheduler}) unless a
+ * class says otherwise; {@code docs/concurrency.md} says which thread runs what.
  */
 @NullMarked
 package dev.zkrecipes.core.internal;

@@ -7,13 +7,13 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.EngineClient;
-import dev.zkrecipes.core.internal.EngineLock;
-import dev.zkrecipes.core.internal.JucLock;
-import dev.zkrecipes.core.internal.LockModes;
-import dev.zkrecipes.core.internal.LockPath;
-import dev.zkrecipes.core.internal.LockTarget;
-import dev.zkrecipes.core.internal.PathQueries;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.EngineLock;
+import dev.zkrecipes.core.internal.lock.JucLock;
+import dev.zkrecipes.core.internal.lock.LockModes;
+import dev.zkrecipes.core.internal.lock.PathQueries;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -44,7 +44,7 @@ import java.util.function.Function;
  * thread-safe.
  */
 public final class LockInternals {
-    private final LockTarget target;
+    private final LockSpec target;
 
     /**
      * Prepares the engine; sends nothing.
@@ -58,7 +58,7 @@ public final class LockInternals {
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");
-        this.target = new LockTarget(EngineClient.of(client), LockPath.check(path), driver, options);
+        this.target = new LockSpec(EngineClient.of(client), LockPath.check(path), driver, options);
     }
 
     /**
@@ -137,8 +137,8 @@ public final class LockInternals {
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
-        LockTarget exclusiveTarget = new LockInternals(client, path, exclusive, options).target;
-        LockTarget sharedTarget = new LockInternals(client, path, shared, options).target;
+        LockSpec exclusiveTarget = new LockInternals(client, path, exclusive, options).target;
+        LockSpec sharedTarget = new LockInternals(client, path, shared, options).target;
         LockModes modes = new LockModes(exclusiveTarget, sharedTarget);
         return new Modes(EngineLock.mode(exclusiveTarget, modes), EngineLock.mode(sharedTarget, modes));
     }

@@ -16,8 +16,8 @@
  * lock, for several locks as one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.DelegatingLock}</td><td>what a recipe's lock may look like</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockSnapshot}</td><td>the queue of a lock as one request showed it</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.ZooKeeperOperations}</td><td>port: what the engine asks of ZooKeeper</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.EngineScheduler}</td><td>port: the engine's thread and clock</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.port.ZooKeeperOperations}</td><td>port: what the engine asks of ZooKeeper</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.port.EngineScheduler}</td><td>port: the engine's thread and clock</td></tr>
  * </table>
  */
 @NullMarked

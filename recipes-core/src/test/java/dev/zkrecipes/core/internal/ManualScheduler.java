@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal;
 
-import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
 /** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
-final class ManualScheduler implements EngineScheduler {
+public final class ManualScheduler implements EngineScheduler {
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
     private final List<Duration> delays = new ArrayList<>();
@@ -28,7 +28,7 @@ final class ManualScheduler implements EngineScheduler {
     private record Scheduled(long at, Runnable task) {}
 
     /** Runs what is ready, until nothing is. */
-    void run() {
+    public void run() {
         running = true;
         while (!ready.isEmpty()) {
             ready.remove().run();
@@ -37,7 +37,7 @@ final class ManualScheduler implements EngineScheduler {
     }
 
     /** Lets time pass and runs what falls due, in order. */
-    void advance(Duration time) {
+    public void advance(Duration time) {
         long end = now + time.toNanos();
         run();
         while (!later.isEmpty() && later.element().at() <= end) {
@@ -50,17 +50,17 @@ final class ManualScheduler implements EngineScheduler {
     }
 
     /** Lets time pass while nothing runs, as for a process that is stopped; what was due runs after it. */
-    void stop(Duration time) {
+    public void stop(Duration time) {
         now += time.toNanos();
         advance(Duration.ZERO);
     }
 
-    int timers() {
+    public int timers() {
         return later.size();
     }
 
     /** Of all timers that were ever set. */
-    List<Duration> delays() {
+    public List<Duration> delays() {
         return delays;
     }
 

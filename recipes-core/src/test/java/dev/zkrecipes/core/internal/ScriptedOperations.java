@@ -3,8 +3,9 @@
 
 package dev.zkrecipes.core.internal;
 
-import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,11 +30,11 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /** A session on one lock path, that answers at once and can be told to lie in its lists, to fail and to lose answers. */
-final class ScriptedOperations implements ZooKeeperOperations {
-    static final long SESSION = 7;
+public final class ScriptedOperations implements ZooKeeperOperations {
+    public static final long SESSION = 7;
 
     /** What can be made to fail. */
-    enum Request {
+    public enum Request {
         CREATE,
         MAKE_PATH,
         LIST,
@@ -62,66 +63,66 @@ final class ScriptedOperations implements ZooKeeperOperations {
     private int dataVersion;
     private long zxid;
 
-    ScriptedOperations(ManualScheduler scheduler) {
+    public ScriptedOperations(ManualScheduler scheduler) {
         this.scheduler = scheduler;
     }
 
     /** Puts a node of somebody else's there. */
-    void add(String name) {
+    public void add(String name) {
         nodes.add(name);
     }
 
     /** The path's counter stands there: who comes now gets the next number. */
-    void count(long number) {
+    public void count(long number) {
         zxid = number;
     }
 
     /** Lists are shown so from now on. */
-    void show(UnaryOperator<List<String>> changed) {
+    public void show(UnaryOperator<List<String>> changed) {
         view = changed;
     }
 
     /** The next requests of that kind are not carried out, and answered with these codes, one each. */
-    void refuse(Request request, Code... codes) {
+    public void refuse(Request request, Code... codes) {
         for (Code code : codes) {
             failuresOf(request).add(new Failure(code, false));
         }
     }
 
     /** The next request of that kind is carried out, and its answer is lost. */
-    void loseAnswerOf(Request request) {
+    public void loseAnswerOf(Request request) {
         failuresOf(request).add(new Failure(Code.CONNECTIONLOSS, true));
     }
 
     /** The next answer of that kind takes so long. */
-    void delayAnswerOf(Request request, Duration delay) {
+    public void delayAnswerOf(Request request, Duration delay) {
         delays.put(request, delay);
     }
 
     /** The next request of that kind is not sent: the handle throws. */
-    void breakOn(Request request) {
+    public void breakOn(Request request) {
         broken.add(request);
     }
 
     /** The state in which sessions begin. */
-    void begin(State state) {
+    public void begin(State state) {
         initial = state;
     }
 
     /** Nodes that are read belong to this session. */
-    void own(long sessionId) {
+    public void own(long sessionId) {
         owner = sessionId;
     }
 
     /** Somebody deletes a node; who watches it is told. */
-    void remove(String name) {
+    public void remove(String name) {
         nodes.remove(name);
         madeBy.remove(name);
         fire(name, NodeEvent.DELETED);
     }
 
     /** The data of all nodes changes; who watches this one is told. */
-    void change(String name) {
+    public void change(String name) {
         dataVersion++;
         fire(name, NodeEvent.CHANGED);
     }
@@ -134,27 +135,27 @@ final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     /** What was sent, and is forgotten by this. */
-    List<Request> requests() {
+    public List<Request> requests() {
         List<Request> sent = List.copyOf(requests);
         requests.clear();
         return sent;
     }
 
     /** The names of the nodes that are watched. */
-    Set<String> watched() {
+    public Set<String> watched() {
         return Set.copyOf(watches.keySet());
     }
 
     /** The names of the nodes whose watches were dropped. */
-    List<String> dropped() {
+    public List<String> dropped() {
         return List.copyOf(dropped);
     }
 
-    List<String> nodes() {
+    public List<String> nodes() {
         return List.copyOf(nodes);
     }
 
-    List<String> deleted() {
+    public List<String> deleted() {
         return List.copyOf(deleted);
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** A mutex under another name. */
-record TestDriver(String nodeName) implements LockDriver {
+public record TestDriver(String nodeName) implements LockDriver {
 
     @Override
     public Optional<LockNode> parse(String childName) {

@@ -4,7 +4,7 @@
 package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

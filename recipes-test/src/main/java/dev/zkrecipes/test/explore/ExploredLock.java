@@ -5,7 +5,7 @@ package dev.zkrecipes.test.explore;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.port.Answer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.apache.zookeeper.KeeperException.Code;

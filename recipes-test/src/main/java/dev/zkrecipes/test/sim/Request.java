@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.port.Answer;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.test.sim.Simulation.Event;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.ZooKeeperOperations.NodeEvent;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.NodeEvent;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.State;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.test.sim.Leader.Proposal;
 import java.time.Duration;
 import java.util.ArrayList;

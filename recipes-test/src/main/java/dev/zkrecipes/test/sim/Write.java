@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.Answer;
+import dev.zkrecipes.core.spi.port.Answer;
 
 /** A request that changes the tree, as the leader carries it out. */
 @FunctionalInterface

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.Set;
 import java.util.SortedMap;

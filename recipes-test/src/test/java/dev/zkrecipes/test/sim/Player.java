@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.NodeEvent;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

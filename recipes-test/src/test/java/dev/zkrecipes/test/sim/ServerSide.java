@@ -4,8 +4,7 @@
 package dev.zkrecipes.test.sim;
 
 import com.google.common.collect.ImmutableSet;
-import dev.zkrecipes.core.internal.HandlePort;
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import java.io.IOException;

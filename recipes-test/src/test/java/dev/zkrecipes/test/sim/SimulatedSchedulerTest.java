@@ -6,7 +6,7 @@ package dev.zkrecipes.test.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.spi.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 

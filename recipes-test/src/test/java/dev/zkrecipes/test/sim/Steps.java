@@ -5,8 +5,8 @@ package dev.zkrecipes.test.sim;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.zkrecipes.core.spi.Answer;
-import dev.zkrecipes.core.spi.ZooKeeperOperations.Content;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Function;

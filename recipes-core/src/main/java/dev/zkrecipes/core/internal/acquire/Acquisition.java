@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** A request for a lock, under way. */
+public interface Acquisition {
+
+    /** Whether to queue, or to take the lock only if nobody is in front. */
+    enum Mode {
+        QUEUE,
+        TRY
+    }
+
+    /** The path of the lock. */
+    String lockPath();
+
+    /** Begins. Any thread. */
+    void launch();
+
+    /**
+     * Completes once: with a grant for each node, empty if the lock is busy and the mode is TRY, or with a LockException.
+     */
+    CompletableFuture<Optional<List<HeldNode>>> outcome();
+
+    /** Gives up, unless there is an outcome already; returns whether it gave up. Any thread. */
+    boolean giveUp();
+
+    /** Ends it with an error, unless it has ended. On the engine thread. */
+    void fail(LockException why);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.CounterExhaustedException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.acquire.Steps.Step;
+import dev.zkrecipes.core.internal.node.CounterReset;
+import dev.zkrecipes.core.internal.queue.JointDecision;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What an attempt does whose number is too near the end of the counter to be granted. It has left the queue; it waits until
+ * nobody is below the path, starts the counter anew, unless somebody else has done so, and queues again. Meanwhile
+ * those who have smaller numbers get their turn as ever.
+ *
+ * <p>To know when nobody is left it watches one node at a time, whichever: the path cannot be empty before that is gone.
+ * Several locks that are acquired as one are seen to one after the other. Confined to the engine thread.
+ */
+public final class CounterRenewal {
+    private static final Logger log = LoggerFactory.getLogger(CounterRenewal.class);
+
+    /** The attempt, as its renewal sees it. */
+    public interface Owner {
+        /** Others are below the path; returns whether to wait for them. */
+        boolean mayWaitForRenewal();
+
+        /** All counters are low. */
+        void onRenewed();
+
+        /** A request got no answer, or a refusal: pause and do {@code again}, or fail. */
+        void retryOrFail(String what, Answer<?> answer, Runnable again);
+
+        /** Something is wrong that waiting does not mend. */
+        void fail(LockException why);
+    }
+
+    private final List<String> paths;
+    private final Session session;
+    private final Steps steps;
+    private final Owner owner;
+    private final PredecessorWatch waits;
+    private int current;
+    private boolean warned;
+
+    public CounterRenewal(LockGroup targets, Session session, Steps steps, Owner owner) {
+        this.paths = targets.paths();
+        this.session = session;
+        this.steps = steps;
+        this.owner = owner;
+        this.waits = new PredecessorWatch(this::onChange, this::onWatchRefused);
+    }
+
+    public void begin() {
+        look();
+    }
+
+    /** Waits for nothing any more. */
+    public void end() {
+        waits.clear(session.watches());
+    }
+
+    private String path() {
+        return paths.get(current);
+    }
+
+    private void look() {
+        steps.become(Step.RENEWING);
+        session.zk().children(path(), steps.inThisStep(answer -> {
+            switch (answer.code()) {
+                case OK -> act(answer.value());
+                case NONODE -> next();
+                default -> owner.retryOrFail("list " + path(), answer, this::look);
+            }
+        }));
+    }
+
+    private void act(Children children) {
+        if (CounterAge.next(children.stat()) < CounterAge.WORN_OUT) {
+            next();
+            return;
+        }
+        for (String name : children.names()) {
+            if (!LockNode.isLockForm(name)) {
+                fail("the node " + Printable.of(name) + " lies below it: remove that node");
+                return;
+            }
+        }
+        if (children.names().isEmpty()) {
+            renew();
+        } else if (owner.mayWaitForRenewal()) {
+            String first = LockPath.child(path(), Collections.min(children.names()));
+            warn(children.names().size(), first);
+            waits.waitFor(new JointDecision.Wait(Set.of(first), Map.of()), session.watches());
+        }
+    }
+
+    private void warn(int nodes, String first) {
+        if (!warned) {
+            warned = true;
+            log.warn(
+                    "The sequence counter of {} is nearly used up. It is started anew when nobody holds the lock or"
+                            + " waits for it; until then nobody is let in that came late. Now there are {} nodes, such"
+                            + " as {}: release what is held for long.",
+                    path(),
+                    nodes,
+                    Printable.of(first));
+        }
+    }
+
+    private void renew() {
+        new CounterReset(session).renew(path(), steps.inThisStep(answer -> {
+            switch (answer.code()) {
+                // Or somebody came or was faster: what is there now?
+                case OK, NOTEMPTY, BADVERSION, NONODE, NODEEXISTS -> look();
+                case NOAUTH ->
+                    fail(
+                            path().equals("/")
+                                    ? "it is the root, which cannot be made again"
+                                    : "this client may not make it again: give it ADMIN rights on it, and CREATE and"
+                                            + " DELETE on " + LockPath.parent(path()));
+                default -> owner.retryOrFail("make " + path() + " again", answer, this::look);
+            }
+        }));
+    }
+
+    private void next() {
+        current++;
+        if (current < paths.size()) {
+            look();
+        } else {
+            owner.onRenewed();
+        }
+    }
+
+    private void onChange() {
+        if (steps.isIn(Step.RENEWING)) {
+            look();
+        }
+    }
+
+    private void onWatchRefused(String path, Answer<?> answer) {
+        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer.code()));
+    }
+
+    private void fail(String why) {
+        owner.fail(new CounterExhaustedException("the sequence counter of " + path()
+                + " is nearly used up, and cannot be started anew: " + why + ", or use another path for the lock"));
+    }
+}

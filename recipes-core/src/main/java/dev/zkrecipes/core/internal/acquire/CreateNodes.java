@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.port.Answer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.CreateResult;
+import org.apache.zookeeper.OpResult.SetDataResult;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+
+/**
+ * The create of one node, or of several by one {@code multi}, sent once.
+ *
+ * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of: a create in it
+ * is answered with the path alone. A write of data is answered with a Stat; so the {@code multi} also makes a node, writes
+ * to it and deletes it. Nobody ever sees that one.
+ */
+public final class CreateNodes {
+    private static final String PROBE = "-zxid";
+
+    private final EngineClient client;
+    private final LockGroup targets;
+    private final Session session;
+    private final List<OwnNode> nodes;
+
+    public CreateNodes(LockGroup targets, Session session) {
+        this.client = targets.client();
+        this.targets = targets;
+        this.session = session;
+        this.nodes = targets.all().stream()
+                .map(target -> new OwnNode(session, target))
+                .toList();
+    }
+
+    /** The nodes, in the order of the targets. */
+    public List<OwnNode> nodes() {
+        return nodes;
+    }
+
+    /** Sends it; the answer is noted in the nodes before it is passed on. */
+    public void send(Consumer<Code> done) {
+        long sentAt = client.scheduler().nanoTime();
+        if (nodes.size() == 1) {
+            OwnNode node = nodes.get(0);
+            List<ACL> acl = targets.all().get(0).acl();
+            session.zk().createEphemeralSequential(node.prefix(), client.nodeData(), acl, answer -> {
+                if (answer.isOk()) {
+                    node.created(
+                            LockPath.name(answer.value().path()),
+                            answer.value().stat().getCzxid());
+                    session.committed(sentAt);
+                } else {
+                    node.failed(answer.code());
+                }
+                done.accept(answer.code());
+            });
+        } else {
+            sendTogether(done);
+        }
+    }
+
+    /**
+     * The same by a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
+     * delete there: see the node that nobody sees. A server that refuses writes before their turn
+     * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
+     */
+    public void sendTogether(Consumer<Code> done) {
+        long sentAt = client.scheduler().nanoTime();
+        session.zk().multi(operations(), answer -> {
+            note(answer, sentAt);
+            done.accept(answer.code());
+        });
+    }
+
+    private List<Op> operations() {
+        List<Op> operations = new ArrayList<>();
+        for (int i = 0; i < nodes.size(); i++) {
+            List<ACL> acl = targets.all().get(i).acl();
+            operations.add(Op.create(nodes.get(i).prefix(), client.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+        }
+        String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(client.scheduler()) + PROBE);
+        operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
+        operations.add(Op.setData(probe, new byte[0], -1));
+        operations.add(Op.delete(probe, -1));
+        return operations;
+    }
+
+    private void note(Answer<List<OpResult>> answer, long sentAt) {
+        if (!answer.isOk()) {
+            nodes.forEach(node -> node.failed(answer.code()));
+            return;
+        }
+        session.committed(sentAt);
+        List<OpResult> results = answer.value();
+        long zxid = ((SetDataResult) results.get(nodes.size() + 1)).getStat().getMzxid();
+        for (int i = 0; i < nodes.size(); i++) {
+            // Only the name: under a chroot the client does not take the chroot off the paths in these results.
+            nodes.get(i).created(LockPath.name(((CreateResult) results.get(i)).getPath()), zxid);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.acquire.Steps.Step;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.AclCheck;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.node.ParentMaker;
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * How an attempt gets its nodes into the queues, in one session: create them and list in one round trip, make the paths
+ * if there are none, and find out what became of a create whose answer was lost. Several nodes are created by one
+ * {@code multi}, so there are all of them or none. Confined to the engine thread.
+ */
+public final class Enqueue {
+
+    /** The attempt, as its entry sees it. */
+    public interface Owner {
+        /** The nodes were made, proven by a write that was committed just now; the look was taken after that. */
+        void onEntered(ChildrenSnapshot look);
+
+        /** The nodes were made, and one is gone again. */
+        void onVanished();
+
+        /** A request got no answer, or a refusal: pause and do {@code again}, or fail. */
+        void retryOrFail(String what, Answer<?> answer, Runnable again);
+
+        /** Something is wrong that waiting does not mend. */
+        void fail(LockException why);
+    }
+
+    private final EngineClient client;
+    private final LockGroup targets;
+    private final Session session;
+    private final Steps steps;
+    private final Owner owner;
+    private CreateNodes creation;
+
+    public Enqueue(LockGroup targets, Session session, Steps steps, Owner owner) {
+        this.client = targets.client();
+        this.targets = targets;
+        this.session = session;
+        this.steps = steps;
+        this.owner = owner;
+        this.creation = new CreateNodes(targets, session);
+    }
+
+    /** The nodes of the last create, in the order of the targets. */
+    public List<OwnNode> nodes() {
+        return creation.nodes();
+    }
+
+    /**
+     * Sends the create and, without waiting for the answer, the list: the server answers one after the other. Where it is
+     * not known yet whether the client has the rights that the lock's own ACL names, one after the other.
+     */
+    public void create() {
+        steps.become(Step.ENQUEUEING);
+        if (targets.all().stream().allMatch(session.checkedPaths()::knows)) {
+            creation.send(steps.inThisStep(this::onCreated));
+            // If the create fails, the step has changed by the time this answer comes.
+            session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
+        } else {
+            creation.sendTogether(steps.inThisStep(code -> {
+                onCreated(code);
+                if (code == Code.OK) {
+                    checkAccess();
+                }
+            }));
+        }
+    }
+
+    /** The nodes are there, and the look was taken after that. */
+    private void onListed(ChildrenSnapshot look) {
+        boolean checked = look.code() != Code.OK
+                || targets.all().stream()
+                        .allMatch(target -> session.checkedPaths().isAsChecked(target, look.stat(target.path())));
+        if (checked) {
+            owner.onEntered(look);
+        } else {
+            checkAccess();
+        }
+    }
+
+    /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
+    private void checkAccess() {
+        steps.become(Step.CHECKING_ACCESS);
+        for (int i = 0; i < nodes().size(); i++) {
+            LockSpec target = targets.all().get(i);
+            if (target.hasOwnAcl()) {
+                new AclCheck(session, target, nodes().get(i)).send(steps.inThisStep(this::onAccessChecked));
+            }
+        }
+        session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
+    }
+
+    private void onAccessChecked(AclCheck check) {
+        Answer<?> answer = check.answer();
+        switch (answer.code()) {
+            case OK -> check.refusal().ifPresent(owner::fail);
+            case NONODE -> owner.onVanished();
+            default -> owner.retryOrFail("read the ACLs of the lock path and its nodes", answer, this::settle);
+        }
+    }
+
+    private void onCreated(Code code) {
+        switch (code) {
+            case OK -> {}
+            case NONODE -> makePaths(0);
+            default -> owner.retryOrFail("create a node below " + targets.path(), Answer.failed(code), this::settle);
+        }
+    }
+
+    private void makePaths(int from) {
+        if (from == targets.all().size()) {
+            createAnew();
+            return;
+        }
+        steps.become(Step.MAKING_PATH);
+        LockSpec target = targets.all().get(from);
+        session.checkedPaths().forget(target);
+        ParentMaker maker = new ParentMaker(session, target.acl());
+        maker.make(target.path(), target.initialRule(), steps.inThisStep(answer -> {
+            switch (answer.code()) {
+                case OK -> makePaths(from + 1);
+                case NONODE ->
+                    owner.fail(new LockException(client.rootName() + " does not exist, so the lock " + target.path()
+                            + " cannot be made; create the chroot node first"));
+                default -> owner.retryOrFail("create the path " + target.path(), answer, this::createAnew);
+            }
+        }));
+    }
+
+    /** With new node objects: every create has ids of its own. */
+    private void createAnew() {
+        creation = new CreateNodes(targets, session);
+        create();
+    }
+
+    /**
+     * Finds out what became of a create whose answer was lost. {@code sync} would not do: it does not wait for writes
+     * that are under way. A write of the same session does: it is committed behind the create, or instead of it.
+     */
+    private void settle() {
+        steps.become(Step.SETTLING);
+        session.check(targets.paths(), steps.inThisStep(answer -> {
+            // That there is no such path is an answer too, and a committed one.
+            if (!answer.isOk() && answer.code() != Code.NONODE) {
+                owner.retryOrFail("check " + targets.path(), answer, this::settle);
+            }
+        }));
+        session.lists().ask(targets.query(), steps.inThisStep(look -> {
+            switch (look.code()) {
+                case OK, NONODE -> adoptOrCreate(look);
+                default -> owner.retryOrFail("list " + targets.path(), look.answer(), this::settle);
+            }
+        }));
+    }
+
+    private void adoptOrCreate(ChildrenSnapshot look) {
+        List<OwnNode> found = new ArrayList<>();
+        for (OwnNode node : nodes()) {
+            Optional<String> name =
+                    look.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
+            if (name.isPresent()) {
+                node.created(name.get(), 0);
+                found.add(node);
+            } else {
+                node.absent();
+            }
+        }
+        if (found.isEmpty()) {
+            createAnew();
+        } else if (found.size() < nodes().size()) {
+            owner.onVanished(); // they were made together, so somebody has deleted one
+        } else {
+            adopt(look);
+        }
+    }
+
+    /** Nodes that were found are ours only if they belong to this session. */
+    private void adopt(ChildrenSnapshot look) {
+        steps.become(Step.ADOPTING);
+        List<Answer<Content>> answers = new ArrayList<>();
+        for (OwnNode node : nodes()) {
+            session.zk().read(node.path(), steps.inThisStep((Answer<Content> answer) -> {
+                answers.add(answer);
+                if (answers.size() == nodes().size()) {
+                    judge(answers, look);
+                }
+            }));
+        }
+    }
+
+    private void judge(List<Answer<Content>> answers, ChildrenSnapshot look) {
+        boolean ours = true;
+        for (int i = 0; i < answers.size(); i++) {
+            Answer<Content> answer = answers.get(i);
+            OwnNode node = nodes().get(i);
+            if (answer.isOk()) {
+                Stat stat = answer.value().stat();
+                node.created(node.name(), stat.getCzxid());
+                ours &= stat.getEphemeralOwner() == session.zk().sessionId();
+            } else if (answer.code() == Code.NONODE) {
+                ours = false;
+            } else {
+                owner.retryOrFail("read " + node.path(), answer, this::settle);
+                return;
+            }
+        }
+        if (ours) {
+            onListed(look);
+        } else {
+            owner.onVanished();
+        }
+    }
+}

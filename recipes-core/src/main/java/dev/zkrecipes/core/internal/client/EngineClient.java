@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.acquire.Acquisition;
+import dev.zkrecipes.core.internal.acquire.LostPlaceCheck;
+import dev.zkrecipes.core.internal.lock.ThreadHolds;
+import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.revoke.PendingRevocation;
+import dev.zkrecipes.core.internal.session.OpenedSessions;
+import dev.zkrecipes.core.internal.session.PauseDetector;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.session.SuppliedSessions;
+import dev.zkrecipes.core.internal.session.WrappedSession;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.ConnectString;
+import dev.zkrecipes.core.internal.zk.ConnectionTrouble;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.OpenedHandles;
+import dev.zkrecipes.core.internal.zk.WrappedHandles;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Ties the parts of one client together and ends them. */
+public final class EngineClient implements ZooKeeperClient {
+    private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
+
+    private final ClientSettings settings;
+    private final EngineScheduler scheduler;
+    private final Callbacks callbacks;
+    private final ConnectionReporter reporter;
+    private final SessionSource sessions;
+    private final Optional<ConnectionTrouble> trouble;
+    private final NodeCleaner cleaner;
+    private final LostPlaceCheck queueGuard;
+    private final PauseDetector pulse;
+    private final ThreadHolds threadHolds = new ThreadHolds();
+    private final byte[] nodeData;
+    private final String rootName;
+    private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
+    private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
+    private final Set<Session> living = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
+    private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
+
+    private @Nullable Session newest; // the one whose states are the client's
+    private volatile long sessionTimeoutNanos;
+    private volatile Optional<ZooKeeper> handle = Optional.empty();
+    private volatile @Nullable ShutdownHook hook;
+
+    private EngineClient(HandleKind kind, ClientSettings settings) {
+        this.settings = settings;
+        this.scheduler = kind instanceof HandleKind.Simulated simulated ? simulated.scheduler() : new EngineThread();
+        this.callbacks = new Callbacks(settings.callbackExecutor());
+        this.reporter = new ConnectionReporter(callbacks.sequential());
+        this.cleaner = new NodeCleaner(this);
+        this.queueGuard = new LostPlaceCheck(this);
+        this.nodeData = OwnerLabel.encode(settings.ownerLabel());
+        this.rootName = kind instanceof HandleKind.Opened opened
+                        && opened.connectString().contains("/")
+                ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
+                : "the root of the connection (its chroot)";
+        this.trouble = kind instanceof HandleKind.Opened opened
+                ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
+                : Optional.empty();
+        this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
+        this.pulse = new PauseDetector(scheduler, () -> sessionTimeoutNanos);
+        this.sessions = sessionSource(kind);
+    }
+
+    /** Makes a client and returns at once. */
+    public static EngineClient start(HandleKind kind, ClientSettings settings) {
+        EngineClient client = new EngineClient(kind, settings);
+        if (settings.closeOnShutdown()) {
+            client.hook = ShutdownHook.register(client);
+        }
+        client.scheduler.execute(client.pulse::begin);
+        client.scheduler.execute(client.sessions::start);
+        client.trouble.ifPresent(found -> found.watch(client.requestTimeout()));
+        return client;
+    }
+
+    /** The engine behind a client, or an error if it is not one of ours. */
+    public static EngineClient of(ZooKeeperClient client) {
+        if (client instanceof EngineClient engine) {
+            return engine;
+        }
+        throw new IllegalArgumentException(
+                "not a client of this library: " + client + "; make one with ZooKeeperClient.connect, wrap or builder");
+    }
+
+    private SessionSource sessionSource(HandleKind kind) {
+        if (kind instanceof HandleKind.Opened opened) {
+            return new OpenedSessions(
+                    () -> session(new OpenedHandles(opened.connectString(), settings, scheduler)), this);
+        } else if (kind instanceof HandleKind.Wrapped wrapped) {
+            return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
+        } else if (kind instanceof HandleKind.Supplied supplied) {
+            return new SuppliedSessions(
+                    supplied.supplier(), found -> session(new WrappedHandles(found, scheduler)), this);
+        } else {
+            ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
+            return new OpenedSessions(() -> session(factory), this);
+        }
+    }
+
+    private Session session(ZooKeeperOperations.Factory factory) {
+        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pulse, this::onState);
+        living.add(session);
+        newest = session;
+        handle = session.zk().handle();
+        session.begin();
+        return session;
+    }
+
+    // ---- What the parts share.
+
+    public ClientSettings settings() {
+        return settings;
+    }
+
+    public EngineScheduler scheduler() {
+        return scheduler;
+    }
+
+    public Callbacks callbacks() {
+        return callbacks;
+    }
+
+    public SessionSource sessions() {
+        return sessions;
+    }
+
+    public NodeCleaner cleaner() {
+        return cleaner;
+    }
+
+    public LostPlaceCheck queueGuard() {
+        return queueGuard;
+    }
+
+    public ThreadHolds threadHolds() {
+        return threadHolds;
+    }
+
+    /** What to call the node that all paths of this client lie below, in messages. */
+    public String rootName() {
+        return rootName;
+    }
+
+    public byte[] nodeData() {
+        return nodeData.clone();
+    }
+
+    /** How errors begin that tell of a missing connection. Any thread. */
+    public String notConnected() {
+        return "not connected to ZooKeeper"
+                + trouble.map(ConnectionTrouble::told).orElse("");
+    }
+
+    /** How long a call that needs one answer waits for it. Any thread. */
+    public Duration requestTimeout() {
+        Duration given = settings.requestTimeout();
+        return given != null ? given : Duration.ofNanos(sessionTimeoutNanos / 3);
+    }
+
+    /** Lets an attempt begin, or ends it if the client is closed. Any thread. */
+    public void enter(Acquisition attempt) {
+        attempts.add(attempt);
+        if (closing.get()) {
+            attempts.remove(attempt);
+            attempt.outcome().completeExceptionally(closedFor(attempt.lockPath()));
+        }
+    }
+
+    public List<Acquisition> attempts() {
+        return List.copyOf(attempts);
+    }
+
+    /** Requests for locks of others that are not over. */
+    public Set<PendingRevocation> pursuits() {
+        return pursuits;
+    }
+
+    public List<Session> livingSessions() {
+        return List.copyOf(living);
+    }
+
+    public void exit(Acquisition attempt) {
+        attempts.remove(attempt);
+    }
+
+    public void requireOpenFor(String lockPath) {
+        if (closing.get()) {
+            throw closedFor(lockPath);
+        }
+    }
+
+    private void requireOpen() {
+        if (closing.get()) {
+            throw new ClientClosedException("the ZooKeeperClient is closed; make a new one");
+        }
+    }
+
+    public static ClientClosedException closedFor(String lockPath) {
+        return new ClientClosedException(
+                "the ZooKeeperClient of the lock " + lockPath + " is closed; make a new client and a lock on it");
+    }
+
+    private void onState(Session session, State state) {
+        if (session == newest) {
+            sessionTimeoutNanos = session.timeoutNanos() > 0 ? session.timeoutNanos() : sessionTimeoutNanos;
+            if (!closing.get()) { // the end of closing tells of itself
+                boolean over = state == State.CLOSED && !sessions.renewsSessions();
+                reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
+            }
+            if (state == State.CONNECTED) {
+                pulse.begin(); // with the time-out that was granted
+                trouble.ifPresent(ConnectionTrouble::end);
+                connected.complete(true);
+            } else if (connected.isDone() && !closing.get()) {
+                connected = new CompletableFuture<>();
+            }
+        }
+        if (state.isFinal()) {
+            living.remove(session);
+            if (!closing.get()) {
+                log.warn(
+                        "ZooKeeper session 0x{} has ended ({}): its locks are lost, waiting acquires {}.",
+                        Long.toHexString(session.zk().sessionId()),
+                        state,
+                        sessions.ownsSessions() ? "queue again in the next session" : "need a new handle");
+            }
+            sessions.onEnded(session);
+        }
+        cleaner.wake();
+    }
+
+    // ---- The public part.
+
+    @Override
+    public ConnectionState connectionState() {
+        return reporter.state();
+    }
+
+    @Override
+    public void addConnectionListener(Consumer<ConnectionState> listener) {
+        reporter.add(listener);
+    }
+
+    @Override
+    public void removeConnectionListener(Consumer<ConnectionState> listener) {
+        reporter.remove(listener);
+    }
+
+    @Override
+    public boolean awaitConnected(Duration timeout) throws InterruptedException {
+        Blocking.requireNotNegative(timeout);
+        Blocking.requireMayBlock(this);
+        requireOpen();
+        boolean isConnected =
+                Blocking.await(connected, Deadline.after(timeout, scheduler)).orElse(false);
+        requireOpen();
+        return isConnected;
+    }
+
+    @Override
+    public Optional<ZooKeeper> zooKeeper() {
+        return handle;
+    }
+
+    @Override
+    public String ownerLabel() {
+        return settings.ownerLabel();
+    }
+
+    @Override
+    public void close() {
+        if (closing.compareAndSet(false, true)) {
+            connected.complete(false);
+            scheduler.execute(() -> new Shutdown(this, this::onShutDown).begin());
+        }
+        if (Blocking.mayBlock(this)) {
+            Blocking.awaitQuietly(closed, Deadline.after(requestTimeout(), scheduler));
+        }
+    }
+
+    private void onShutDown() {
+        pulse.end();
+        trouble.ifPresent(ConnectionTrouble::end);
+        handle = Optional.empty();
+        ShutdownHook registered = hook;
+        if (registered != null) {
+            registered.remove();
+        }
+        reporter.report(ConnectionState.CLOSED);
+        callbacks.close();
+        scheduler.close();
+        closed.complete(null);
+    }
+}

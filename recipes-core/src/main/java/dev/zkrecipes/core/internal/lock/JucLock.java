@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+/** A lock as {@link Lock}. Leases are not handed out; {@code unlock} gives back the thread's youngest hold. */
+public final class JucLock implements Lock {
+    private final InterProcessLock lock;
+    private final Runnable acquireUninterruptibly;
+
+    /**
+     * A view of any lock.
+     *
+     * @param acquireUninterruptibly acquires it, waits on when interrupted, and keeps the flag
+     */
+    public JucLock(InterProcessLock lock, Runnable acquireUninterruptibly) {
+        this.lock = lock;
+        this.acquireUninterruptibly = acquireUninterruptibly;
+    }
+
+    /** A view of a lock that has no uninterruptible acquire: after an interruption it begins again. */
+    public static Lock of(InterProcessLock lock) {
+        return new JucLock(lock, () -> Blocking.uninterruptibly(lock::acquire));
+    }
+
+    @Override
+    public void lock() {
+        acquireUninterruptibly.run();
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        lock.acquire();
+    }
+
+    @Override
+    public boolean tryLock() {
+        return lock.tryAcquire().isPresent();
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        Duration timeout = Duration.ofNanos(unit.toNanos(Math.max(0, time)));
+        return lock.tryAcquire(timeout).isPresent();
+    }
+
+    @Override
+    public void unlock() {
+        lock.release();
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("a lock that processes share has no conditions");
+    }
+
+    @Override
+    public String toString() {
+        return "Lock[" + lock.path() + "]";
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.port.Answer;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Something to find out about one lock path, or to do there, in the session of the moment: it has an answer, or fails, and
+ * is not tried again. Confined to the engine thread, but for {@link #launch()}.
+ *
+ * @param <T> the answer
+ */
+public abstract class OneShotRequest<T> implements SessionSource.User {
+    private final LockSpec target;
+    private final String subject;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+
+    /**
+     * Prepares a question.
+     *
+     * @param subject what it is about, for messages: "who takes part in"
+     */
+    public OneShotRequest(LockSpec target, String subject) {
+        this.target = target;
+        this.subject = subject + " the lock " + target.path();
+    }
+
+    /** Sends what there is to ask. What it throws is the failure. */
+    public abstract void ask(Session session);
+
+    /** Begins; the future completes on the engine thread. */
+    public final CompletableFuture<T> launch() {
+        target.client().scheduler().execute(() -> target.client().sessions().request(this));
+        return result;
+    }
+
+    public LockSpec target() {
+        return target;
+    }
+
+    public String subject() {
+        return subject;
+    }
+
+    /** Whether it is answered, or nobody waits for the answer any more. */
+    public boolean isOver() {
+        return result.isDone();
+    }
+
+    public void answer(T value) {
+        result.complete(value);
+    }
+
+    public void fail(LockException why) {
+        result.completeExceptionally(why);
+    }
+
+    /** A request got no answer, or a refusal. */
+    public void fail(String what, Answer<?> answer) {
+        fail(
+                answer.isUnsettled()
+                        ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
+                                + ") while asking for " + subject + ": nothing is known of it; ask again")
+                        : ZooKeeperErrors.of(target.path(), what, answer.code()));
+    }
+
+    /** Runs what may throw, and fails with that. */
+    public void guard(Runnable step) {
+        try {
+            step.run();
+        } catch (LockException e) {
+            fail(e);
+        }
+    }
+
+    @Override
+    public String lockPath() {
+        return target.path();
+    }
+
+    @Override
+    public void unavailable(LockException why) {
+        fail(why);
+    }
+
+    @Override
+    public void notNow(LockException why) {
+        target.client().sessions().forget(this);
+        fail(why);
+    }
+
+    @Override
+    public void with(Session session) {
+        if (session.isConnected()) {
+            guard(() -> ask(session));
+        } else {
+            fail(new LockConnectionException(target.client().notConnected() + ", so nobody can be asked for " + subject
+                    + "; ask again when connected"));
+        }
+    }
+}

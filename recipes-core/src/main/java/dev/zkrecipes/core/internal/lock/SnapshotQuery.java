@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockQueue;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.LockSnapshot;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.List;
+
+/** One look at the queue of a lock and at its rule, by one request. */
+public final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
+    public SnapshotQuery(LockSpec target) {
+        super(target, "the queue of");
+    }
+
+    @Override
+    public void ask(Session session) {
+        session.lists().ask(LockGroup.of(target()).query(), look -> guard(() -> onLook(look)));
+    }
+
+    private void onLook(ChildrenSnapshot look) {
+        switch (look.code()) {
+            case OK, NONODE -> {
+                LockQueue queue = look.queue(target());
+                List<LockSnapshot.Place> places = queue.nodes().stream()
+                        .map(node -> new LockSnapshot.Place(node, queue.holds(node)))
+                        .toList();
+                answer(new LockSnapshot(look.rule(target().path()).map(Content::data), places));
+            }
+            default -> fail("list " + target().path(), look.answer());
+        }
+    }
+}

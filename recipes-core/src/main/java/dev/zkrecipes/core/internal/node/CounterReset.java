@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.data.ACL;
+
+/**
+ * Starts the counters of paths anew, all of them or none: by one {@code multi} that checks that nobody has written to the
+ * path since it was read, deletes our own node below it, deletes the path, which ZooKeeper refuses if anybody else is
+ * below it, and makes it again with the same data and ACL. So nothing happens to a path that somebody uses.
+ *
+ * <p>ZooKeeper does not tell containers from persistent nodes. What carries data is made again as a persistent node,
+ * anything else as a container, as this library makes its paths itself.
+ */
+public final class CounterReset {
+    private final Session session;
+    private final List<Op> operations = new ArrayList<>();
+
+    public CounterReset(Session session) {
+        this.session = session;
+    }
+
+    /**
+     * Sends it.
+     *
+     * @param own our nodes, the only ones below their paths
+     * @param others nodes to delete in the same {@code multi}
+     * @param done told OK, or why nothing was changed, or that this is not known
+     */
+    public void leave(List<OwnNode> own, List<OwnNode> others, Consumer<Answer<?>> done) {
+        others.forEach(node -> operations.add(Op.delete(node.path(), -1)));
+        leaveFrom(0, own, done);
+    }
+
+    private void leaveFrom(int next, List<OwnNode> own, Consumer<Answer<?>> done) {
+        if (next == own.size()) {
+            session.zk().multi(operations, done::accept);
+            return;
+        }
+        OwnNode node = own.get(next);
+        prepare(node.lockPath(), List.of(Op.delete(node.path(), -1)), answer -> {
+            if (answer.isOk()) {
+                leaveFrom(next + 1, own, done);
+            } else {
+                done.accept(answer);
+            }
+        });
+    }
+
+    /** The same for a path that nobody is below. */
+    public void renew(String path, Consumer<Answer<?>> done) {
+        prepare(path, List.of(), answer -> {
+            if (answer.isOk()) {
+                session.zk().multi(operations, done::accept);
+            } else {
+                done.accept(answer);
+            }
+        });
+    }
+
+    private void prepare(String path, List<Op> between, Consumer<Answer<?>> done) {
+        if (path.equals("/")) {
+            done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it
+            return;
+        }
+        List<Answer<Content>> read = new ArrayList<>();
+        session.zk().read(path, read::add);
+        session.zk().acl(path, answer -> {
+            Content content = read.get(0).valueOrNull();
+            Access access = answer.valueOrNull();
+            if (content == null || access == null) {
+                done.accept(content == null ? read.get(0) : answer);
+            } else if (access.acl().stream().anyMatch(CounterReset::isMasked)) {
+                done.accept(Answer.failed(Code.NOAUTH));
+            } else {
+                operations.add(Op.check(path, content.stat().getVersion()));
+                operations.addAll(between);
+                operations.add(Op.delete(path, -1));
+                CreateMode mode = content.data().length > 0 ? CreateMode.PERSISTENT : CreateMode.CONTAINER;
+                operations.add(Op.create(path, content.data(), access.acl(), mode));
+                done.accept(answer);
+            }
+        });
+    }
+
+    /** ZooKeeper shows the digests of an ACL only to who has ADMIN rights; to others this, which nobody can log in with. */
+    private static boolean isMasked(ACL acl) {
+        return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
+    }
+}

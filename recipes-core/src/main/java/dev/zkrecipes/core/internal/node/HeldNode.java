@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.Hold;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.revoke.RevocationWatch;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One held node. All re-entrant leases of a thread stand on the same grant.
+ *
+ * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
+ * thread may ask and release.
+ */
+public final class HeldNode {
+    /** A token leaves this many low bits for later holders of the same node. */
+    private static final int ORDINAL_BITS = 11;
+
+    private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
+
+    private final LockSpec target;
+    private final EngineClient client;
+    private final OwnNode node;
+    private final String nodePath;
+    private final long token;
+    private final long grantedAt;
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+    private final RevocationWatch revocationWatch = new RevocationWatch(this);
+    private volatile boolean told;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+
+    /** How it ended, and, if it was lost, why. */
+    public record End(LeaseState state, String reason) {}
+
+    /**
+     * A node that is held.
+     *
+     * @param token what {@link #token(OwnNode)} says, or the token of the grant that this one goes on from
+     */
+    public HeldNode(LockSpec target, OwnNode node, long token) {
+        this.target = target;
+        this.client = target.client();
+        this.node = node;
+        this.nodePath = node.path();
+        this.token = token;
+        this.grantedAt = client.scheduler().nanoTime();
+    }
+
+    public Session session() {
+        return node.session();
+    }
+
+    public LockSpec target() {
+        return target;
+    }
+
+    public OwnNode node() {
+        return node;
+    }
+
+    public String lockPath() {
+        return node.lockPath();
+    }
+
+    public String nodePath() {
+        return nodePath;
+    }
+
+    public long grantedAt() {
+        return grantedAt;
+    }
+
+    public long token() {
+        requireNotLost();
+        return token;
+    }
+
+    public LeaseState state() {
+        End last = end.get();
+        if (last != null) {
+            return last.state();
+        }
+        if (session().isOutlived()) {
+            lose("no server has confirmed the session for a whole session time-out");
+            return state();
+        }
+        return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
+    }
+
+    public boolean hasEnded() {
+        return end.get() != null;
+    }
+
+    public RevocationWatch revocationWatch() {
+        return revocationWatch;
+    }
+
+    public void requireNotLost() {
+        if (state() == LeaseState.LOST) {
+            throw lost();
+        }
+    }
+
+    public LockLostException lost() {
+        End last = end.get();
+        return new LockLostException("lost the lock " + lockPath() + " (node " + LockPath.name(nodePath) + "): "
+                + (last == null ? "unknown" : last.reason())
+                + "; stop what it protects, close every lease of it, then acquire afresh");
+    }
+
+    /** Asks, with one committed check, whether the nodes are there, and notes it if one is not. On the engine thread. */
+    public static void check(List<HeldNode> grants, Consumer<Code> done) {
+        List<String> paths = grants.stream().map(HeldNode::nodePath).toList();
+        grants.get(0).session().check(paths, answer -> {
+            if (answer.code() == Code.NONODE) {
+                grants.get(Session.firstMissing(answer.value())).lose("its node was deleted by somebody else");
+            }
+            done.accept(answer.code());
+        });
+    }
+
+    /** Tells the hold when the grant ends, unless it is detached before. */
+    public void attach(Hold hold) {
+        holds.add(hold);
+        if (told) {
+            hold.onGrantEnded(endOrThrow().state());
+        }
+    }
+
+    public void detach(Hold hold) {
+        holds.remove(hold);
+    }
+
+    /** Completes, on the engine thread, when the node is known to be gone. */
+    public CompletableFuture<Void> gone() {
+        return gone;
+    }
+
+    /** Gives back those that have not ended, together; completes when the nodes of all of them are known to be gone. */
+    @CanIgnoreReturnValue
+    public static CompletableFuture<Void> release(List<HeldNode> grants) {
+        End released = new End(LeaseState.RELEASED, "");
+        List<HeldNode> ending = grants.stream()
+                .filter(grant -> grant.end.compareAndSet(null, released))
+                .toList();
+        if (!ending.isEmpty()) {
+            ending.get(0).client.scheduler().execute(() -> afterEnd(ending));
+        }
+        return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
+    }
+
+    public void lose(String reason) {
+        if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
+            client.scheduler().execute(() -> afterEnd(List.of(this)));
+        }
+    }
+
+    /** The client is closed: nobody is left to delete the node, its session's end does. */
+    public void abandon() {
+        lose("the client was closed");
+        tellHolds();
+        gone.complete(null);
+    }
+
+    private static void afterEnd(List<HeldNode> grants) {
+        List<CompletableFuture<Void>> deletions = grants.get(0)
+                .client
+                .cleaner()
+                .discard(grants.stream().map(HeldNode::node).toList());
+        for (int i = 0; i < grants.size(); i++) {
+            HeldNode grant = grants.get(i);
+            grant.session().leases().remove(grant);
+            Completion.forward(deletions.get(i), grant.gone);
+            grant.revocationWatch.end();
+            grant.tellHolds();
+        }
+    }
+
+    private void tellHolds() {
+        told = true;
+        holds.forEach(hold -> Guarded.run(() -> hold.onGrantEnded(endOrThrow().state())));
+        holds.clear();
+    }
+
+    private End endOrThrow() {
+        End last = end.get();
+        if (last == null) {
+            throw new IllegalStateException("not ended");
+        }
+        return last;
+    }
+
+    /**
+     * The fencing token of a node.
+     *
+     * @throws LockException if none can be made
+     */
+    public static long token(OwnNode node) {
+        if (node.czxid() <= 0 || node.czxid() >= FIRST_UNUSABLE_CZXID) {
+            throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(node.czxid()) + " of "
+                    + node.path() + "; the ensemble has outlived this library's tokens");
+        }
+        return node.czxid() << ORDINAL_BITS;
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's node in the queue of a lock, and what is known of its existence. It belongs to one session for good and
+ * has an id that no other node ever has: when a request queues again it does so with a new one, so that a late deletion
+ * can only ever hit what it was meant for.
+ */
+public final class OwnNode {
+    public static final int ID_LENGTH = 32;
+
+    /** What is known. A node that was {@code CREATED} may have been deleted since; it cannot come back. */
+    public enum Existence {
+        /** The create was sent and not yet answered. */
+        IN_FLIGHT,
+        /** The answer was lost: the node may exist now, later, or never. */
+        UNKNOWN,
+        /** The server said that it made the node. */
+        CREATED,
+        /** The node was never made and never will be. */
+        ABSENT
+    }
+
+    private final Session session;
+    private final String lockPath;
+    private final String id;
+    private final String nodeName;
+    private final boolean numberIsGiven;
+    private Existence existence = Existence.IN_FLIGHT;
+    private @Nullable String path;
+    private long czxid;
+    private boolean sawNobodyElse;
+    private @Nullable Runnable whenAnswered;
+
+    /** A node that ZooKeeper numbers. */
+    public OwnNode(Session session, LockSpec target) {
+        this(session, target, target.nodeName(), false);
+    }
+
+    private OwnNode(Session session, LockSpec target, String nodeName, boolean numberIsGiven) {
+        this.session = session;
+        this.id = newId(target.client().scheduler());
+        this.lockPath = target.path();
+        this.nodeName = nodeName;
+        this.numberIsGiven = numberIsGiven;
+    }
+
+    /** A node at the place of another one, which is held. */
+    public static OwnNode atPlaceOf(OwnNode held, LockSpec target) {
+        String name = held.name();
+        String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
+        return new OwnNode(held.session(), target, target.nodeName() + number, true);
+    }
+
+    /** 32 hexadecimal digits that nobody else ever has. */
+    public static String newId(EngineScheduler scheduler) {
+        RandomGenerator random = scheduler.random();
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
+    }
+
+    public Session session() {
+        return session;
+    }
+
+    public String lockPath() {
+        return lockPath;
+    }
+
+    public Existence existence() {
+        return existence;
+    }
+
+    /** The path to create, which ZooKeeper appends the sequence number to, unless it has one already. */
+    public String prefix() {
+        return LockPath.child(lockPath, id + "-" + nodeName);
+    }
+
+    /** Whether a child of the lock's path is this request's. */
+    public boolean isOurs(String childName) {
+        String known = id + "-";
+        return numberIsGiven ? childName.equals(known + nodeName) : childName.startsWith(known);
+    }
+
+    /** The whole path of a node that was created. */
+    public String path() {
+        return Preconditions.checkNotNull(path, "node not created");
+    }
+
+    /** The creation transaction id of a node that was created. */
+    public long czxid() {
+        return czxid;
+    }
+
+    public String name() {
+        return LockPath.name(path());
+    }
+
+    /** What to call the node in messages, also before its number is known. */
+    public String describe() {
+        return path == null ? prefix() + "?" : path;
+    }
+
+    /** The same for several. */
+    public static String describe(List<OwnNode> nodes) {
+        return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
+    }
+
+    /** Runs {@code task} once the create is answered, at once if it is already. */
+    public void whenAnswered(Runnable task) {
+        if (existence == Existence.IN_FLIGHT) {
+            whenAnswered = task;
+        } else {
+            task.run();
+        }
+    }
+
+    /** Notes how the create failed. Only answers that are known to come from a refusal mean that there is no node. */
+    public void failed(Code code) {
+        switch (code) {
+            case OK -> throw new IllegalArgumentException("not a failure");
+            case NONODE,
+                    NOAUTH,
+                    INVALIDACL,
+                    NODEEXISTS,
+                    NOCHILDRENFOREPHEMERALS,
+                    QUOTAEXCEEDED,
+                    NOTREADONLY,
+                    BADARGUMENTS,
+                    UNIMPLEMENTED -> existence = Existence.ABSENT;
+            default -> existence = Existence.UNKNOWN;
+        }
+        tellWhoWaits();
+    }
+
+    /** Notes that the node exists. */
+    public void created(String name, long nodeCzxid) {
+        existence = Existence.CREATED;
+        path = LockPath.child(lockPath, name);
+        czxid = nodeCzxid;
+        tellWhoWaits();
+    }
+
+    private void tellWhoWaits() {
+        Runnable waiting = whenAnswered;
+        if (waiting != null) {
+            whenAnswered = null;
+            waiting.run();
+        }
+    }
+
+    /** Notes that the node holds the lock, and whether there was no other below the lock's path when that was seen. */
+    public void granted(boolean nobodyElse) {
+        sawNobodyElse = nobodyElse;
+    }
+
+    /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
+    public boolean leavesOldCounter() {
+        return sawNobodyElse && CounterAge.of(name()) >= CounterAge.OLD;
+    }
+
+    public void absent() {
+        existence = Existence.ABSENT;
+    }
+}

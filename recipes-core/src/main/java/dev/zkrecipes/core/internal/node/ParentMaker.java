@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.port.Answer;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.data.ACL;
+
+/**
+ * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty, or with a node of its own
+ * that stays because it keeps the lock's rule. From the bottom up, so that
+ * nothing is asked for above what exists: a client may have no rights there.
+ */
+public final class ParentMaker {
+    private final Session session;
+    private final List<ACL> acl;
+
+    public ParentMaker(Session session, List<ACL> acl) {
+        this.session = session;
+        this.acl = acl;
+    }
+
+    /** Answers OK if the path existed when it was looked at, NONODE if the root itself (the chroot) does not exist. */
+    public void make(String path, Optional<byte[]> rule, Consumer<Answer<?>> done) {
+        if (path.equals("/")) {
+            done.accept(Answer.failed(Code.NONODE));
+            return;
+        }
+        create(path, rule, answer -> {
+            switch (answer.code()) {
+                case NODEEXISTS -> done.accept(Answer.ok(path));
+                case NONODE ->
+                    make(LockPath.parent(path), Optional.empty(), above -> {
+                        if (above.isOk()) {
+                            make(path, rule, done);
+                        } else {
+                            done.accept(above);
+                        }
+                    });
+                default -> done.accept(answer);
+            }
+        });
+    }
+
+    private void create(String path, Optional<byte[]> rule, Consumer<Answer<?>> reply) {
+        if (rule.isPresent()) {
+            session.zk().multi(List.of(Op.create(path, rule.get(), acl, CreateMode.PERSISTENT)), reply::accept);
+        } else {
+            session.zk().createContainer(path, acl, reply::accept);
+        }
+    }
+}

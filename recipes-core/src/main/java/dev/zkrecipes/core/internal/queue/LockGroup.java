@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.queue;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.session.ListBatcher;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What one attempt acquires as a whole: one lock, or several of one client on different paths. */
+public final class LockGroup {
+    /** Keeps every {@code multi} far below ZooKeeper's packet limit of 1 MiB. */
+    private static final int MOST = 500;
+
+    private static final int MOST_PATH_CHARACTERS = 100_000;
+
+    private final List<LockSpec> all;
+    private final LockOptions options;
+    private final boolean together;
+    private final String path;
+    private final ListBatcher.Query query;
+
+    private LockGroup(List<LockSpec> all, LockOptions options, boolean together) {
+        this.all = all;
+        this.options = options;
+        this.together = together;
+        this.path = all.stream().map(LockSpec::path).collect(Collectors.joining(","));
+        this.query = new ListBatcher.Query(all.stream()
+                .map(target -> new ListBatcher.Part(target.path(), needsData(target, all)))
+                .toList());
+    }
+
+    /** For the rule, or for the metadata, which the list of one path brings along and that of several does not. */
+    private static boolean needsData(LockSpec target, List<LockSpec> all) {
+        return target.hasSharedRule() || (target.hasOwnAcl() && all.size() > 1);
+    }
+
+    public static LockGroup of(LockSpec target) {
+        return new LockGroup(List.of(target), target.options(), false);
+    }
+
+    /**
+     * Several locks as one.
+     *
+     * @throws IllegalArgumentException if they cannot be
+     */
+    public static LockGroup together(List<LockSpec> targets, LockOptions options) {
+        Preconditions.checkArgument(!targets.isEmpty(), "a lock of several needs at least one member");
+        Preconditions.checkArgument(
+                targets.size() <= MOST, "%s locks together; the most that enter at once are %s", targets.size(), MOST);
+        Set<String> paths = new HashSet<>();
+        int characters = 0;
+        for (LockSpec target : targets) {
+            Preconditions.checkArgument(
+                    target.client() == targets.get(0).client(),
+                    "the lock %s is not of the same client as %s",
+                    target.path(),
+                    targets.get(0).path());
+            Preconditions.checkArgument(
+                    paths.add(target.path()),
+                    "the path %s is named twice: its second request would wait for its first",
+                    target.path());
+            Preconditions.checkArgument(
+                    options.acl().isEmpty()
+                            || options.acl().equals(target.options().acl()),
+                    "the lock %s has an ACL of its own, or none: name the ACL in the options of the members only",
+                    target.path());
+            characters += target.path().length();
+        }
+        Preconditions.checkArgument(
+                characters <= MOST_PATH_CHARACTERS,
+                "paths of %s characters in all; the most that enter at once are %s",
+                characters,
+                MOST_PATH_CHARACTERS);
+        return new LockGroup(List.copyOf(targets), options, true);
+    }
+
+    public EngineClient client() {
+        return all.get(0).client();
+    }
+
+    public List<LockSpec> all() {
+        return all;
+    }
+
+    /** Whether they are asked for as several, of which there may be just one. */
+    public boolean isTogether() {
+        return together;
+    }
+
+    public boolean isSingle() {
+        return all.size() == 1;
+    }
+
+    public LockOptions options() {
+        return options;
+    }
+
+    /** The path of the lock; with commas in between, if there are several. */
+    public String path() {
+        return path;
+    }
+
+    public List<String> paths() {
+        return all.stream().map(LockSpec::path).toList();
+    }
+
+    /** The list that shows the queues of all of them. */
+    public ListBatcher.Query query() {
+        return query;
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.queue;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What attempts are made on: one path with one driver on one client. The driver is user code that may throw anything;
+ * all calls of it go through here and come out as {@link LockRefusedException}.
+ */
+public final class LockSpec {
+    private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
+
+    private final EngineClient client;
+    private final String path;
+    private final LockDriver driver;
+    private final LockOptions options;
+    private final Optional<List<ACL>> ownAcl;
+    private final String nodeName;
+
+    /** Refuses a driver that does not recognise its own nodes. */
+    public LockSpec(EngineClient client, String path, LockDriver driver, LockOptions options) {
+        this.client = client;
+        this.path = path;
+        this.driver = driver;
+        this.options = options;
+        this.ownAcl = options.acl();
+        this.nodeName = driver.nodeName();
+        if (!NODE_NAME.matcher(nodeName).matches()) {
+            throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "
+                    + driver.getClass().getName()
+                    + " must be letters, digits, '.', '_' or '~' and end in '-' or '_'");
+        }
+        Preconditions.checkArgument(
+                driver.parse(lastName()).isPresent(),
+                "%s does not recognise its own node name %s",
+                driver.getClass().getName(),
+                lastName());
+    }
+
+    /** The same again, for a lock with holds of its own: a hold is found by the target that it was acquired on. */
+    public LockSpec anew() {
+        return new LockSpec(client, path, driver, options);
+    }
+
+    public EngineClient client() {
+        return client;
+    }
+
+    public String path() {
+        return path;
+    }
+
+    public LockOptions options() {
+        return options;
+    }
+
+    /** Whether the lock is to have other rights than what else the client makes. */
+    public boolean hasOwnAcl() {
+        return ownAcl.isPresent();
+    }
+
+    /** What its path and its nodes are made with. */
+    public List<ACL> acl() {
+        return ownAcl.orElseGet(client.settings()::acl);
+    }
+
+    public String nodeName() {
+        return nodeName;
+    }
+
+    /**
+     * A node of ours behind everybody, to ask what would come of queueing.
+     *
+     * @throws dev.zkrecipes.core.LockRefusedException if the driver throws
+     */
+    public LockNode hypotheticalLast() {
+        String name = lastName();
+        return parse(name)
+                .orElseThrow(() -> new LockRefusedException(
+                        "the driver " + driver.getClass().getName() + " of the lock " + path
+                                + " does not recognise its own node name " + name + "; mend the driver"));
+    }
+
+    /** The node of that name; empty if it is of no kind that the lock knows. */
+    public Optional<LockNode> parse(String name) {
+        Optional<LockNode> node = driving(() -> driver.parse(name));
+        if (node.isPresent() && !node.get().name().equals(name)) {
+            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
+                    + " made the node " + Printable.of(node.get().name()) + " of the name " + Printable.of(name)
+                    + "; mend the driver");
+        }
+        return node;
+    }
+
+    /** Whether the driver's rule depends on the data of the path. */
+    public boolean hasSharedRule() {
+        return driver instanceof SharedRuleDriver;
+    }
+
+    /**
+     * What the path is made with; empty if it is made as a container.
+     *
+     * @throws LockRefusedException if the driver throws
+     */
+    public Optional<byte[]> initialRule() {
+        return driver instanceof SharedRuleDriver shared ? Optional.of(driving(shared::initialRule)) : Optional.empty();
+    }
+
+    /**
+     * The driver under the rule that the path holds; under its own, if there is no path or no such rule.
+     *
+     * @throws LockRefusedException if it does not go along with that rule
+     */
+    public LockDriver driverUnder(byte @Nullable [] rule) {
+        return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;
+    }
+
+    /** Whether a driver whose rule may have changed refuses the request, under its own, even with nobody in front. */
+    public boolean isHopeless() {
+        return hasSharedRule() && decide(driver, List.of(), hypotheticalLast()) instanceof Decision.Never;
+    }
+
+    public Decision decide(LockDriver ruling, List<LockNode> predecessors, LockNode self) {
+        Decision decision = driving(() -> ruling.decide(predecessors, self));
+        if (decision instanceof Decision.WaitFor wait && !containsAll(predecessors, wait.nodes())) {
+            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
+                    + " waits for nodes that do not stand in front of " + self.name() + "; mend the driver");
+        }
+        return decision;
+    }
+
+    /** In the order of the queue, so a search is enough. */
+    private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
+        return nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
+    }
+
+    private String lastName() {
+        return "0".repeat(OwnNode.ID_LENGTH) + "-" + nodeName + LockNode.LAST_NUMBER;
+    }
+
+    private <T> T driving(Supplier<T> call) {
+        try {
+            return Objects.requireNonNull(call.get(), "the driver returned null");
+        } catch (LockRefusedException e) {
+            throw e; // it says what is wrong
+        } catch (Throwable t) {
+            throw new LockRefusedException(
+                    "the driver " + driver.getClass().getName() + " of the lock " + path + " failed: "
+                            + Printable.of(String.valueOf(t)) + "; mend the driver",
+                    t);
+        }
+    }
+}

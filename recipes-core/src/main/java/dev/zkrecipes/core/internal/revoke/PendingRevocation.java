@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.revoke;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.acquire.Steps;
+import dev.zkrecipes.core.internal.acquire.Steps.Step;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionObserver;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.RevocationMarks;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node whose owner is asked to give it back, from the request to its end.
+ *
+ * <pre>
+ * SEEKING    a session
+ *    v
+ * MARKING    read, then write with the version that was read, as often as somebody else writes in between
+ *    v
+ * WAITING    the node is watched
+ *    v       the grace is over
+ * BREAKING   read, then delete with the version that was read
+ *    v
+ * ENDED      as soon as the node is gone, from any step
+ * </pre>
+ *
+ * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again; a session
+ * that ended, by way of SEEKING. The mark has an id, so that it is written once however often that is tried. The node that
+ * was marked is known by its czxid, so that neither a mark nor a deletion hits another of the same name: the version of
+ * a node that was written is not that of a new one.
+ *
+ * <p>Confined to the engine thread, but for what is public and the futures.
+ */
+public final class PendingRevocation
+        implements Revocation, SessionObserver, SessionSource.User, WatchRegistry.Subscriber {
+    private final EngineClient client;
+    private final Participant holder;
+    private final RevocationRequest request;
+    private final String nodePath;
+    private final Steps steps;
+    private final CompletableFuture<Boolean> asked = new CompletableFuture<>();
+    private final CompletableFuture<RevocationOutcome> outcome = new CompletableFuture<>();
+
+    private @Nullable Session session;
+    private @Nullable Timer grace;
+    private boolean graceOver;
+    private boolean maybeDeleted;
+    private long markedCzxid; // 0 before
+
+    public PendingRevocation(EngineClient client, Participant holder, RevocationRequest request) {
+        this.client = client;
+        this.holder = holder;
+        this.request = request;
+        this.nodePath = LockPath.child(LockPath.check(holder.path()), holder.node());
+        this.steps = new Steps(
+                client.scheduler(),
+                new Backoff(client.settings(), client.scheduler().random()),
+                this::onFailure);
+    }
+
+    // ---- What callers do, on any thread.
+
+    public void launch() {
+        client.pursuits().add(this);
+        client.scheduler().execute(() -> steps.guard(this::seek));
+    }
+
+    /** Completes, on the engine thread, when the node is marked or known to be gone. */
+    public CompletableFuture<Boolean> asked() {
+        return asked;
+    }
+
+    public String describe() {
+        return nodePath;
+    }
+
+    @Override
+    public Participant participant() {
+        return holder;
+    }
+
+    @Override
+    public CompletableFuture<RevocationOutcome> outcome() {
+        return outcome.thenApplyAsync(how -> how, client.callbacks()::run);
+    }
+
+    @Override
+    public Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException {
+        Deadline deadline = Deadline.after(timeout, client.scheduler());
+        Blocking.requireNotNegative(timeout);
+        Blocking.requireMayBlock(client);
+        Blocking.throwIfInterrupted();
+        return Blocking.await(outcome, deadline);
+    }
+
+    @Override
+    public void close() {
+        outcome.completeExceptionally(
+                new CancellationException("the request to give back " + nodePath + " was closed"));
+        client.scheduler().execute(() -> end(() -> {}));
+    }
+
+    // ---- Getting a session.
+
+    private void seek() {
+        if (!steps.isOver()) {
+            steps.become(Step.SEEKING);
+            client.requireOpenFor(lockPath());
+            client.sessions().request(this);
+        }
+    }
+
+    @Override
+    public void with(Session found) {
+        if (steps.isIn(Step.SEEKING)) {
+            session = found;
+            found.observe(this);
+            steps.guard(() -> steps.whenConnected(found, this::goOn));
+        }
+    }
+
+    @Override
+    public String lockPath() {
+        return holder.path();
+    }
+
+    @Override
+    public void unavailable(LockException why) {
+        fail(why);
+    }
+
+    @Override
+    public void onConnected() {
+        steps.onConnected();
+    }
+
+    @Override
+    public void onEnded(State how) {
+        session = null;
+        if (how == State.AUTH_FAILED) {
+            fail(new LockAccessException("ZooKeeper refused the credentials of this client, so " + nodePath
+                    + " cannot be asked for; check the auth settings"));
+        } else {
+            steps.guard(this::seek);
+        }
+    }
+
+    private void goOn() {
+        if (markedCzxid == 0) {
+            mark();
+        } else if (graceOver) {
+            breakIt();
+        } else {
+            follow();
+        }
+    }
+
+    // ---- Asking.
+
+    private void mark() {
+        steps.become(Step.MARKING);
+        session().zk().read(nodePath, steps.inThisStep(this::onReadToMark));
+    }
+
+    private void onReadToMark(Answer<Content> answer) {
+        if (!answer.isOk()) {
+            onTrouble("read", answer, this::mark);
+            return;
+        }
+        Content content = answer.value();
+        Stat stat = content.stat();
+        if (holder.sessionId() != 0 && stat.getEphemeralOwner() != holder.sessionId()) {
+            onGone(nodePath); // one of the same name, without an id, came after it
+        } else if (RevocationMarks.in(content).stream()
+                .anyMatch(mark -> mark.id().equals(request.id()))) {
+            onMarked(stat);
+        } else {
+            byte[] data = RevocationMarks.with(request, holder.node(), content);
+            write(Op.setData(nodePath, data, stat.getVersion()), "mark", this::mark, () -> onMarked(stat));
+        }
+    }
+
+    private void onMarked(Stat stat) {
+        markedCzxid = stat.getCzxid();
+        steps.resetPace();
+        grace = request.grace()
+                .map(time -> client.scheduler().schedule(bounded(time), () -> steps.guard(this::onGraceOver)))
+                .orElse(null);
+        asked.complete(true);
+        follow();
+    }
+
+    /** What a timer can count. */
+    private static Duration bounded(Duration time) {
+        return Duration.ofNanos(Math.min(Deadline.saturatedNanos(time), Long.MAX_VALUE / 2));
+    }
+
+    // ---- Following.
+
+    private void follow() {
+        steps.become(Step.WAITING);
+        session().watches().subscribe(nodePath, this);
+    }
+
+    @Override
+    public void onRead(String path, Content content) {
+        if (steps.isIn(Step.WAITING) && content.stat().getCzxid() != markedCzxid) {
+            onGone(path);
+        }
+    }
+
+    /** Told by the watch, and by whatever else finds it out. */
+    @Override
+    public void onGone(String path) {
+        if (!steps.isIn(Step.BREAKING)) { // else it may be our own deletion, whose answer tells
+            endAsGone();
+        }
+    }
+
+    private void endAsGone() {
+        RevocationOutcome how = markedCzxid == 0
+                ? RevocationOutcome.GONE_ALREADY
+                : maybeDeleted ? RevocationOutcome.BROKEN : RevocationOutcome.GIVEN_BACK;
+        end(() -> outcome.complete(how));
+    }
+
+    @Override
+    public void onRefused(String path, Answer<?> answer) {
+        fail(refusal("watch", answer.code()));
+    }
+
+    // ---- Breaking.
+
+    private void onGraceOver() {
+        grace = null;
+        graceOver = true;
+        if (steps.isIn(Step.WAITING)) {
+            steps.whenConnected(session(), this::breakIt);
+        }
+    }
+
+    private void breakIt() {
+        steps.become(Step.BREAKING);
+        session().zk().read(nodePath, steps.inThisStep(answer -> {
+            if (!answer.isOk()) {
+                onTrouble("read", answer, this::breakIt);
+            } else if (answer.value().stat().getCzxid() != markedCzxid) {
+                endAsGone();
+            } else {
+                delete(answer.value().stat().getVersion());
+            }
+        }));
+    }
+
+    private void delete(int version) {
+        boolean maybeBefore = maybeDeleted;
+        maybeDeleted = true; // until the answer says that it is not
+        write(
+                Op.delete(nodePath, version),
+                "delete",
+                () -> {
+                    maybeDeleted = maybeBefore;
+                    breakIt();
+                },
+                () -> end(() -> outcome.complete(RevocationOutcome.BROKEN)));
+    }
+
+    // ---- What both have in common.
+
+    private void write(Op operation, String what, Runnable again, Runnable done) {
+        Consumer<Answer<List<OpResult>>> next = steps.inThisStep(answer -> {
+            switch (answer.code()) {
+                case OK -> done.run();
+                // To read again tells what there is now, and what not.
+                case BADVERSION, NONODE -> again.run();
+                default -> onTrouble(what, answer, this::goOn);
+            }
+        });
+        session().zk().multi(List.of(operation), next);
+    }
+
+    private void onTrouble(String what, Answer<?> answer, Runnable again) {
+        if (answer.code() == Code.NONODE) {
+            endAsGone();
+        } else if (answer.code() == Code.SESSIONEXPIRED) {
+            session().become(State.EXPIRED);
+        } else if (answer.isUnsettled()) {
+            steps.pauseThen(session(), again);
+        } else {
+            fail(refusal(what, answer.code()));
+        }
+    }
+
+    private LockException refusal(String what, Code code) {
+        return code == Code.NOAUTH
+                ? new LockAccessException(
+                        "lock " + lockPath() + ": ZooKeeper refused to " + what + " the node " + nodePath
+                                + " (NOAUTH); asking a holder needs READ and WRITE on its node, breaking its lease DELETE on the"
+                                + " lock path")
+                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, code);
+    }
+
+    private void onFailure(Throwable failure) {
+        fail(
+                failure instanceof LockException known
+                        ? known
+                        : new LockException("the lock engine failed on " + nodePath + "; please report this", failure));
+    }
+
+    /** Ends it with an error, unless it has ended. On the engine thread. */
+    public void fail(LockException why) {
+        end(() -> {
+            outcome.completeExceptionally(why);
+            asked.completeExceptionally(why);
+        });
+    }
+
+    private void end(Runnable last) {
+        if (steps.isOver()) {
+            return;
+        }
+        steps.become(Step.ENDED);
+        client.pursuits().remove(this);
+        client.sessions().forget(this);
+        if (grace != null) {
+            grace.cancel();
+        }
+        if (session != null) {
+            session.ignore(this);
+            session.watches().unsubscribe(nodePath, this);
+        }
+        last.run();
+        asked.complete(true); // unless it was, or failed
+    }
+
+    private Session session() {
+        return Preconditions.checkNotNull(session, "no session in step %s", steps);
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.revoke;
+
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.lock.Hold;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Who listens for requests to give one hold back, and what each was told. The first one makes the hold's nodes watched. A
+ * hold that stands on several nodes is asked once by a request that marks all of them. Confined to the engine thread.
+ */
+public final class RevocationListeners {
+    private final Hold hold;
+    private final Callbacks callbacks;
+    private final List<Listener> listeners = new ArrayList<>();
+    private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
+
+    public RevocationListeners(Hold hold, Callbacks callbacks) {
+        this.hold = hold;
+        this.callbacks = callbacks;
+    }
+
+    /** Tells what is known, and what comes as long as the hold stands. */
+    public void add(Consumer<RevocationRequest> receiver) {
+        if (!hold.isStanding()) {
+            return;
+        }
+        Listener added = new Listener(receiver);
+        listeners.add(added);
+        added.tell(known());
+        hold.grants().forEach(grant -> grant.revocationWatch().tell(this));
+    }
+
+    /** The node of a grant was read. */
+    public void onRead(HeldNode grant, List<RevocationRequest> requests) {
+        seen.put(grant, requests);
+        List<RevocationRequest> known = known();
+        listeners.forEach(listener -> listener.tell(known));
+    }
+
+    /** The hold is closed. */
+    public void end() {
+        hold.grants().forEach(grant -> grant.revocationWatch().forget(this));
+        listeners.clear();
+        seen.clear();
+    }
+
+    private List<RevocationRequest> known() {
+        return seen.values().stream().flatMap(List::stream).toList();
+    }
+
+    private final class Listener {
+        private final Consumer<RevocationRequest> receiver;
+        private Set<String> told = new HashSet<>();
+
+        Listener(Consumer<RevocationRequest> receiver) {
+            this.receiver = receiver;
+        }
+
+        void tell(List<RevocationRequest> known) {
+            Set<String> now = new HashSet<>();
+            for (RevocationRequest request : known) {
+                if (now.add(request.id()) && !told.contains(request.id())) {
+                    callbacks.run(() -> pass(request));
+                }
+            }
+            told = now;
+        }
+
+        private void pass(RevocationRequest request) {
+            if (hold.isStanding()) {
+                receiver.accept(request);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * Which lock paths a session has found to have the rights that their locks are to have. It remembers the node, not the
+ * name: a path that was made anew, or whose ACL was changed, is another one. So many are remembered, the others are
+ * looked at again. Locks without an ACL of their own are not asked about. Confined to the engine thread.
+ */
+public final class CheckedAcls {
+    private static final int MOST = 10_000;
+
+    private record Key(String path, List<ACL> acl) {
+        Key(LockSpec target) {
+            this(target.path(), target.acl());
+        }
+    }
+
+    private record Version(long czxid, int aversion) {
+        Version(Stat stat) {
+            this(stat.getCzxid(), stat.getAversion());
+        }
+    }
+
+    private final Cache<Key, Version> versions =
+            CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
+
+    /** Whether the path was found right once, so that the client has rights there. */
+    public boolean knows(LockSpec target) {
+        return !target.hasOwnAcl() || versions.getIfPresent(new Key(target)) != null;
+    }
+
+    /** Whether the path is the one that was found right. */
+    public boolean isAsChecked(LockSpec target, Optional<Stat> seen) {
+        return !target.hasOwnAcl()
+                || seen.map(Version::new)
+                        .filter(version -> version.equals(versions.getIfPresent(new Key(target))))
+                        .isPresent();
+    }
+
+    /** The path is being made: what was found before was another one. */
+    public void forget(LockSpec target) {
+        versions.invalidate(new Key(target));
+    }
+
+    public void note(LockSpec target, Stat found) {
+        versions.put(new Key(target), new Version(found));
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+
+/**
+ * The lists of lock paths that attempts of one session ask for. What is asked for while the engine is busy with other
+ * tasks is sent once, after them, and serves all who asked: a list shows every create of the session that was sent
+ * before it. So a thousand attempts that begin or are woken at once cost one list, sorted once.
+ *
+ * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to one of several paths is lost
+ * with the connection, it may have been larger than a packet can be: from then on those paths are listed one by one.
+ */
+public final class ListBatcher {
+
+    /**
+     * One path to list.
+     *
+     * @param withRule whether to read its data, too
+     */
+    public record Part(String path, boolean withRule) {}
+
+    /** What to list. Those who ask the same share the answer. */
+    public record Query(List<Part> parts) {}
+
+    /** As many names as fit a packet ten times over. */
+    private static final int SMALL = 1000;
+
+    private final Session session;
+    private final EngineScheduler scheduler;
+    private final Map<Query, List<Consumer<ChildrenSnapshot>>> asked = new LinkedHashMap<>();
+    private final Set<Query> perhapsTooLarge = new HashSet<>();
+
+    public ListBatcher(Session session, EngineScheduler scheduler) {
+        this.session = session;
+        this.scheduler = scheduler;
+    }
+
+    /** Asks for a list that is sent after everything that was sent so far. */
+    public void ask(Query query, Consumer<ChildrenSnapshot> reply) {
+        if (asked.isEmpty()) {
+            scheduler.execute(this::send);
+        }
+        asked.computeIfAbsent(query, key -> new ArrayList<>()).add(reply);
+    }
+
+    private void send() {
+        Map<Query, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
+        asked.clear();
+        batch.forEach((query, replies) ->
+                send(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+    }
+
+    private void send(Query query, Consumer<ChildrenSnapshot> reply) {
+        if (query.parts().size() == 1) {
+            sendOne(query.parts().get(0), reply);
+        } else if (perhapsTooLarge.contains(query)) {
+            sendOneByOne(query, reply);
+        } else {
+            sendTogether(query, reply);
+        }
+    }
+
+    private void sendOne(Part part, Consumer<ChildrenSnapshot> reply) {
+        if (part.withRule()) {
+            sendTogether(new Query(List.of(part)), reply);
+        } else {
+            session.zk().children(part.path(), answer -> reply.accept(ChildrenSnapshot.of(part, answer)));
+        }
+    }
+
+    private void sendTogether(Query query, Consumer<ChildrenSnapshot> reply) {
+        List<Op> reads = new ArrayList<>();
+        for (Part part : query.parts()) {
+            reads.add(Op.getChildren(part.path()));
+            if (part.withRule()) {
+                // After the children: a rule may be newer than the list that it is read with, not older.
+                reads.add(Op.getData(part.path()));
+            }
+        }
+        session.zk().multi(reads, answer -> {
+            if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
+                perhapsTooLarge.add(query);
+            }
+            reply.accept(ChildrenSnapshot.of(query.parts(), answer));
+        });
+    }
+
+    private void sendOneByOne(Query query, Consumer<ChildrenSnapshot> reply) {
+        List<ChildrenSnapshot> looks = new ArrayList<>();
+        for (Part part : query.parts()) {
+            sendOne(part, look -> {
+                looks.add(look);
+                if (looks.size() == query.parts().size()) {
+                    ChildrenSnapshot together = ChildrenSnapshot.together(looks);
+                    if (together.code() == Code.OK && together.size() < SMALL) {
+                        perhapsTooLarge.remove(query); // it was just the connection
+                    }
+                    reply.accept(together);
+                }
+            });
+        }
+    }
+}

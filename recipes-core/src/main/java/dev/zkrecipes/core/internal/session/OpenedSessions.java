@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens a session, and the next one as soon as it has ended. If the server refused the credentials, the next one is
+ * opened when somebody asks for it, and no faster than retries are paced.
+ */
+public final class OpenedSessions implements SessionSource {
+    private static final Logger log = LoggerFactory.getLogger(OpenedSessions.class);
+
+    private final Supplier<Session> factory;
+    private final EngineClient client;
+    private final Backoff backoff;
+    private final Set<User> waiting = new LinkedHashSet<>();
+    private @Nullable Session session;
+    private @Nullable Timer retry;
+    private boolean stopped;
+
+    public OpenedSessions(Supplier<Session> factory, EngineClient client) {
+        this.factory = factory;
+        this.client = client;
+        this.backoff = new Backoff(client.settings(), client.scheduler().random());
+    }
+
+    @Override
+    public void start() {
+        if (stopped || session != null) {
+            return;
+        }
+        try {
+            session = factory.get();
+        } catch (Throwable t) {
+            log.warn("No ZooKeeper handle could be opened; trying again. Check the client configuration.", t);
+            startLater();
+            return;
+        }
+        List<User> served = List.copyOf(waiting);
+        waiting.clear();
+        served.forEach(user -> Guarded.run(() -> request(user)));
+    }
+
+    private void startLater() {
+        if (retry == null) {
+            retry = client.scheduler().schedule(backoff.next(), () -> {
+                retry = null;
+                start();
+            });
+        }
+    }
+
+    @Override
+    public void request(User user) {
+        Session current = session;
+        if (current != null) {
+            user.with(current);
+        } else if (waiting.add(user)) {
+            startLater();
+        }
+    }
+
+    @Override
+    public void forget(User user) {
+        waiting.remove(user);
+    }
+
+    @Override
+    public void onEnded(Session ended) {
+        if (session != ended) {
+            return;
+        }
+        session = null;
+        if (ended.state() != State.AUTH_FAILED) {
+            backoff.reset();
+            start();
+        }
+    }
+
+    @Override
+    public void stop() {
+        stopped = true;
+    }
+
+    @Override
+    public boolean renewsSessions() {
+        return true;
+    }
+
+    @Override
+    public boolean ownsSessions() {
+        return true;
+    }
+}

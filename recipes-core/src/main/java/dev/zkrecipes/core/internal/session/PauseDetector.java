@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Notices that the process was stopped, by a long garbage collection, a signal, or a machine that slept: its timer comes
+ * late.
+ *
+ * <p>What a committed write says about the session's end depends on it. The leader's clock for a session is moved on by
+ * what the client's server reports every half tick. A client that runs pings often enough for that clock to be well ahead
+ * when a write comes; one that was stopped did not ping, and the leader may end the session between the write and the
+ * report that tells of it. So such a write proves only what one at the beginning of the stop would have, until the server
+ * must have heard and reported something of the session: half a tick after the first answer to something that was sent
+ * since, or, as a client gives up a connection on which it hears nothing for 2/3 T, a whole T after the stop. Confined to
+ * the engine thread.
+ */
+public final class PauseDetector {
+    private final EngineScheduler scheduler;
+    private final LongSupplier timeoutNanos;
+    private long lastBeat;
+    private long period;
+    private boolean stopped;
+    private long stoppedAt;
+    private long resumedAt;
+    private boolean over;
+    private @Nullable Timer timer;
+
+    /**
+     * Stands still until it {@link #begin begins}.
+     *
+     * @param timeoutNanos T, the session time-out
+     */
+    public PauseDetector(EngineScheduler scheduler, LongSupplier timeoutNanos) {
+        this.scheduler = scheduler;
+        this.timeoutNanos = timeoutNanos;
+        this.lastBeat = scheduler.nanoTime();
+    }
+
+    /** Also goes on, with another period when the time-out has changed. */
+    public void begin() {
+        beat();
+        cancel();
+        if (!over) {
+            period = timeoutNanos.getAsLong() / 16;
+            timer = scheduler.schedule(Duration.ofNanos(period), this::begin);
+        }
+    }
+
+    private void cancel() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+    }
+
+    public void end() {
+        over = true;
+        cancel();
+    }
+
+    private void beat() {
+        long now = scheduler.nanoTime();
+        if (now - lastBeat > Math.max(stopLength(), period + stopLength() / 4)) {
+            boolean another = !stopped || lastBeat - resumedAt >= timeoutNanos.getAsLong();
+            stoppedAt = another ? lastBeat : stoppedAt;
+            resumedAt = now;
+            stopped = true;
+        }
+        lastBeat = now;
+    }
+
+    /** Shorter ones do no harm. */
+    private long stopLength() {
+        return timeoutNanos.getAsLong() / 12;
+    }
+
+    /** Half a tick, of which a session time-out has at least two. */
+    private long reportDue() {
+        return timeoutNanos.getAsLong() / 4;
+    }
+
+    /** What was heard of one session since the last stop. */
+    public final class Contact {
+        private boolean answered;
+        private long answeredAfter;
+        private long answeredAt;
+
+        /**
+         * The time as of which a committed write proves the session. To be asked for each whose answer comes.
+         *
+         * @param sentAt when it was sent
+         * @return the same, or the beginning of a stop that was over only just before
+         */
+        public long provenAsOf(long sentAt) {
+            beat();
+            boolean afterStop = stopped && sentAt - stoppedAt > stopLength();
+            if (!afterStop || sentAt - resumedAt >= timeoutNanos.getAsLong() || isReportedBefore(sentAt)) {
+                return sentAt;
+            }
+            noteAnswer(sentAt);
+            return stoppedAt;
+        }
+
+        private boolean isReportedBefore(long sentAt) {
+            return answered && answeredAfter == resumedAt && sentAt - answeredAt >= reportDue();
+        }
+
+        private void noteAnswer(long sentAt) {
+            boolean first = !answered || answeredAfter != resumedAt;
+            if (first && sentAt - resumedAt >= 0) {
+                answered = true;
+                answeredAfter = resumedAt;
+                answeredAt = lastBeat;
+            }
+        }
+    }
+}

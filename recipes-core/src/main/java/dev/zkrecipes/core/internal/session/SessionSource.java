@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.LockException;
+
+/** Where the sessions of a client come from. Confined to the engine thread. */
+public interface SessionSource {
+
+    /** Somebody who needs a session. */
+    interface User {
+        /** The session to use now. It has not ended; it need not be connected yet. */
+        void with(Session session);
+
+        /** The path of the lock that it needs it for. */
+        String lockPath();
+
+        /** There is no session and there will be none. */
+        void unavailable(LockException why);
+
+        /** There is no session now; the request goes on, unless it is withdrawn. */
+        default void notNow(LockException why) {}
+    }
+
+    /** Opens the first session. */
+    void start();
+
+    /** Answers {@code user}, at once or later. */
+    void request(User user);
+
+    /** Withdraws a request that was not answered. */
+    void forget(User user);
+
+    /** A session of this source has ended. */
+    void onEnded(Session session);
+
+    /** Opens no more sessions. */
+    void stop();
+
+    /** Whether another session may follow one that has ended. */
+    boolean renewsSessions();
+
+    /** Whether closing a session makes the server delete its nodes. */
+    boolean ownsSessions();
+}

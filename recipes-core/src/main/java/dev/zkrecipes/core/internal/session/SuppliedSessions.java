@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sessions of handles that somebody else opens and replaces. The supplier is user code, so it is asked on a thread of its
+ * own, one question at a time for all who wait. While it throws, or has nothing but a handle that has ended, it is asked
+ * again at the pace of retries, as long as somebody waits or there is no session at all.
+ */
+public final class SuppliedSessions implements SessionSource {
+    private static final Logger log = LoggerFactory.getLogger(SuppliedSessions.class);
+
+    private final Supplier<ZooKeeper> supplier;
+    private final Function<ZooKeeper, Session> factory;
+    private final EngineClient client;
+    private final ExecutorService asker = EngineThreads.supplier();
+    private final Backoff backoff;
+    private final IdentityHashMap<ZooKeeper, Session> living = new IdentityHashMap<>();
+    private final Set<User> waiting = new LinkedHashSet<>();
+    private @Nullable Timer retry;
+    private boolean asking;
+    private boolean failing;
+    private boolean stopped;
+
+    public SuppliedSessions(Supplier<ZooKeeper> supplier, Function<ZooKeeper, Session> factory, EngineClient client) {
+        this.supplier = supplier;
+        this.factory = factory;
+        this.client = client;
+        this.backoff = new Backoff(client.settings(), client.scheduler().random());
+    }
+
+    @Override
+    public void start() {
+        ask();
+    }
+
+    @Override
+    public void request(User user) {
+        waiting.add(user);
+        ask();
+    }
+
+    @Override
+    public void forget(User user) {
+        waiting.remove(user);
+    }
+
+    @Override
+    public void onEnded(Session ended) {
+        living.values().remove(ended);
+        ask();
+    }
+
+    @Override
+    public void stop() {
+        stopped = true;
+        asker.shutdown();
+    }
+
+    @Override
+    public boolean renewsSessions() {
+        return true;
+    }
+
+    @Override
+    public boolean ownsSessions() {
+        return false;
+    }
+
+    private void ask() {
+        if (asking || stopped) {
+            return;
+        }
+        asking = true;
+        if (retry != null) {
+            retry.cancel();
+            retry = null;
+        }
+        asker.execute(() -> {
+            try {
+                ZooKeeper handle = supplier.get();
+                HandleKind.requireUsable(handle);
+                client.scheduler().execute(() -> onHandle(handle));
+            } catch (Throwable t) {
+                client.scheduler().execute(() -> onFailure(t));
+            }
+        });
+    }
+
+    private void onHandle(ZooKeeper handle) {
+        asking = false;
+        failing = false;
+        if (stopped) {
+            return;
+        }
+        Session session = handle.getState().isAlive() ? living.computeIfAbsent(handle, factory) : null;
+        if (session == null || session.isEnded()) {
+            askLater();
+            return;
+        }
+        backoff.reset();
+        List<User> served = List.copyOf(waiting);
+        waiting.clear();
+        served.forEach(user -> Guarded.run(() -> user.with(session)));
+    }
+
+    private void onFailure(Throwable failure) {
+        asking = false;
+        if (!failing) {
+            failing = true;
+            log.warn("The supplier gave no ZooKeeper handle that locks can use; asking again until it does.", failure);
+        }
+        for (User user : List.copyOf(waiting)) {
+            LockConnectionException why = new LockConnectionException(
+                    "the lock " + user.lockPath() + ": the supplier gave no ZooKeeper handle that locks can use: "
+                            + Printable.of(String.valueOf(failure)) + "; mend the supplier or try again",
+                    failure);
+            // An exception may pass, as while a handle is being replaced; an error is a broken supplier.
+            Guarded.run(() -> {
+                if (failure instanceof Error) {
+                    waiting.remove(user);
+                    user.unavailable(why);
+                } else {
+                    user.notNow(why);
+                }
+            });
+        }
+        askLater();
+    }
+
+    private void askLater() {
+        if (!waiting.isEmpty() || living.isEmpty()) {
+            retry = client.scheduler().schedule(backoff.next(), () -> {
+                retry = null;
+                ask();
+            });
+        }
+    }
+}

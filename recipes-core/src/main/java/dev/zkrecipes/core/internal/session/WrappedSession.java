@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.ClientClosedException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The one session of a handle that belongs to somebody else. */
+public final class WrappedSession implements SessionSource {
+    private final Supplier<Session> factory;
+    private @Nullable Session session;
+
+    public WrappedSession(Supplier<Session> factory) {
+        this.factory = factory;
+    }
+
+    @Override
+    public void start() {
+        session = factory.get();
+    }
+
+    @Override
+    public void request(User user) {
+        Session current = session;
+        if (current != null && !current.isEnded()) {
+            user.with(current);
+        } else {
+            user.unavailable(new ClientClosedException("the lock " + user.lockPath()
+                    + ": the ZooKeeper handle that its client wraps has ended ("
+                    + (current == null ? "never started" : current.state())
+                    + "); open a new handle and wrap that, or let the client open its own sessions"));
+        }
+    }
+
+    @Override
+    public void forget(User user) {}
+
+    @Override
+    public void onEnded(Session ended) {}
+
+    @Override
+    public void stop() {}
+
+    @Override
+    public boolean renewsSessions() {
+        return false;
+    }
+
+    @Override
+    public boolean ownsSessions() {
+        return false;
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/** The thin wait of the blocking API over the asynchronous engine. */
+public final class Blocking {
+    private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
+    private static final String EVENT_THREAD = "org.apache.zookeeper.ClientCnxn$EventThread";
+
+    private Blocking() {}
+
+    public static void requireNotNegative(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("negative time-out " + timeout);
+        }
+    }
+
+    /** Whether the caller may wait for the engine: on the threads that feed it, it would wait for itself. */
+    public static boolean mayBlock(EngineClient client) {
+        return !Thread.currentThread().getClass().getName().equals(EVENT_THREAD)
+                && !client.scheduler().isEngineThread();
+    }
+
+    public static void requireMayBlock(EngineClient client) {
+        if (!mayBlock(client)) {
+            throw new IllegalStateException("a blocking lock call on thread "
+                    + Printable.of(Thread.currentThread().getName())
+                    + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
+        }
+    }
+
+    public static void throwIfInterrupted() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    /** Waits for the future; empty if the deadline passes first. The future's LockException is thrown here. */
+    public static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
+        Duration left = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
+        return deadline.clock().await(future, left) ? Optional.of(valueOf(future)) : Optional.empty();
+    }
+
+    /** Waits without a limit of time. */
+    public static <T> T await(CompletableFuture<T> future, EngineScheduler clock) throws InterruptedException {
+        while (!clock.await(future, FOR_EVER)) {}
+        return valueOf(future);
+    }
+
+    private static <T> T valueOf(CompletableFuture<T> done) throws InterruptedException {
+        try {
+            return done.get();
+        } catch (ExecutionException e) {
+            throw here(e.getCause());
+        }
+    }
+
+    /** Waits, whatever the future's end, and keeps the interrupt flag. */
+    public static void awaitQuietly(CompletableFuture<?> future, Deadline deadline) {
+        CompletableFuture<Boolean> ended = future.handle((value, failure) -> true);
+        uninterruptibly(() -> await(ended, deadline));
+    }
+
+    /** Throws the LockException that the future has ended with by now, if it has. */
+    public static void throwFailure(CompletableFuture<?> future) {
+        if (future.isCompletedExceptionally()) {
+            try {
+                future.join();
+            } catch (CompletionException e) {
+                throw here(e.getCause());
+            }
+        }
+    }
+
+    /** A wait that may be interrupted. */
+    @FunctionalInterface
+    public interface Wait<T> {
+        T await() throws InterruptedException;
+    }
+
+    /** Waits again after every interruption, and restores the flag at the end. */
+    public static <T> T uninterruptibly(Wait<T> wait) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return wait.await();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** An engine's error with the stack trace of the thread that it is told to. Every error is told to one thread. */
+    private static RuntimeException here(@Nullable Throwable failure) {
+        if (failure instanceof LockException known) {
+            known.fillInStackTrace();
+            return known;
+        }
+        return new LockException(
+                "the lock engine failed; please report this with the stack trace", Objects.requireNonNull(failure));
+    }
+}

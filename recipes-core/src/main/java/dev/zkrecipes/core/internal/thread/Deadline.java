@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import com.google.common.math.LongMath;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
+
+/** The moment at which a call ends, computed once at its entry, on the monotonic clock. */
+public record Deadline(EngineScheduler clock, long atNanos) {
+
+    public static Deadline after(Duration timeout, EngineScheduler clock) {
+        return new Deadline(clock, clock.nanoTime() + Math.min(saturatedNanos(timeout), Long.MAX_VALUE / 2));
+    }
+
+    /** Nanoseconds left; 0 or less when it has passed. */
+    public long remainingNanos() {
+        return atNanos - clock.nanoTime();
+    }
+
+    /** As many nanoseconds as a long can hold. */
+    public static long saturatedNanos(Duration timeout) {
+        return LongMath.saturatedAdd(
+                LongMath.saturatedMultiply(timeout.getSeconds(), 1_000_000_000L), timeout.getNano());
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** The only place that makes threads. All of them are daemons: an application that ends need not wait for a lock. */
+public final class EngineThreads {
+    private static final int MAX_CALLBACK_THREADS = 8;
+    private static final long IDLE_SECONDS = 5;
+
+    private EngineThreads() {}
+
+    /** One thread with a timer; tasks that come after its end are dropped, there is nothing left that they could do. */
+    public static ScheduledExecutorService engine(Consumer<Thread> onStart) {
+        ThreadFactory threads = named("zkrecipes-engine-%d");
+        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(
+                1,
+                task -> {
+                    Thread thread = threads.newThread(task);
+                    onStart.accept(thread);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardPolicy());
+        executor.setRemoveOnCancelPolicy(true);
+        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return executor;
+    }
+
+    /** Where user code runs by default. Several threads, so that one listener that sleeps does not stop the others. */
+    public static ExecutorService callbacks() {
+        return idling(MAX_CALLBACK_THREADS, "zkrecipes-callback-%d");
+    }
+
+    private static ExecutorService idling(int threads, String format) {
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(
+                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(format));
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    /** Asks a supplier for handles. */
+    public static ExecutorService supplier() {
+        return idling(1, "zkrecipes-supplier-%d");
+    }
+
+    /** What the JVM starts when it ends. */
+    public static Thread atShutdown(Runnable task) {
+        return new Thread(task, "zkrecipes-shutdown");
+    }
+
+    /** Runs the blocking close of a handle. */
+    public static void closing(Runnable task) {
+        named("zkrecipes-close-%d").newThread(task).start();
+    }
+
+    /** Runs an attempt to find out why there is no connection, which blocks for a while. */
+    public static void diagnosing(Runnable task) {
+        named("zkrecipes-diagnosis-%d").newThread(task).start();
+    }
+
+    private static ThreadFactory named(String format) {
+        return new ThreadFactoryBuilder().setDaemon(true).setNameFormat(format).build();
+    }
+}

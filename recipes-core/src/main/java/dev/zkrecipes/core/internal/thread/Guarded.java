@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs one of several things that must all be run, whatever becomes of one of them. */
+public final class Guarded {
+    private static final Logger log = LoggerFactory.getLogger(Guarded.class);
+
+    private Guarded() {}
+
+    public static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable t) {
+            log.error("The lock engine failed; please report this with the stack trace.", t);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.wire;
+
+import com.google.common.base.Preconditions;
+import java.util.Objects;
+import org.apache.zookeeper.common.PathUtils;
+
+/** Checks and composes absolute paths. */
+public final class LockPath {
+    private LockPath() {}
+
+    /** Returns the path, or refuses it: relative, a trailing slash, empty parts, {@code .}, {@code ..}, NUL and so on. */
+    public static String check(String path) {
+        Objects.requireNonNull(path, "path");
+        try {
+            PathUtils.validatePath(path);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("bad lock path: " + Printable.of(String.valueOf(e.getMessage())), e);
+        }
+        Preconditions.checkArgument(
+                path.codePoints().allMatch(Printable::isPlain),
+                "bad lock path \"%s\": it holds a character that cannot be shown, such as a control character",
+                Printable.of(path));
+        return path;
+    }
+
+    public static String child(String parent, String name) {
+        return parent.equals("/") ? "/" + name : parent + "/" + name;
+    }
+
+    public static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** The parent of a path other than the root. */
+    public static String parent(String path) {
+        int slash = path.lastIndexOf('/');
+        return slash == 0 ? "/" : path.substring(0, slash);
+    }
+}

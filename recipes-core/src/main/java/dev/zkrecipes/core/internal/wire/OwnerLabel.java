@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.wire;
+
+import com.google.common.base.MoreObjects;
+import com.google.common.base.Preconditions;
+import com.google.common.base.Splitter;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The data of our nodes: lines of UTF-8, the first {@code zkrecipes 1}, then {@code name=value}. Readers ignore names
+ * they do not know. {@code docs/wire-format.md} is the reference.
+ */
+public final class OwnerLabel {
+    public static final String UNKNOWN = "unknown";
+
+    private static final int LONGEST = 200;
+    static final String VERSION_LINE = "zkrecipes 1";
+    private static final String OWNER = "owner=";
+
+    private OwnerLabel() {}
+
+    /** Returns the label, or refuses it. */
+    public static String check(String label) {
+        Preconditions.checkArgument(
+                !label.isBlank()
+                        && label.length() <= LONGEST
+                        && label.codePoints().allMatch(Printable::isPlain),
+                "owner label \"%s\" must have 1 to %s characters and no control characters",
+                Printable.of(label),
+                LONGEST);
+        return label;
+    }
+
+    /** Process id and host name, without asking the network for the name. */
+    public static String ofThisProcess() {
+        String host = MoreObjects.firstNonNull(
+                System.getenv("HOSTNAME"), MoreObjects.firstNonNull(System.getenv("COMPUTERNAME"), "localhost"));
+        String label = ProcessHandle.current().pid() + "@" + Printable.of(host);
+        return label.substring(0, Math.min(label.length(), LONGEST));
+    }
+
+    public static byte[] encode(String label) {
+        return (VERSION_LINE + '\n' + OWNER + label + '\n').getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The label in a node's data, fit to print. Nodes of other libraries hold what they like: their text, if short. */
+    public static String decode(byte[] data) {
+        if (data == null || data.length == 0) {
+            return UNKNOWN;
+        }
+        String text = new String(data, StandardCharsets.UTF_8);
+        if (!text.startsWith(VERSION_LINE + '\n')) {
+            return text.length() <= LONGEST && !text.equals(RevocationMarks.CURATOR) ? Printable.of(text) : UNKNOWN;
+        }
+        return Splitter.on('\n')
+                .splitToStream(text)
+                .filter(line -> line.startsWith(OWNER))
+                .map(line -> Printable.of(line.substring(OWNER.length())))
+                .findFirst()
+                .orElse(UNKNOWN);
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.wire;
+
+import com.google.common.base.Splitter;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Requests to give a lock back, in the data of a node: a line {@code revoke=<id> <grace> <requester>} for each. Every
+ * other line stays. {@code docs/wire-format.md} is the reference.
+ */
+public final class RevocationMarks {
+    /** What Curator's Revoker puts in the place of all data. */
+    static final String CURATOR = "__REVOKE__";
+
+    /** The last ones stay: each holder that listens has seen the others, or sees that it is asked. */
+    static final int MOST = 8;
+
+    private static final String LINE = "revoke=";
+    private static final String NO_GRACE = "-";
+    private static final Pattern OURS = Pattern.compile("[0-9a-fA-F]{" + OwnNode.ID_LENGTH + "}-.*", Pattern.DOTALL);
+    private static final Pattern MILLISECONDS = Pattern.compile("[0-9]{1,18}");
+
+    private RevocationMarks() {}
+
+    /** Whether a node of that name was made by this library. All others get what Curator writes. */
+    public static boolean isOurs(String nodeName) {
+        return OURS.matcher(nodeName).matches();
+    }
+
+    /** The data to write so that the node carries this request. */
+    public static byte[] with(RevocationRequest request, String nodeName, Content content) {
+        if (!isOurs(nodeName)) {
+            return CURATOR.getBytes(StandardCharsets.UTF_8);
+        }
+        List<String> lines = new ArrayList<>();
+        String text = text(content);
+        if (text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
+            lines.addAll(Splitter.on('\n').omitEmptyStrings().splitToList(text));
+        } else {
+            lines.add(OwnerLabel.VERSION_LINE);
+            in(content).forEach(earlier -> lines.add(line(earlier)));
+        }
+        lines.add(line(request));
+        long surplus = lines.stream().filter(line -> line.startsWith(LINE)).count() - MOST;
+        for (int i = 0; surplus > 0; i++) {
+            if (lines.get(i).startsWith(LINE)) {
+                lines.remove(i--);
+                surplus--;
+            }
+        }
+        return (String.join("\n", lines) + '\n').getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The requests that a node carries, the oldest first. Whatever looks like one is one: better asked than missed. */
+    public static List<RevocationRequest> in(Content content) {
+        String text = text(content);
+        if (text.equals(CURATOR)) {
+            // The data is the same each time; the version tells one request from the next.
+            String id = CURATOR + content.stat().getVersion();
+            return List.of(new RevocationRequest(id, OwnerLabel.UNKNOWN, Optional.empty()));
+        }
+        if (!text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
+            return List.of();
+        }
+        List<String> lines = Splitter.on('\n')
+                .splitToStream(text)
+                .filter(line -> line.startsWith(LINE))
+                .toList();
+        // No more than there should be, whatever somebody has put there.
+        return lines.stream()
+                .skip(Math.max(0, lines.size() - MOST))
+                .map(RevocationMarks::parse)
+                .toList();
+    }
+
+    private static String line(RevocationRequest request) {
+        // Rounded up: nobody is broken sooner than he was told.
+        String grace = request.grace()
+                .map(time -> String.valueOf(Deadline.saturatedNanos(time) / 1_000_000
+                        + (Deadline.saturatedNanos(time) % 1_000_000 == 0 ? 0 : 1)))
+                .orElse(NO_GRACE);
+        return LINE + request.id() + ' ' + grace + ' ' + request.requester();
+    }
+
+    private static RevocationRequest parse(String line) {
+        List<String> parts = Splitter.on(' ').limit(3).splitToList(line.substring(LINE.length()));
+        Optional<Duration> grace =
+                parts.size() > 1 && MILLISECONDS.matcher(parts.get(1)).matches()
+                        ? Optional.of(Duration.ofMillis(Long.parseLong(parts.get(1))))
+                        : Optional.empty();
+        String requester =
+                parts.size() > 2 && !parts.get(2).isBlank() ? Printable.of(parts.get(2)) : OwnerLabel.UNKNOWN;
+        return new RevocationRequest(Printable.of(parts.get(0)), requester, grace);
+    }
+
+    private static String text(Content content) {
+        return new String(content.data(), StandardCharsets.UTF_8);
+    }
+}

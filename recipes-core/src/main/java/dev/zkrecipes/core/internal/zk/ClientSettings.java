@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/** What a client was told to do, checked. */
+@SuppressWarnings("ArrayRecordComponent") // credentials are never compared or printed
+public record ClientSettings(
+        Duration sessionTimeout,
+        @Nullable Duration requestTimeout,
+        Duration firstRetryDelay,
+        Duration longestRetryDelay,
+        List<ACL> acl,
+        List<AuthInfo> auth,
+        @Nullable ZKClientConfig clientConfig,
+        String ownerLabel,
+        @Nullable Executor callbackExecutor,
+        boolean closeOnShutdown) {
+
+    /** Credentials for one scheme. */
+    public record AuthInfo(String scheme, byte[] credentials) {
+        @Override
+        public String toString() {
+            return scheme + ":***";
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Preconditions;
+import com.google.common.base.Splitter;
+import com.google.common.net.HostAndPort;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.Printable;
+import java.util.Objects;
+
+/** Checks connect strings: {@code host[:port][,host[:port]]...[/chroot]}. */
+public final class ConnectString {
+    private static final int DEFAULT_PORT = 2181;
+    /** Of names and addresses; a zone of an IPv6 address follows a percent sign. */
+    private static final CharMatcher HOST_CHARACTERS = CharMatcher.inRange('a', 'z')
+            .or(CharMatcher.inRange('A', 'Z'))
+            .or(CharMatcher.inRange('0', '9'))
+            .or(CharMatcher.anyOf("-._:%"));
+
+    private ConnectString() {}
+
+    /** Returns the connect string with every port filled in, or refuses it. */
+    public static String parse(String connectString) {
+        Objects.requireNonNull(connectString, "connectString");
+        int slash = connectString.indexOf('/');
+        String servers = slash < 0 ? connectString : connectString.substring(0, slash);
+        String chroot = slash < 0 ? "" : connectString.substring(slash);
+        StringBuilder checked = new StringBuilder();
+        try {
+            for (String server : Splitter.on(',').split(servers)) {
+                checked.append(checked.isEmpty() ? "" : ",").append(parseServer(server.strip()));
+            }
+            // A lone slash means no chroot, as it does to ZooKeeper's client.
+            return chroot.length() <= 1 ? checked.toString() : checked + LockPath.check(chroot);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "malformed connect string \"" + Printable.of(connectString) + "\": "
+                            + Printable.of(String.valueOf(e.getMessage()))
+                            + "; expected host:port[,host:port]...[/chroot]",
+                    e);
+        }
+    }
+
+    /** The chroot of a connect string that was checked; empty if it has none. */
+    public static String chroot(String checked) {
+        int slash = checked.indexOf('/');
+        return slash < 0 ? "" : checked.substring(slash);
+    }
+
+    private static String parseServer(String server) {
+        HostAndPort address =
+                HostAndPort.fromString(server).requireBracketsForIPv6().withDefaultPort(DEFAULT_PORT);
+        Preconditions.checkArgument(!server.endsWith(":"), "a colon without a port");
+        Preconditions.checkArgument(!address.getHost().isEmpty(), "a server without a host name");
+        Preconditions.checkArgument(address.getPort() > 0, "port 0");
+        Preconditions.checkArgument(
+                HOST_CHARACTERS.matchesAllOf(address.getHost()), "a host name with a blank or a special character");
+        return address.toString();
+    }
+}

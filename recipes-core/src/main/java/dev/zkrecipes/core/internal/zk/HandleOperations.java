@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/** The operations on a real handle: sends them as they are and brings the answers to the engine thread. */
+public final class HandleOperations implements ZooKeeperOperations {
+    private final ZooKeeper handle;
+    private final State initialState;
+    private final EngineScheduler scheduler;
+    private final Runnable closing;
+
+    public HandleOperations(ZooKeeper handle, State initialState, EngineScheduler scheduler, Runnable closing) {
+        this.initialState = initialState;
+        this.handle = handle;
+        this.scheduler = scheduler;
+        this.closing = closing;
+    }
+
+    @Override
+    public State initialState() {
+        return initialState;
+    }
+
+    @Override
+    public long sessionId() {
+        return handle.getSessionId();
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+        return Duration.ofMillis(handle.getSessionTimeout());
+    }
+
+    @Override
+    public Optional<ZooKeeper> handle() {
+        return Optional.of(handle);
+    }
+
+    @Override
+    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+        handle.create(
+                prefix,
+                data,
+                acl,
+                CreateMode.EPHEMERAL_SEQUENTIAL,
+                (int rc, String path, Object ctx, String name, Stat stat) ->
+                        deliver(reply, rc, () -> new Created(name, stat)),
+                null);
+    }
+
+    @Override
+    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        handle.create(
+                path,
+                new byte[0],
+                acl,
+                CreateMode.CONTAINER,
+                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
+                null);
+    }
+
+    @Override
+    public void children(String path, Consumer<Answer<Children>> reply) {
+        handle.getChildren(
+                path,
+                false,
+                (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
+                        deliver(reply, rc, () -> new Children(names, stat)),
+                null);
+    }
+
+    @Override
+    public void read(String path, Consumer<Answer<Content>> reply) {
+        handle.getData(
+                path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)), null);
+    }
+
+    @Override
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        handle.getACL(
+                path, new Stat(), (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)), null);
+    }
+
+    @Override
+    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+        handle.getData(
+                path,
+                new NodeWatch(watch),
+                (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)),
+                null);
+    }
+
+    @Override
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        // "local" removes the client's side whatever the server says, also if nobody can be asked.
+        handle.removeWatches(path, new NodeWatch(watch), Watcher.WatcherType.Data, true, (rc, asked, ctx) -> {}, null);
+    }
+
+    @Override
+    public void delete(String path, Consumer<Answer<String>> reply) {
+        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null);
+    }
+
+    @Override
+    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        handle.multi(
+                operations,
+                (rc, asked, ctx, results) -> scheduler.execute(() -> reply.accept(new Answer<>(code(rc), results))),
+                null);
+    }
+
+    @Override
+    public void close() {
+        closing.run();
+    }
+
+    private <T> void deliver(Consumer<Answer<T>> reply, int rc, Supplier<T> value) {
+        Code code = code(rc);
+        Answer<T> answer = code == Code.OK ? Answer.ok(value.get()) : Answer.failed(code);
+        scheduler.execute(() -> reply.accept(answer));
+    }
+
+    private static Code code(int rc) {
+        Code code = Code.get(rc);
+        return code == null ? Code.SYSTEMERROR : code;
+    }
+
+    /** ZooKeeper hands out null for a node that was made without data. */
+    private static Content content(byte[] data, Stat stat) {
+        return new Content(data == null ? new byte[0] : data, stat);
+    }
+
+    /** Equal if they feed the same consumer, as the client tells watches apart by equality. */
+    private final class NodeWatch implements Watcher {
+        private final Consumer<NodeEvent> watch;
+
+        NodeWatch(Consumer<NodeEvent> watch) {
+            this.watch = watch;
+        }
+
+        @Override
+        public void process(WatchedEvent event) {
+            switch (event.getType()) {
+                case NodeDeleted -> scheduler.execute(() -> watch.accept(NodeEvent.DELETED));
+                // Somebody may have removed all watches of the handle: look again, as after a change.
+                case NodeDataChanged, DataWatchRemoved -> scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
+                default -> {
+                    // Session events go another way.
+                }
+            }
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof NodeWatch that && that.watch == watch;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(watch);
+        }
+    }
+}

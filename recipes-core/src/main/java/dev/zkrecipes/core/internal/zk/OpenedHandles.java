@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
+
+/** Opens handles of our own. */
+public final class OpenedHandles implements ZooKeeperOperations.Factory {
+    private final String connectString;
+    private final ClientSettings settings;
+    private final EngineScheduler scheduler;
+
+    public OpenedHandles(String connectString, ClientSettings settings, EngineScheduler scheduler) {
+        this.connectString = connectString;
+        this.settings = settings;
+        this.scheduler = scheduler;
+    }
+
+    @Override
+    public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> states) {
+        SessionEvents events = new SessionEvents(scheduler, states);
+        ZKClientConfig config = settings.clientConfig();
+        try {
+            ZooKeeper handle = new ZooKeeper(
+                    connectString,
+                    Math.toIntExact(settings.sessionTimeout().toMillis()),
+                    events,
+                    config == null ? new ZKClientConfig() : config);
+            events.handle = handle;
+            settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
+            return new HandleOperations(handle, ZooKeeperOperations.State.CONNECTING, scheduler, () -> close(handle));
+        } catch (IOException | RuntimeException e) {
+            throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
+        }
+    }
+
+    private static void close(ZooKeeper handle) {
+        try {
+            handle.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static final class SessionEvents implements Watcher {
+        private final EngineScheduler scheduler;
+        private final Consumer<ZooKeeperOperations.State> states;
+        // Written and read on the engine thread: events are looked at there, after the handle was opened.
+        private @Nullable ZooKeeper handle;
+
+        SessionEvents(EngineScheduler scheduler, Consumer<ZooKeeperOperations.State> states) {
+            this.scheduler = scheduler;
+            this.states = states;
+        }
+
+        @Override
+        public void process(WatchedEvent event) {
+            if (event.getType() == Event.EventType.None) {
+                scheduler.execute(() -> KeeperStates.of(event.getState(), Objects.requireNonNull(handle))
+                        .ifPresent(states));
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.wire.Printable;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** What to tell the user when ZooKeeper says no. */
+public final class ZooKeeperErrors {
+    private ZooKeeperErrors() {}
+
+    public static LockException of(String lockPath, String what, Code code) {
+        String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
+        return switch (code) {
+            case NOAUTH ->
+                new LockAccessException(
+                        message + "the client needs READ, CREATE and DELETE on the lock path and READ on its nodes");
+            case AUTHFAILED -> new LockAccessException(message + "the credentials are wrong, check the auth settings");
+            case INVALIDACL ->
+                new LockException(
+                        message + "the ACL names an identity that this session does not have, add its credentials");
+            case NOCHILDRENFOREPHEMERALS ->
+                new LockException(
+                        message + "a node on the path is ephemeral and can have no children, choose another path");
+            case NOTREADONLY ->
+                new LockException(
+                        message + "the server is read-only, use a handle that was opened with canBeReadOnly = false");
+            case QUOTAEXCEEDED -> new LockException(message + "a quota on the path is exceeded, raise it");
+            default -> new LockException(message + "see the code's description in ZooKeeper's documentation");
+        };
+    }
+}

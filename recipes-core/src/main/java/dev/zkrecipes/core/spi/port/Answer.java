@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi.port;
+
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came of one request to ZooKeeper.
+ *
+ * @param <T> what a success carries
+ * @param code ZooKeeper's result code
+ * @param valueOrNull what the server said; set if the code is OK, and for a {@code multi} that failed, where it tells
+ *     which operation did
+ */
+public record Answer<T>(Code code, @Nullable T valueOrNull) {
+
+    /**
+     * A success.
+     *
+     * @param <T> what it carries
+     * @param value what the server said
+     * @return the answer
+     */
+    public static <T> Answer<T> ok(T value) {
+        return new Answer<>(Code.OK, value);
+    }
+
+    /**
+     * A failure.
+     *
+     * @param <T> what a success would have carried
+     * @param code not OK
+     * @return the answer
+     */
+    public static <T> Answer<T> failed(Code code) {
+        return new Answer<>(code, null);
+    }
+
+    /**
+     * Whether the request succeeded.
+     *
+     * @return true if the code is OK
+     */
+    public boolean isOk() {
+        return code == Code.OK;
+    }
+
+    /**
+     * What the server said.
+     *
+     * @return the value
+     * @throws IllegalStateException if there is none
+     */
+    public T value() {
+        T value = valueOrNull;
+        if (value == null) {
+            throw new IllegalStateException("no value in an answer of " + code);
+        }
+        return value;
+    }
+
+    /**
+     * Whether the request may or may not have been applied and is worth repeating once there is a connection again, or
+     * will get the same answer from the next server.
+     *
+     * @return true for losses of the connection or session, time-outs and throttling
+     */
+    public boolean isUnsettled() {
+        return switch (code) {
+            case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT, SESSIONEXPIRED, SESSIONMOVED, THROTTLEDOP -> true;
+            default -> false;
+        };
+    }
+}

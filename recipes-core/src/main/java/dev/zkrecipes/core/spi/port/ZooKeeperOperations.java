@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi.port;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * Port: what the engine asks of ZooKeeper, on one handle, that is in one session.
+ *
+ * <p>Requests are sent in the order of the calls. Calls come from the engine thread and return at once. Answers, watch
+ * events and changes of state are delivered on the engine thread in the order in which the server sent them, each
+ * answer exactly once, until {@link #close} is called; after that they may be missing. A request that is made while
+ * there is no connection is sent with the next one or answered with a loss of the connection.
+ */
+public interface ZooKeeperOperations {
+
+    /** Opens sessions. */
+    @FunctionalInterface
+    interface Factory {
+        /**
+         * Opens a session and returns at once.
+         *
+         * @param states told every change of state on the engine thread, in order, beginning with the first after
+         *     CONNECTING
+         * @return the operations of the new session
+         */
+        ZooKeeperOperations open(Consumer<State> states);
+    }
+
+    /** How the session stands. */
+    enum State {
+        /** Not connected yet. */
+        CONNECTING,
+        /** Connected to a server that accepts writes. */
+        CONNECTED,
+        /** Connected to a server that does not. */
+        READ_ONLY,
+        /** The connection is lost. */
+        DISCONNECTED,
+        /** The session has ended, or the client believes so. Final. */
+        EXPIRED,
+        /** The handle was closed. Final. */
+        CLOSED,
+        /** The server refused the credentials. Final. */
+        AUTH_FAILED;
+
+        /**
+         * Whether the session has ended.
+         *
+         * @return true if the state is final
+         */
+        public boolean isFinal() {
+            return this == EXPIRED || this == CLOSED || this == AUTH_FAILED;
+        }
+    }
+
+    /** What a watch tells. */
+    enum NodeEvent {
+        /** The node is gone. */
+        DELETED,
+        /** The node's data changed; the watch is spent. */
+        CHANGED
+    }
+
+    /**
+     * A node that was made.
+     *
+     * @param path its whole path, with the sequence number
+     * @param stat its metadata at creation
+     */
+    record Created(String path, Stat stat) {}
+
+    /**
+     * The children of a node.
+     *
+     * @param names their names, in no order
+     * @param stat the parent's metadata
+     */
+    record Children(List<String> names, Stat stat) {}
+
+    /**
+     * The content of a node.
+     *
+     * @param data its data
+     * @param stat its metadata
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Content(byte[] data, Stat stat) {}
+
+    /**
+     * Who may do what with a node.
+     *
+     * @param acl its ACL, as the server shows it to this session
+     * @param stat its metadata
+     */
+    record Access(List<ACL> acl, Stat stat) {}
+
+    /**
+     * How the session stood when it was opened: CONNECTED for the handle of somebody else that was connected already.
+     *
+     * @return the state from which the changes go on
+     */
+    State initialState();
+
+    /**
+     * The session's id.
+     *
+     * @return the id; 0 before the first connection
+     */
+    long sessionId();
+
+    /**
+     * The negotiated session time-out.
+     *
+     * @return the time-out, once connected
+     */
+    Duration sessionTimeout();
+
+    /**
+     * The handle itself.
+     *
+     * @return the handle; empty if there is no real one
+     */
+    Optional<ZooKeeper> handle();
+
+    /**
+     * Creates an EPHEMERAL_SEQUENTIAL node.
+     *
+     * @param prefix the path without the sequence number
+     * @param data the node's data
+     * @param acl the node's ACL
+     * @param reply told the answer
+     */
+    void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply);
+
+    /**
+     * Creates a CONTAINER node without data.
+     *
+     * @param path its path
+     * @param acl its ACL
+     * @param reply told the path
+     */
+    void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply);
+
+    /**
+     * Lists children, without a watch.
+     *
+     * @param path the parent
+     * @param reply told the answer
+     */
+    void children(String path, Consumer<Answer<Children>> reply);
+
+    /**
+     * Reads a node, without a watch.
+     *
+     * @param path its path
+     * @param reply told the answer
+     */
+    void read(String path, Consumer<Answer<Content>> reply);
+
+    /**
+     * Reads the ACL of a node.
+     *
+     * @param path its path
+     * @param reply told the answer; a client without ADMIN rights on the node is not told digests
+     */
+    void acl(String path, Consumer<Answer<Access>> reply);
+
+    /**
+     * Reads a node and, if it exists, sets a one-shot watch on it.
+     *
+     * @param path its path
+     * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
+     * @param reply told the answer
+     */
+    void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply);
+
+    /**
+     * Removes the client's side of a watch, also without a connection. The server's side may stay until the node
+     * vanishes: ZooKeeper cannot remove it without removing every other watch of the handle on that node.
+     *
+     * @param path the watched node
+     * @param watch what was given to {@link #readAndWatch}
+     */
+    void dropWatch(String path, Consumer<NodeEvent> watch);
+
+    /**
+     * Deletes a node, whatever its version.
+     *
+     * @param path its path
+     * @param reply told the path
+     */
+    void delete(String path, Consumer<Answer<String>> reply);
+
+    /**
+     * Applies all operations or none, as one committed write.
+     *
+     * @param operations what to do
+     * @param reply told the results; also if it failed, as far as the server said which operation did
+     */
+    void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply);
+
+    /**
+     * Closes the session if it is the engine's own, else only forgets it. May block; called off the engine thread.
+     */
+    void close();
+}

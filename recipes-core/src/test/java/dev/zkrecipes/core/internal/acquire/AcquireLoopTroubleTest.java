@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.common.base.Ascii;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** How an attempt goes on, or ends, when something fails at one step of it. */
+class AcquireLoopTroubleTest {
+    private static final String PATH = "/locks/orders";
+    private static final String OTHER = "lock-0000000000";
+    private static final LockOptions FAILING = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private Consumer<State> session = state -> {};
+    private final EngineClient engine = EngineClient.of(ZooKeeperClient.builder()
+            .operations(
+                    states -> {
+                        session = states;
+                        return operations;
+                    },
+                    scheduler)
+            .callbackExecutor(Runnable::run)
+            .build());
+    private int queued;
+
+    private AcquireLoop attempt(Mode mode, LockOptions options) {
+        scheduler.run();
+        operations.requests();
+        LockSpec target = new LockSpec(engine, PATH, new TestDriver("lock-"), options);
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), mode, () -> queued++);
+        attempt.launch();
+        scheduler.run();
+        return attempt;
+    }
+
+    private AcquireLoop queueing() {
+        return attempt(Mode.QUEUE, LockOptions.defaults());
+    }
+
+    private void assertGranted(AcquireLoop attempt) {
+        scheduler.advance(Duration.ofSeconds(20));
+        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
+        assertThat(operations.nodes()).hasSize(1);
+        assertThat(attempt.outcome().join().orElseThrow().get(0).nodePath())
+                .isEqualTo(PATH + "/" + operations.nodes().get(0));
+    }
+
+    private void assertFailed(AcquireLoop attempt, Class<? extends LockException> type, String message) {
+        assertThat(attempt.outcome()).isCompletedExceptionally();
+        assertThatThrownBy(attempt.outcome()::join)
+                .cause()
+                .isExactlyInstanceOf(type)
+                .hasMessageContaining(PATH)
+                .hasMessageContaining(message);
+        scheduler.advance(Duration.ofSeconds(20));
+        assertThat(operations.nodes()).as("left behind").allMatch(OTHER::equals);
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
+    void tryOnABusyLock_isEmptyAndWritesNothing() {
+        operations.add(OTHER);
+        AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
+        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
+        assertThat(operations.requests()).containsExactly(Request.LIST);
+    }
+
+    @Test
+    void tryOnALockThatIsTakenMeanwhile_isEmptyAndLeavesNoNode() {
+        operations.show(names -> names.isEmpty() ? names : List.of(OTHER, names.get(0)));
+        AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
+        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
+        assertThat(operations.nodes()).isEmpty();
+        assertThat(queued).isZero();
+    }
+
+    @Test
+    void tryOnAFreeLock_isGranted() {
+        assertGranted(attempt(Mode.TRY, LockOptions.defaults()));
+    }
+
+    @Test
+    void tryWithoutAConnection_failsAtOnce() {
+        operations.begin(State.DISCONNECTED);
+        assertFailed(attempt(Mode.TRY, LockOptions.defaults()), LockConnectionException.class, "whether the lock");
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LIST", "CREATE"})
+    void tryWhoseAnswerIsLost_failsAndLeavesNoNode(Request request) {
+        scheduler.run();
+        operations.loseAnswerOf(request);
+        assertFailed(attempt(Mode.TRY, LockOptions.defaults()), LockConnectionException.class, "CONNECTIONLOSS");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LIST", "CREATE"})
+    void requestWhoseAnswerIsLost_isSettled(Request request) {
+        scheduler.run();
+        operations.loseAnswerOf(request);
+        assertGranted(queueing());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LIST", "CREATE"})
+    void requestThatIsLost_isSentAgain(Request request) {
+        scheduler.run();
+        operations.refuse(request, Code.CONNECTIONLOSS);
+        assertGranted(queueing());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LIST", "CREATE"})
+    void requestThatIsRefused_endsTheAttempt(Request request) {
+        scheduler.run();
+        operations.refuse(request, Code.NOAUTH);
+        assertFailed(queueing(), LockAccessException.class, "refused to " + Ascii.toLowerCase(request.name()));
+    }
+
+    @Test
+    void pathThatIsMissing_isMade() {
+        scheduler.run();
+        operations.refuse(Request.CREATE, Code.NONODE);
+        assertGranted(queueing());
+        assertThat(operations.requests()).contains(Request.MAKE_PATH);
+    }
+
+    @Test
+    void pathThatCannotBeMade_endsTheAttempt() {
+        scheduler.run();
+        operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MAKE_PATH, Code.NOAUTH);
+        assertFailed(queueing(), LockAccessException.class, "create the path");
+    }
+
+    @Test
+    void pathWhoseMakingIsLost_isMadeAgain() {
+        scheduler.run();
+        operations.refuse(Request.CREATE, Code.NONODE);
+        operations.refuse(Request.MAKE_PATH, Code.CONNECTIONLOSS);
+        assertGranted(queueing());
+    }
+
+    @Test
+    void settling_needsItsWriteCommittedAndItsListSeen() {
+        scheduler.run();
+        operations.loseAnswerOf(Request.CREATE);
+        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
+        AcquireLoop attempt = queueing();
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        assertGranted(attempt);
+    }
+
+    @Test
+    void settlingThatIsRefused_endsTheAttempt() {
+        scheduler.run();
+        operations.loseAnswerOf(Request.CREATE);
+        operations.refuse(Request.MULTI, Code.NOAUTH);
+        AcquireLoop attempt = queueing();
+        scheduler.advance(Duration.ofSeconds(2));
+        assertFailed(attempt, LockAccessException.class, "check");
+    }
+
+    @Test
+    void nodeThatIsFound_isAdoptedOnlyIfItIsOfThisSession() {
+        scheduler.run();
+        operations.own(ScriptedOperations.SESSION + 1);
+        operations.loseAnswerOf(Request.CREATE);
+        assertGranted(queueing());
+        assertThat(operations.deleted()).as("the one that is not ours").hasSize(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Code.class,
+            names = {"NONODE", "CONNECTIONLOSS"})
+    void nodeThatIsFoundAndCannotBeRead_isLookedForAgain(Code code) {
+        scheduler.run();
+        operations.loseAnswerOf(Request.CREATE);
+        operations.refuse(Request.READ, code);
+        assertGranted(queueing());
+    }
+
+    @Test
+    void nodeThatIsFoundAndMayNotBeRead_endsTheAttempt() {
+        scheduler.run();
+        operations.loseAnswerOf(Request.CREATE);
+        operations.refuse(Request.READ, Code.NOAUTH);
+        AcquireLoop attempt = queueing();
+        scheduler.advance(Duration.ofSeconds(2));
+        assertFailed(attempt, LockAccessException.class, "read");
+    }
+
+    @Test
+    void whoWaits_isGrantedWhenTheNodeInFrontGoes_andThenNeedsAFreshWrite() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        assertThat(queued).isEqualTo(1);
+        assertThat(operations.watched()).containsExactly(OTHER);
+        assertThat(attempt.waitingNodes()).hasSize(1);
+        scheduler.advance(Duration.ofSeconds(10));
+        operations.requests();
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(operations.requests()).startsWith(Request.MULTI, Request.LIST);
+        assertGranted(attempt);
+        assertThat(attempt.waitingNodes()).isEmpty();
+    }
+
+    @Test
+    void whoWaitedShortly_needsNoFreshWrite() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        operations.requests();
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(operations.requests()).startsWith(Request.LIST).doesNotContain(Request.MULTI);
+        assertGranted(attempt);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Code.class,
+            names = {"CONNECTIONLOSS", "NONODE"})
+    void freshWriteThatFails_isNoGrant(Code code) {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        scheduler.advance(Duration.ofSeconds(10));
+        operations.refuse(Request.MULTI, code);
+        operations.remove(OTHER);
+        operations.requests();
+        assertGranted(attempt);
+        assertThat(operations.requests()).startsWith(Request.MULTI, Request.LIST, Request.MULTI);
+    }
+
+    @Test
+    void freshWriteThatIsRefused_endsTheAttempt() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        scheduler.advance(Duration.ofSeconds(10));
+        operations.refuse(Request.MULTI, Code.NOAUTH);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertFailed(attempt, LockAccessException.class, "check");
+    }
+
+    @Test
+    void nodeInFrontThatMayNotBeWatched_endsTheAttempt() {
+        scheduler.run();
+        operations.add(OTHER);
+        operations.refuse(Request.WATCH, Code.NOAUTH);
+        assertFailed(queueing(), LockAccessException.class, "watch");
+    }
+
+    @Test
+    void sessionThatEnds_costsThePlaceInTheQueue() {
+        operations.add(OTHER);
+        AcquireLoop attempt = attempt(Mode.QUEUE, FAILING);
+        session.accept(State.EXPIRED);
+        scheduler.run();
+        assertFailed(attempt, QueuePlaceLostException.class, "EXPIRED");
+    }
+
+    @Test
+    void sessionThatEnds_isFollowedByAnother_whereThePlaceIsTakenAgain() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        session.accept(State.EXPIRED);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(attempt.outcome()).isNotDone();
+        operations.remove(OTHER);
+        assertGranted(attempt);
+    }
+
+    @Test
+    void credentialsThatAreRefused_endTheAttempt() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        session.accept(State.AUTH_FAILED);
+        scheduler.run();
+        assertThatThrownBy(attempt.outcome()::join).cause().isExactlyInstanceOf(LockAccessException.class);
+    }
+
+    @Test
+    void sessionThatIsToldToHaveExpired_hasEnded() {
+        scheduler.run();
+        operations.refuse(Request.LIST, Code.SESSIONEXPIRED);
+        assertFailed(attempt(Mode.QUEUE, FAILING), QueuePlaceLostException.class, "EXPIRED");
+    }
+
+    @Test
+    void whoGivesUp_leavesNoNodeAndNoWatch() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        assertThat(attempt.giveUp()).isTrue();
+        assertThat(attempt.giveUp()).isFalse();
+        scheduler.run();
+        assertThatThrownBy(attempt.outcome()::join).isInstanceOf(CancellationException.class);
+        assertThat(operations.nodes()).containsExactly(OTHER);
+        assertThat(operations.watched()).isEmpty();
+        assertThat(operations.dropped()).containsExactly(OTHER);
+    }
+
+    @Test
+    void whoGivesUpAtOnce_sendsNothing() {
+        scheduler.run();
+        operations.requests();
+        LockSpec target = new LockSpec(engine, PATH, new TestDriver("lock-"), LockOptions.defaults());
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), Mode.QUEUE, () -> {});
+        attempt.launch();
+        attempt.giveUp();
+        scheduler.run();
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void grantThatNobodyWantsAnyMore_isGivenBack() {
+        scheduler.run();
+        LockSpec target = new LockSpec(engine, PATH, new TestDriver("lock-"), LockOptions.defaults());
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), Mode.QUEUE, () -> {});
+        attempt.launch();
+        operations.show(names -> {
+            attempt.outcome().cancel(false);
+            return names;
+        });
+        scheduler.run();
+        assertThat(operations.nodes()).isEmpty();
+        assertThat(operations.deleted()).hasSize(1);
+    }
+
+    @Test
+    void withoutAConnection_theRequestWaitsForOne() {
+        operations.begin(State.DISCONNECTED);
+        AcquireLoop attempt = queueing();
+        assertThat(operations.requests()).isEmpty();
+        session.accept(State.CONNECTED);
+        assertGranted(attempt);
+    }
+}

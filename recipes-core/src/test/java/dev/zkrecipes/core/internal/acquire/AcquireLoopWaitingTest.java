@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What an attempt sends from its place in the queue to the grant, and what it is granted on. */
+class AcquireLoopWaitingTest {
+    private static final String PATH = "/locks/orders";
+    private static final String OTHER = "lock-0000000000";
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private Consumer<State> session = state -> {};
+    private final EngineClient engine = EngineClient.of(ZooKeeperClient.builder()
+            .operations(
+                    states -> {
+                        session = states;
+                        return operations;
+                    },
+                    scheduler)
+            .callbackExecutor(Runnable::run)
+            .build());
+    private final Duration period = operations.sessionTimeout().dividedBy(6);
+    private int queued;
+    private int limit = 1;
+
+    private AcquireLoop queueing(LockDriver driver) {
+        scheduler.run();
+        LockSpec target = new LockSpec(engine, PATH, driver, LockOptions.defaults());
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), Mode.QUEUE, () -> queued++);
+        attempt.launch();
+        scheduler.run();
+        return attempt;
+    }
+
+    private AcquireLoop queueing() {
+        return queueing(new TestDriver("lock-"));
+    }
+
+    private HeldNode granted(AcquireLoop attempt) {
+        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
+        HeldNode grant = attempt.outcome().join().orElseThrow().get(0);
+        assertThat(grant.state()).isEqualTo(LeaseState.HELD);
+        assertThat(operations.nodes()).contains(LockPath.name(grant.nodePath()));
+        return grant;
+    }
+
+    /** Lets so many in as the test says. */
+    private final class LimitDriver implements SharedRuleDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public byte[] initialRule() {
+            return new byte[] {1};
+        }
+
+        @Override
+        public LockDriver under(byte[] rule) {
+            return this;
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.size() < limit ? Decision.granted() : Decision.waitFor(predecessors);
+        }
+    }
+
+    @Test
+    void freeLock_costsOneCreateAndOneList() {
+        scheduler.run();
+        operations.requests();
+        granted(queueing());
+        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST);
+        assertThat(queued).isZero();
+    }
+
+    @Test
+    @Tag("H07")
+    void grantWhoseAnswersTookTooLong_isConfirmedFirst() {
+        scheduler.run();
+        operations.requests();
+        Duration delay = operations.sessionTimeout().dividedBy(2);
+        operations.delayAnswerOf(Request.CREATE, delay);
+        operations.delayAnswerOf(Request.LIST, delay.plusMillis(1));
+        AcquireLoop attempt = queueing();
+        scheduler.advance(delay.plusMillis(1));
+        granted(attempt);
+        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
+    }
+
+    /** No write proves enough shortly after a stop. */
+    @Test
+    @Tag("H08")
+    void grantAfterAStop_isConfirmedOnceAndNotForEver() {
+        operations.begin(State.DISCONNECTED);
+        AcquireLoop attempt = queueing();
+        session.accept(State.CONNECTED);
+        scheduler.stop(operations.sessionTimeout().dividedBy(2));
+        assertThat(attempt.outcome()).isCompleted();
+        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
+        assertThat(attempt.outcome().join().orElseThrow().get(0).state()).isEqualTo(LeaseState.SUSPENDED);
+    }
+
+    @Test
+    @Tag("H26")
+    void ownNodeThatIsDeleted_isMissedAndMadeAgain() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        operations.remove(attempt.waitingNodes().get(0).name());
+        scheduler.advance(operations.sessionTimeout().dividedBy(3));
+        assertThat(attempt.waitingNodes()).hasSize(1);
+        assertThat(operations.nodes())
+                .containsExactlyInAnyOrder(OTHER, attempt.waitingNodes().get(0).name());
+        operations.remove(OTHER);
+        scheduler.run();
+        granted(attempt);
+    }
+
+    @Test
+    void ownNodeThatWasMadeAgain_isLookedAfterWhenItHasWaitedForAWhile() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        operations.remove(attempt.waitingNodes().get(0).name());
+        scheduler.advance(period.plusSeconds(1));
+        assertThat(attempt.waitingNodes()).hasSize(1);
+        operations.requests();
+        scheduler.advance(period);
+        assertThat(operations.requests()).as("short waits cost nothing").isEmpty();
+        scheduler.advance(period);
+        assertThat(operations.requests()).containsExactly(Request.LIST);
+    }
+
+    @Test
+    @Tag("H44")
+    void owner_isRemindedNowAndThen() {
+        operations.add(OTHER);
+        queueing();
+        assertThat(queued).isEqualTo(1);
+        scheduler.advance(period.multipliedBy(3));
+        assertThat(queued).isEqualTo(4);
+    }
+
+    @Test
+    void pathThatIsGone_isMadeAgainWithANewNode() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing();
+        String first = attempt.waitingNodes().get(0).name();
+        operations.refuse(Request.LIST, Code.NONODE);
+        operations.remove(OTHER);
+        scheduler.advance(Duration.ofSeconds(2));
+        granted(attempt);
+        assertThat(operations.deleted()).containsExactly(first);
+    }
+
+    @Test
+    @Tag("H70")
+    void changesThatComeTogether_areSeenInOneLook() {
+        operations.add(OTHER);
+        operations.add("lock-0000000001");
+        operations.count(1);
+        AcquireLoop attempt = queueing();
+        scheduler.advance(Duration.ofSeconds(6));
+        operations.requests();
+        operations.remove(OTHER);
+        operations.remove("lock-0000000001");
+        scheduler.run();
+        granted(attempt);
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
+    }
+
+    @Test
+    void pauseAfterThingsWentWell_isAShortOne() {
+        scheduler.run();
+        operations.add(OTHER);
+        for (int i = 0; i < 4; i++) {
+            operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
+        }
+        queueing();
+        scheduler.advance(Duration.ofSeconds(4));
+        assertThat(operations.watched()).containsExactly(OTHER);
+        scheduler.delays().clear();
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(scheduler.delays())
+                .singleElement()
+                .matches(delay -> delay.compareTo(engine.settings().firstRetryDelay()) <= 0);
+    }
+
+    @Test
+    @Tag("H21")
+    void settlingWhoseListIsLost_beginsAgainAndAdoptsTheNode() {
+        scheduler.run();
+        operations.loseAnswerOf(Request.CREATE);
+        AcquireLoop attempt = queueing();
+        List<String> made = operations.nodes();
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        scheduler.advance(Duration.ofSeconds(2));
+        assertThat(made).containsExactly(LockPath.name(granted(attempt).nodePath()));
+        assertThat(operations.deleted()).isEmpty();
+    }
+
+    @Test
+    @Tag("H35")
+    void connectionThatFlaps_doesNotSettleTwice() {
+        scheduler.run();
+        operations.loseAnswerOf(Request.CREATE);
+        AcquireLoop attempt = queueing();
+        operations.requests();
+        session.accept(State.DISCONNECTED);
+        session.accept(State.CONNECTED);
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
+        session.accept(State.DISCONNECTED);
+        session.accept(State.CONNECTED);
+        assertThat(operations.requests()).isEmpty();
+        scheduler.run();
+        granted(attempt);
+    }
+
+    @Test
+    void ruleThatChanges_isDecidedByAgain() {
+        operations.add(OTHER);
+        AcquireLoop attempt = queueing(new LimitDriver());
+        assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, LockPath.name(PATH));
+        limit = 2;
+        operations.change(LockPath.name(PATH));
+        scheduler.run();
+        granted(attempt);
+        assertThat(operations.nodes()).hasSize(2);
+    }
+
+    @Test
+    @Tag("H05")
+    void numberNearTheEndOfTheCounter_isNotGrantedButStartsItAnew() {
+        scheduler.run();
+        operations.count(CounterAge.WORN_OUT - 1);
+        HeldNode grant = granted(queueing());
+        assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isLessThan(CounterAge.OLD);
+        assertThat(operations.nodes()).hasSize(1);
+        assertThat(queued).isZero();
+    }
+
+    @Test
+    @Tag("H05")
+    void lastNumberBeforeThat_isGranted() {
+        scheduler.run();
+        operations.count(CounterAge.WORN_OUT - 2);
+        HeldNode grant = granted(queueing());
+        assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isEqualTo(CounterAge.WORN_OUT - 1);
+    }
+
+    @Test
+    @Tag("H05")
+    void counterNearItsEnd_isStartedAnewWhenTheOthersHaveLeft() {
+        scheduler.run();
+        operations.add(OTHER);
+        operations.count(CounterAge.WORN_OUT);
+        AcquireLoop attempt = queueing();
+        assertThat(attempt.outcome()).isNotDone();
+        assertThat(queued).as("told that it waits").isEqualTo(1);
+        assertThat(operations.nodes()).as("has left the queue").containsExactly(OTHER);
+        operations.remove(OTHER);
+        scheduler.run();
+        HeldNode grant = granted(attempt);
+        assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isLessThan(CounterAge.OLD);
+    }
+
+    @Test
+    @Tag("H05")
+    void whoLeavesAnOldCounterAlone_startsItAnew() {
+        scheduler.run();
+        operations.count(CounterAge.OLD);
+        HeldNode grant = granted(queueing());
+        operations.requests();
+        HeldNode.release(List.of(grant));
+        scheduler.run();
+        assertThat(operations.nodes()).isEmpty();
+        assertThat(operations.requests()).containsExactly(Request.READ, Request.ACL, Request.MULTI);
+    }
+
+    @Test
+    @Tag("H05")
+    void whoLeavesAnOldCounterToOthers_justLeaves() {
+        scheduler.run();
+        operations.count(CounterAge.OLD);
+        String behind = "lock-" + (CounterAge.OLD + 100);
+        operations.add(behind);
+        HeldNode grant = granted(queueing());
+        operations.requests();
+        HeldNode.release(List.of(grant));
+        scheduler.run();
+        assertThat(operations.nodes()).containsExactly(behind);
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+    }
+}

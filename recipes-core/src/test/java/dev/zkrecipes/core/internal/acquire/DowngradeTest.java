@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A thread that holds a lock in its exclusive mode, at time 0, asks for the shared one. */
+class DowngradeTest {
+    private static final String PATH = "/locks/orders";
+    private static final Duration SOON = Duration.ofSeconds(2); // no lease is checked that early
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private Consumer<State> session = state -> {};
+    private final ZooKeeperClient client = ZooKeeperClient.builder()
+            .operations(
+                    states -> {
+                        session = states;
+                        return operations;
+                    },
+                    scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    private final EngineClient engine = EngineClient.of(client);
+    private HeldNode exclusive;
+
+    @BeforeEach
+    void hold() {
+        scheduler.run();
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target("write-")), Mode.QUEUE, () -> {});
+        attempt.launch();
+        scheduler.run();
+        exclusive = attempt.outcome().join().orElseThrow().get(0);
+        operations.requests();
+    }
+
+    private LockSpec target(String nodeName) {
+        return new LockSpec(engine, PATH, new TestDriver(nodeName), LockOptions.defaults());
+    }
+
+    private Downgrade launched(Mode mode) {
+        Downgrade downgrade = new Downgrade(target("read-"), exclusive, mode);
+        downgrade.launch();
+        return downgrade;
+    }
+
+    private Downgrade downgrade(Mode mode) {
+        Downgrade downgrade = launched(mode);
+        scheduler.run();
+        return downgrade;
+    }
+
+    private String exclusiveNode() {
+        return LockPath.name(exclusive.nodePath());
+    }
+
+    private HeldNode assertGranted(Downgrade downgrade) {
+        assertThat(downgrade.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
+        HeldNode shared = downgrade.outcome().join().orElseThrow().get(0);
+        assertThat(shared.state()).isEqualTo(LeaseState.HELD);
+        assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
+        assertThat(operations.nodes()).containsExactlyInAnyOrder(exclusiveNode(), LockPath.name(shared.nodePath()));
+        assertThat(engine.attempts()).isEmpty();
+        return shared;
+    }
+
+    private void assertFailed(Downgrade downgrade, Class<? extends LockException> type, String message) {
+        assertThat(downgrade.outcome()).isCompletedExceptionally();
+        assertThatThrownBy(downgrade.outcome()::join)
+                .cause()
+                .isExactlyInstanceOf(type)
+                .hasMessageContaining(PATH)
+                .hasMessageContaining(message);
+        assertThat(engine.attempts()).isEmpty();
+    }
+
+    private void assertLeftNothing() {
+        scheduler.advance(SOON);
+        assertThat(operations.nodes()).as("left behind").allMatch(exclusiveNode()::equals);
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    @Tag("H04")
+    void sharedHold_keepsThePlaceAndTheTokenOfTheExclusiveOne(Mode mode) {
+        HeldNode shared = assertGranted(downgrade(mode));
+        String name = LockPath.name(shared.nodePath());
+        String number = exclusiveNode().substring(exclusiveNode().length() - LockNode.SEQUENCE_DIGITS);
+        assertThat(name).endsWith("-read-" + number);
+        assertThat(shared.token()).isEqualTo(exclusive.token());
+        assertThat(operations.requests()).as("one round trip").containsExactly(Request.MULTI);
+    }
+
+    @Test
+    void sharedHold_isALeaseOfItsOwn() {
+        HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
+        HeldNode.release(List.of(exclusive));
+        scheduler.advance(Duration.ofSeconds(60));
+        assertThat(shared.state()).isEqualTo(LeaseState.HELD);
+        assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));
+        session.accept(State.EXPIRED);
+        assertThat(shared.hasEnded()).as("told of the end of its session").isTrue();
+    }
+
+    @Test
+    @Tag("H07")
+    void sharedHold_isProvenFromTheTimeAtWhichItWasAskedFor() {
+        scheduler.advance(Duration.ofSeconds(4));
+        HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
+        for (int i = 0; i < 5; i++) {
+            operations.refuse(Request.MULTI, Code.CONNECTIONLOSS); // of the lease's checks
+        }
+        scheduler.advance(operations.sessionTimeout().dividedBy(2).minusMillis(1));
+        assertThat(shared.state()).isEqualTo(LeaseState.HELD);
+        scheduler.advance(Duration.ofMillis(1));
+        assertThat(shared.state()).isEqualTo(LeaseState.SUSPENDED);
+    }
+
+    @Test
+    @Tag("H03")
+    void exclusiveNodeThatIsGone_isALostLockAndNoSharedOne() {
+        operations.remove(exclusiveNode());
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertFailed(downgrade, LockLostException.class, "was deleted by somebody else");
+        assertThat(exclusive.state()).isEqualTo(LeaseState.LOST);
+        assertLeftNothing();
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    @Tag("H03")
+    void sessionThatHasEnded_isALostLockAndSendsNothing() {
+        session.accept(State.EXPIRED);
+        scheduler.run();
+        operations.requests();
+        assertFailed(downgrade(Mode.QUEUE), LockLostException.class, "EXPIRED");
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    @Tag("H03")
+    void sessionThatIsToldToHaveExpired_isALostLock() {
+        operations.refuse(Request.MULTI, Code.SESSIONEXPIRED);
+        assertFailed(downgrade(Mode.QUEUE), LockLostException.class, "EXPIRED");
+        assertThat(exclusive.state()).isEqualTo(LeaseState.LOST);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2)); // until the server must have ended it, too
+        assertLeftNothing();
+    }
+
+    @Test
+    @Tag("H03")
+    void sessionThatEndsMeanwhile_isALostLock() {
+        session.accept(State.DISCONNECTED);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        session.accept(State.EXPIRED);
+        scheduler.run();
+        assertFailed(downgrade, LockLostException.class, "EXPIRED");
+        assertLeftNothing();
+    }
+
+    @Test
+    @Tag("H08")
+    void exclusiveLockThatIsLostBeforeTheAnswerComes_isNotShared() {
+        session.accept(State.DISCONNECTED);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        session.accept(State.CONNECTED);
+        scheduler.stop(operations.sessionTimeout());
+        assertFailed(downgrade, LockLostException.class, "a whole session time-out");
+        assertLeftNothing();
+    }
+
+    @Test
+    @Tag("H21")
+    void answerThatIsLost_isAskedForAgainAndMakesOneNode() {
+        operations.loseAnswerOf(Request.MULTI);
+        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertThat(downgrade.outcome()).isNotDone();
+        scheduler.advance(SOON);
+        assertGranted(downgrade);
+        assertThat(operations.requests()).hasSize(3).containsOnly(Request.MULTI);
+    }
+
+    @Test
+    void requestThatIsLost_isSentAgain() {
+        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertThat(downgrade.outcome()).isNotDone();
+        scheduler.advance(SOON);
+        assertGranted(downgrade);
+    }
+
+    @Test
+    void tryWhoseAnswerIsLost_failsAndLeavesNoNode() {
+        operations.loseAnswerOf(Request.MULTI);
+        assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "CONNECTIONLOSS");
+        assertLeftNothing();
+        assertThat(operations.deleted()).hasSize(1);
+    }
+
+    @Test
+    void requestThatIsRefused_failsAndLooksForNoNode() {
+        operations.refuse(Request.MULTI, Code.NOAUTH);
+        assertFailed(downgrade(Mode.QUEUE), LockAccessException.class, "refused to create the node");
+        assertLeftNothing();
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
+    }
+
+    @Test
+    @Tag("H40")
+    void requestThatIsRefusedAfterALostAnswer_leavesNoNode() {
+        operations.loseAnswerOf(Request.MULTI);
+        operations.refuse(Request.MULTI, Code.NOAUTH);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertThat(operations.nodes()).hasSize(2);
+        scheduler.advance(SOON);
+        assertFailed(downgrade, LockAccessException.class, "refused to create the node");
+        assertLeftNothing();
+    }
+
+    @Test
+    void tryWithoutAConnection_failsAtOnceAndSendsNothing() {
+        session.accept(State.DISCONNECTED);
+        assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "not connected");
+        assertThat(operations.requests()).isEmpty();
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
+    @Tag("H25")
+    void withoutAConnection_theRequestWaitsForOne() {
+        session.accept(State.DISCONNECTED);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        scheduler.advance(SOON);
+        assertThat(downgrade.outcome()).isNotDone();
+        assertThat(operations.requests()).isEmpty();
+        session.accept(State.CONNECTED);
+        scheduler.run();
+        assertGranted(downgrade);
+    }
+
+    @Test
+    void connectionThatFlaps_doesNotSendWhatIsUnderWay() {
+        session.accept(State.DISCONNECTED);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        session.accept(State.CONNECTED);
+        assertThat(operations.requests()).as("the lease's check, the request").hasSize(2);
+        session.accept(State.DISCONNECTED);
+        session.accept(State.CONNECTED);
+        assertThat(operations.requests()).as("the lease's check").hasSize(1);
+        scheduler.run();
+        assertGranted(downgrade);
+    }
+
+    @Test
+    void whoGivesUpAtOnce_sendsNothing() {
+        Downgrade downgrade = launched(Mode.QUEUE);
+        assertThat(downgrade.giveUp()).isTrue();
+        assertThat(downgrade.giveUp()).isFalse();
+        scheduler.run();
+        assertThat(operations.requests()).isEmpty();
+        assertThat(engine.attempts()).isEmpty();
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
+    void outcomeThatIsTakenAwayAtOnce_endsTheRequest() {
+        Downgrade downgrade = launched(Mode.QUEUE);
+        downgrade.outcome().cancel(false);
+        scheduler.run();
+        assertThat(operations.requests()).isEmpty();
+        assertThat(engine.attempts()).isEmpty();
+    }
+
+    @Test
+    @Tag("H40")
+    void whoGivesUpAfterALostAnswer_leavesNoNodeAndSendsNothingAgain() {
+        operations.loseAnswerOf(Request.MULTI);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertThat(operations.nodes()).hasSize(2);
+        assertThat(downgrade.giveUp()).isTrue();
+        assertLeftNothing();
+        assertThatThrownBy(downgrade.outcome()::join).isInstanceOf(CancellationException.class);
+        assertThat(engine.attempts()).isEmpty();
+        assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
+        assertThat(operations.requests())
+                .as("the request, and the search for its node")
+                .containsExactly(Request.MULTI, Request.MULTI, Request.LIST, Request.DELETE);
+    }
+
+    @Test
+    @Tag("H36")
+    void grantThatNobodyWantsAnyMore_isGivenBackOnce() {
+        session.accept(State.DISCONNECTED);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        session.accept(State.CONNECTED);
+        downgrade.giveUp(); // behind the answer, which is there already
+        assertLeftNothing();
+        assertThat(operations.deleted()).hasSize(1);
+        assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
+    }
+
+    @Test
+    void whoHasTheSharedHold_cannotGiveUpTheRequest() {
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertThat(downgrade.giveUp()).isFalse();
+        scheduler.run();
+        assertGranted(downgrade);
+    }
+
+    @Test
+    @Tag("H20")
+    void closedClient_endsTheRequest() {
+        session.accept(State.DISCONNECTED);
+        Downgrade waiting = downgrade(Mode.QUEUE);
+        client.close();
+        Downgrade late = launched(Mode.QUEUE);
+        scheduler.run();
+        assertFailed(waiting, ClientClosedException.class, "closed");
+        assertFailed(late, ClientClosedException.class, "closed");
+    }
+
+    @Test
+    @Tag("H45")
+    void handleThatThrows_failsTheRequestWithItsCause() {
+        operations.breakOn(Request.MULTI);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        assertFailed(downgrade, LockException.class, "the lock engine failed");
+        assertThatThrownBy(downgrade.outcome()::join).hasRootCauseInstanceOf(IllegalStateException.class);
+        assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
+    }
+}

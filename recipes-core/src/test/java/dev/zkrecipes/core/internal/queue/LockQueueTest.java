@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class LockQueueTest {
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final LockSpec target = new LockSpec(
+            EngineClient.of(ZooKeeperClient.builder()
+                    .operations(states -> new ScriptedOperations(scheduler), scheduler)
+                    .build()),
+            "/locks/orders",
+            new TestDriver("lock-"),
+            LockOptions.defaults());
+
+    private LockQueue queueOf(List<String> names) {
+        return new LockQueue(target, names, null);
+    }
+
+    @Test
+    @Tag("H10")
+    @Tag("H30")
+    void queue_isSortedByNumberWithoutForeignChildren() {
+        LockQueue queue = new LockQueue(
+                target,
+                List.of("lock-0000000010", "0", "f".repeat(32) + "-lock-0000000009", "lock--000000001", "config"),
+                null);
+        assertThat(queue.nodes()).extracting(LockNode::number).containsExactly(-1L, 9L, 10L);
+    }
+
+    @Test
+    @Tag("H09")
+    void nodeThatIsNotInTheList_isNotDecidedOn() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002"));
+        assertThat(queue.contains("lock-0000000003")).isFalse();
+        assertThatThrownBy(() -> queue.decideOnOwn("lock-0000000003")).isInstanceOf(NullPointerException.class);
+        assertThat(queue.contains("lock-0000000001")).isTrue();
+        assertThat(queue.decideOnOwn("lock-0000000001")).isEqualTo(Decision.granted());
+        assertThat(queueOf(List.of()).contains("lock-0000000001")).isFalse();
+    }
+
+    @Test
+    void driver_isShownWhatStandsInFrontOnly() {
+        LockQueue queue = queueOf(List.of("lock-0000000003", "lock-0000000001", "lock-0000000002"));
+        List<LockNode> nodes = queue.nodes();
+        assertThat(queue.decide(nodes.get(0))).isEqualTo(Decision.granted());
+        assertThat(queue.decide(nodes.get(2))).isEqualTo(Decision.waitFor(nodes.subList(0, 2)));
+        LockNode between = new LockNode("x-lock-0000000002", "lock-", "", 2);
+        assertThat(queue.decide(between)).isEqualTo(Decision.waitFor(nodes.subList(0, 2)));
+    }
+
+    @Test
+    @Tag("H05")
+    void sharedNumber_isNeverDecidedOn() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "a".repeat(32) + "-lock-0000000001"));
+        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0).name()))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("sequence counter of /locks/orders is exhausted");
+        LockQueue single = queueOf(List.of("lock-0000000001", "lock-0000000002"));
+        assertThat(single.decideOnOwn("lock-0000000001")).isEqualTo(Decision.granted());
+    }
+
+    @Test
+    @Tag("H05")
+    void numberOutsideTheCounter_isNeverDecidedOn() {
+        LockQueue queue = queueOf(List.of("lock-2147483647"));
+        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0).name()))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("lock-2147483647");
+    }
+
+    @Test
+    @Tag("H66")
+    void unknownKindInLockForm_isRefusedByName() {
+        assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "evil\n-0000000001")))
+                .isExactlyInstanceOf(IncompatibleNodeException.class)
+                .hasMessageContaining("/locks/orders")
+                .hasMessageContaining("evil\\u000a-0000000001");
+    }
+
+    @Test
+    void holder_isWhoeverTheDriverGrants() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
+        assertThat(queue.nodes()).extracting(queue::holds).containsExactly(true, false, false);
+        LockNode absent = new LockNode("lock-0000000004", "lock-", "", 4);
+        assertThatThrownBy(() -> queue.holds(absent)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void nodesOfOneNumber_doNotStandInFrontOfEachOther() {
+        LockQueue first = queueOf(
+                List.of("a".repeat(32) + "-lock-0000000001", "b".repeat(32) + "-lock-0000000001", "lock-0000000002"));
+        assertThat(first.nodes()).extracting(first::holds).containsExactly(true, true, false);
+        LockQueue second = queueOf(
+                List.of("lock-0000000001", "a".repeat(32) + "-lock-0000000002", "b".repeat(32) + "-lock-0000000002"));
+        assertThat(second.nodes()).extracting(second::holds).containsExactly(true, false, false);
+    }
+
+    @Test
+    @Tag("H05")
+    void numberOutsideTheCounter_neverHolds() {
+        LockQueue queue = queueOf(List.of("lock-2147483647"));
+        assertThat(queue.holds(queue.nodes().get(0))).isFalse();
+    }
+
+    @Test
+    void nodeThatTheRuleRefuses_holdsIfTheRuleMayHaveBeenAnother() {
+        LockQueue shared = queueUnder(new RefusingSharedDriver());
+        assertThat(shared.holds(shared.nodes().get(0))).isTrue();
+        LockQueue fixed = queueUnder(new RefusingDriver());
+        assertThat(fixed.holds(fixed.nodes().get(0))).isFalse();
+    }
+
+    private LockQueue queueUnder(LockDriver driver) {
+        LockSpec refusing = new LockSpec(target.client(), "/locks/orders", driver, LockOptions.defaults());
+        return new LockQueue(refusing, List.of("lock-0000000001"), null);
+    }
+
+    private static class RefusingDriver implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.never("of the rule");
+        }
+    }
+
+    private static final class RefusingSharedDriver extends RefusingDriver implements SharedRuleDriver {
+        @Override
+        public byte[] initialRule() {
+            return new byte[1];
+        }
+
+        @Override
+        public LockDriver under(byte[] rule) {
+            return this;
+        }
+    }
+}

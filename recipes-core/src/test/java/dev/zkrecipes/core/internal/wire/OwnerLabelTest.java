@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class OwnerLabelTest {
+
+    private static String decode(String text) {
+        return OwnerLabel.decode(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "orders-7@host-1", "J\u00fcrgen = chef", "owner=x", "\u4e2d\ud83d\ude80"})
+    void label_comesBackAsItWas(String label) {
+        assertThat(OwnerLabel.check(label)).isEqualTo(label);
+        assertThat(OwnerLabel.decode(OwnerLabel.encode(label))).isEqualTo(label);
+    }
+
+    @Test
+    void wire_isAVersionLineAndALineForTheOwner() {
+        assertThat(new String(OwnerLabel.encode("me"), StandardCharsets.UTF_8)).isEqualTo("zkrecipes 1\nowner=me\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", " ", "a\nb", "a\tb", "a\u0000", "a\u007f", "a\u0085", "a\u202eb", "a\u2028b", "a\ud800"})
+    void badLabels_areRefusedAndShownSafely(String label) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> OwnerLabel.check(label))
+                .withMessageStartingWith("owner label \"")
+                .satisfies(e -> assertThat(e.getMessage().codePoints()).allMatch(Printable::isPlain));
+    }
+
+    @Test
+    void longLabels_areRefused() {
+        assertThat(OwnerLabel.check("x".repeat(200))).hasSize(200);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> OwnerLabel.check("x".repeat(201)))
+                .withMessageContaining("200");
+    }
+
+    @Test
+    void defaultLabel_isTheProcessAndPassesTheCheck() {
+        String label = OwnerLabel.ofThisProcess();
+        assertThat(OwnerLabel.check(label))
+                .startsWith(ProcessHandle.current().pid() + "@")
+                .hasSizeGreaterThan(3);
+    }
+
+    @Test
+    void unknownLinesAndDamagedData_areReadAsFarAsPossible() {
+        assertThat(decode("zkrecipes 1\nfuture=1\nowner=a=b\nowner=c\n")).isEqualTo("a=b");
+        assertThat(decode("zkrecipes 1\nowner=a")).isEqualTo("a");
+        assertThat(decode("zkrecipes 1\n")).isEqualTo("unknown");
+        assertThat(decode("")).isEqualTo("unknown");
+        assertThat(OwnerLabel.decode(null)).isEqualTo("unknown");
+        assertThat(OwnerLabel.decode(new byte[] {(byte) 0xff, 'x'})).isEqualTo("\ufffdx");
+    }
+
+    @Test
+    void dataOfOthers_isShownSafelyIfShort() {
+        assertThat(decode("192.0.2.1")).isEqualTo("192.0.2.1");
+        assertThat(decode("a\nb")).isEqualTo("a\\u000ab");
+        assertThat(decode("zkrecipes 2\nowner=x")).isEqualTo("zkrecipes 2\\u000aowner=x");
+        assertThat(decode("x".repeat(201))).isEqualTo("unknown");
+        assertThat(decode("zkrecipes 1\nowner=a\rb\u001b")).isEqualTo("a\\u000db\\u001b");
+    }
+}

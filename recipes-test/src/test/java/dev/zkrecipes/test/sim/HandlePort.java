@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.sim;
+
+import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.zk.HandleOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import org.apache.zookeeper.ZooKeeper;
+
+/** Lends out the engine's own port on a real handle, so that what is compared with it is what locks run on. */
+final class HandlePort implements AutoCloseable {
+    private final EngineThread engine = new EngineThread();
+
+    /** A port on a handle that is connected; its answers and watch events come in order. */
+    ZooKeeperOperations on(ZooKeeper handle, Runnable closing) {
+        return new HandleOperations(handle, State.CONNECTED, engine, closing);
+    }
+
+    @Override
+    public void close() {
+        engine.close();
+    }
+}
