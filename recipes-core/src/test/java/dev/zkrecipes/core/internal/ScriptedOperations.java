@@ -41,6 +41,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         READ,
         ACL,
         WATCH,
+        WATCH_DELETION,
         DELETE,
         MULTI
     }
@@ -56,6 +57,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
     private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
+    private final Map<String, Consumer<NodeEvent>> deletionWatches = new LinkedHashMap<>();
     private final Map<String, Long> madeBy = new HashMap<>(); // by the first read
     private final List<String> dropped = new ArrayList<>();
     private State initial = State.CONNECTED;
@@ -118,17 +120,23 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void remove(String name) {
         nodes.remove(name);
         madeBy.remove(name);
-        fire(name, NodeEvent.DELETED);
+        fire(watches, name, NodeEvent.DELETED);
+        fire(deletionWatches, name, NodeEvent.DELETED);
     }
 
-    /** The data of all nodes changes; who watches this one is told. */
+    /** The data of all nodes changes; who watches that of this one is told. */
     public void change(String name) {
         dataVersion++;
-        fire(name, NodeEvent.CHANGED);
+        fire(watches, name, NodeEvent.CHANGED);
     }
 
-    private void fire(String name, NodeEvent event) {
-        Consumer<NodeEvent> watch = watches.remove(name);
+    /** A watch for the deletion of the node is spent by something else. */
+    public void spendDeletionWatch(String name) {
+        fire(deletionWatches, name, NodeEvent.CHANGED);
+    }
+
+    private void fire(Map<String, Consumer<NodeEvent>> set, String name, NodeEvent event) {
+        Consumer<NodeEvent> watch = set.remove(name);
         if (watch != null) {
             scheduler.execute(() -> watch.accept(event));
         }
@@ -141,9 +149,16 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         return sent;
     }
 
-    /** The names of the nodes that are watched. */
+    /** The names of the nodes that are watched, in either way. */
     public Set<String> watched() {
-        return Set.copyOf(watches.keySet());
+        Set<String> all = new TreeSet<>(watches.keySet());
+        all.addAll(deletionWatches.keySet());
+        return all;
+    }
+
+    /** The names of the nodes that are watched for their deletion only. */
+    public Set<String> watchedForDeletion() {
+        return Set.copyOf(deletionWatches.keySet());
     }
 
     /** The names of the nodes whose watches were dropped. */
@@ -224,9 +239,21 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        answer(Request.WATCH_DELETION, reply, () -> {
+            if (!isThere(LockPath.name(path))) {
+                return Answer.failed(Code.NONODE);
+            }
+            deletionWatches.put(LockPath.name(path), watch);
+            return Answer.ok(path);
+        });
+    }
+
+    @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         dropped.add(LockPath.name(path));
         watches.remove(LockPath.name(path), watch);
+        deletionWatches.remove(LockPath.name(path), watch);
     }
 
     @Override

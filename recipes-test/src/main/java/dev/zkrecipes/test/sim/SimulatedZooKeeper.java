@@ -158,7 +158,7 @@ public final class SimulatedZooKeeper {
      */
     public Set<String> watchedNodes() {
         return servers.stream()
-                .flatMap(server -> server.watchedNodes().stream())
+                .flatMap(server -> server.watches().paths().stream())
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 

@@ -109,10 +109,16 @@ public final class HandleOperations implements ZooKeeperOperations {
                 null);
     }
 
+    /** A watch on the children: a lock node has none, so only its deletion spends it. */
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        handle.getChildren(path, new NodeWatch(watch), (rc, asked, ctx, names) -> deliver(reply, rc, () -> path), null);
+    }
+
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         // "local" removes the client's side whatever the server says, also if nobody can be asked.
-        handle.removeWatches(path, new NodeWatch(watch), Watcher.WatcherType.Data, true, (rc, asked, ctx) -> {}, null);
+        handle.removeWatches(path, new NodeWatch(watch), Watcher.WatcherType.Any, true, (rc, asked, ctx) -> {}, null);
     }
 
     @Override
@@ -162,7 +168,8 @@ public final class HandleOperations implements ZooKeeperOperations {
             switch (event.getType()) {
                 case NodeDeleted -> scheduler.execute(() -> watch.accept(NodeEvent.DELETED));
                 // Somebody may have removed all watches of the handle: look again, as after a change.
-                case NodeDataChanged, DataWatchRemoved -> scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
+                case NodeDataChanged, NodeChildrenChanged, DataWatchRemoved, ChildWatchRemoved ->
+                    scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
                 default -> {
                     // Session events go another way.
                 }
