@@ -137,8 +137,10 @@ public final class LockInternals {
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
-        LockSpec exclusiveTarget = new LockInternals(client, path, exclusive, options).target;
-        LockSpec sharedTarget = new LockInternals(client, path, shared, options).target;
+        LockSpec exclusiveTarget =
+                new LockInternals(client, path, exclusive, options).target.withNodesInFront(shared.nodeName());
+        LockSpec sharedTarget =
+                new LockInternals(client, path, shared, options).target.withNodesInFront(shared.nodeName());
         LockModes modes = new LockModes(exclusiveTarget, sharedTarget);
         return new Modes(EngineLock.mode(exclusiveTarget, modes), EngineLock.mode(sharedTarget, modes));
     }

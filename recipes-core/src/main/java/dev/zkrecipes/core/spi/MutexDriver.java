@@ -10,7 +10,7 @@ import java.util.Optional;
  * Who is first, holds; everybody else waits for the nearest predecessor, so that one release wakes one waiter. The nodes
  * are named {@code lock-} as those of Apache Curator's mutex, in the same order.
  */
-public final class MutexDriver implements LockDriver {
+public final class MutexDriver implements FifoDriver {
     private static final String KIND = "lock-";
 
     /** Makes the driver. */

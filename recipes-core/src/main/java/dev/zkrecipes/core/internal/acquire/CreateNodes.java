@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
@@ -31,13 +30,13 @@ import org.apache.zookeeper.data.ACL;
 public final class CreateNodes {
     private static final String PROBE = "-zxid";
 
-    private final EngineClient client;
+    private final Requests requests;
     private final LockGroup targets;
     private final Session session;
     private final List<OwnNode> nodes;
 
-    public CreateNodes(LockGroup targets, Session session) {
-        this.client = targets.client();
+    public CreateNodes(Requests requests, LockGroup targets, Session session) {
+        this.requests = requests;
         this.targets = targets;
         this.session = session;
         this.nodes = targets.all().stream()
@@ -52,11 +51,11 @@ public final class CreateNodes {
 
     /** Sends it; the answer is noted in the nodes before it is passed on. */
     public void send(Consumer<Code> done) {
-        long sentAt = client.scheduler().nanoTime();
+        long sentAt = requests.scheduler().nanoTime();
         if (nodes.size() == 1) {
             OwnNode node = nodes.get(0);
             List<ACL> acl = targets.all().get(0).acl();
-            session.zk().createEphemeralSequential(node.prefix(), client.nodeData(), acl, answer -> {
+            session.zk().createEphemeralSequential(node.prefix(), requests.nodeData(), acl, answer -> {
                 if (answer.isOk()) {
                     node.created(
                             LockPath.name(answer.value().path()),
@@ -78,7 +77,7 @@ public final class CreateNodes {
      * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
      */
     public void sendTogether(Consumer<Code> done) {
-        long sentAt = client.scheduler().nanoTime();
+        long sentAt = requests.scheduler().nanoTime();
         session.zk().multi(operations(), answer -> {
             note(answer, sentAt);
             done.accept(answer.code());
@@ -89,9 +88,9 @@ public final class CreateNodes {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             List<ACL> acl = targets.all().get(i).acl();
-            operations.add(Op.create(nodes.get(i).prefix(), client.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+            operations.add(Op.create(nodes.get(i).prefix(), requests.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
-        String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(client.scheduler()) + PROBE);
+        String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(requests.scheduler()) + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
         operations.add(Op.setData(probe, new byte[0], -1));
         operations.add(Op.delete(probe, -1));

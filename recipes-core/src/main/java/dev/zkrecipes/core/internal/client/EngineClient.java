@@ -6,8 +6,7 @@ package dev.zkrecipes.core.internal.client;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.acquire.Acquisition;
-import dev.zkrecipes.core.internal.acquire.LostPlaceCheck;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.ThreadHolds;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
@@ -17,6 +16,7 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.session.SuppliedSessions;
 import dev.zkrecipes.core.internal.session.WrappedSession;
+import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
@@ -55,12 +55,9 @@ public final class EngineClient implements ZooKeeperClient {
     private final SessionSource sessions;
     private final Optional<ConnectionTrouble> trouble;
     private final NodeCleaner cleaner;
-    private final LostPlaceCheck queueGuard;
+    private final Requests requests;
     private final PauseDetector pulse;
     private final ThreadHolds threadHolds = new ThreadHolds();
-    private final byte[] nodeData;
-    private final String rootName;
-    private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -79,9 +76,7 @@ public final class EngineClient implements ZooKeeperClient {
         this.callbacks = new Callbacks(settings.callbackExecutor());
         this.reporter = new ConnectionReporter(callbacks.sequential());
         this.cleaner = new NodeCleaner(this);
-        this.queueGuard = new LostPlaceCheck(this);
-        this.nodeData = OwnerLabel.encode(settings.ownerLabel());
-        this.rootName = kind instanceof HandleKind.Opened opened
+        String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
                 : "the root of the connection (its chroot)";
@@ -91,6 +86,14 @@ public final class EngineClient implements ZooKeeperClient {
         this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
         this.pulse = new PauseDetector(scheduler, () -> sessionTimeoutNanos);
         this.sessions = sessionSource(kind);
+        this.requests = new Requests(
+                scheduler,
+                sessions,
+                cleaner,
+                () -> new Backoff(settings, scheduler.random()),
+                OwnerLabel.encode(settings.ownerLabel()),
+                rootName,
+                this::notConnected);
     }
 
     /** Makes a client and returns at once. */
@@ -160,21 +163,13 @@ public final class EngineClient implements ZooKeeperClient {
         return cleaner;
     }
 
-    public LostPlaceCheck queueGuard() {
-        return queueGuard;
+    /** The requests of this client that are under way. */
+    public Requests requests() {
+        return requests;
     }
 
     public ThreadHolds threadHolds() {
         return threadHolds;
-    }
-
-    /** What to call the node that all paths of this client lie below, in messages. */
-    public String rootName() {
-        return rootName;
-    }
-
-    public byte[] nodeData() {
-        return nodeData.clone();
     }
 
     /** How errors begin that tell of a missing connection. Any thread. */
@@ -189,19 +184,6 @@ public final class EngineClient implements ZooKeeperClient {
         return given != null ? given : Duration.ofNanos(sessionTimeoutNanos / 3);
     }
 
-    /** Lets an attempt begin, or ends it if the client is closed. Any thread. */
-    public void enter(Acquisition attempt) {
-        attempts.add(attempt);
-        if (closing.get()) {
-            attempts.remove(attempt);
-            attempt.outcome().completeExceptionally(closedFor(attempt.lockPath()));
-        }
-    }
-
-    public List<Acquisition> attempts() {
-        return List.copyOf(attempts);
-    }
-
     /** Requests for locks of others that are not over. */
     public Set<PendingRevocation> pursuits() {
         return pursuits;
@@ -211,13 +193,9 @@ public final class EngineClient implements ZooKeeperClient {
         return List.copyOf(living);
     }
 
-    public void exit(Acquisition attempt) {
-        attempts.remove(attempt);
-    }
-
     public void requireOpenFor(String lockPath) {
         if (closing.get()) {
-            throw closedFor(lockPath);
+            throw Requests.closedFor(lockPath);
         }
     }
 
@@ -225,11 +203,6 @@ public final class EngineClient implements ZooKeeperClient {
         if (closing.get()) {
             throw new ClientClosedException("the ZooKeeperClient is closed; make a new one");
         }
-    }
-
-    public static ClientClosedException closedFor(String lockPath) {
-        return new ClientClosedException(
-                "the ZooKeeperClient of the lock " + lockPath + " is closed; make a new client and a lock on it");
     }
 
     private void onState(Session session, State state) {
@@ -302,6 +275,7 @@ public final class EngineClient implements ZooKeeperClient {
     @Override
     public void close() {
         if (closing.compareAndSet(false, true)) {
+            requests.close();
             connected.complete(false);
             scheduler.execute(() -> new Shutdown(this, this::onShutDown).begin());
         }

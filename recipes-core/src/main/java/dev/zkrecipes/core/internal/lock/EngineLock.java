@@ -183,7 +183,7 @@ public final class EngineLock implements InterProcessLock {
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         CompletableFuture<Lease> future = new CompletableFuture<>();
-        Acquisition attempt = launch(new AcquireLoop(targets, Mode.QUEUE, this::warnOfDeadOwners));
+        Acquisition attempt = launch(new AcquireLoop(client.requests(), targets, Mode.QUEUE));
         Completion.on(attempt.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
             client.callbacks().run(() -> deliver(future, grants, failure));
@@ -210,8 +210,8 @@ public final class EngineLock implements InterProcessLock {
                 modes == null ? null : modes.toDowngrade(targets.all().get(0), holds.mine());
         return launch(
                 exclusive == null
-                        ? new AcquireLoop(targets, mode, this::warnOfDeadOwners)
-                        : new Downgrade(targets.all().get(0), exclusive, mode));
+                        ? new AcquireLoop(client.requests(), targets, mode)
+                        : new Downgrade(client.requests(), targets.all().get(0), exclusive, mode));
     }
 
     private static Acquisition launch(Acquisition attempt) {

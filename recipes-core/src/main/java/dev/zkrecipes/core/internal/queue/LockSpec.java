@@ -10,11 +10,13 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -35,9 +37,16 @@ public final class LockSpec {
     private final LockOptions options;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
+    private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
     public LockSpec(EngineClient client, String path, LockDriver driver, LockOptions options) {
+        this(client, path, driver, options, null);
+    }
+
+    private LockSpec(
+            EngineClient client, String path, LockDriver driver, LockOptions options, @Nullable String inFront) {
+        this.inFront = inFront;
         this.client = client;
         this.path = path;
         this.driver = driver;
@@ -58,7 +67,7 @@ public final class LockSpec {
 
     /** The same again, for a lock with holds of its own: a hold is found by the target that it was acquired on. */
     public LockSpec anew() {
-        return new LockSpec(client, path, driver, options);
+        return new LockSpec(client, path, driver, options, inFront);
     }
 
     public EngineClient client() {
@@ -83,8 +92,32 @@ public final class LockSpec {
         return ownAcl.orElseGet(client.settings()::acl);
     }
 
+    public LockDriver driver() {
+        return driver;
+    }
+
     public String nodeName() {
         return nodeName;
+    }
+
+    /** Whether nobody is granted while somebody in front of it is not. */
+    public boolean isFifo() {
+        return driver instanceof FifoDriver;
+    }
+
+    /** The same lock where nodes of another kind may appear in front of others, see {@link #nodeInFrontOf}. */
+    public LockSpec withNodesInFront(String otherNodeName) {
+        return new LockSpec(client, path, driver, options, otherNodeName);
+    }
+
+    /**
+     * A node as it may appear in front of {@code self} after the queue was listed: where a holder of the exclusive mode takes
+     * the shared one, its second node stands at the place of its first. Empty if no node can appear there.
+     *
+     * @throws LockRefusedException if the driver throws
+     */
+    public Optional<LockNode> nodeInFrontOf(LockNode self) {
+        return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
     }
 
     /**
@@ -93,7 +126,15 @@ public final class LockSpec {
      * @throws dev.zkrecipes.core.LockRefusedException if the driver throws
      */
     public LockNode hypotheticalLast() {
-        String name = lastName();
+        return parseOwn(lastName());
+    }
+
+    /**
+     * A node of ours.
+     *
+     * @throws LockRefusedException if the driver does not recognise it
+     */
+    public LockNode parseOwn(String name) {
         return parse(name)
                 .orElseThrow(() -> new LockRefusedException(
                         "the driver " + driver.getClass().getName() + " of the lock " + path
@@ -154,7 +195,12 @@ public final class LockSpec {
     }
 
     private String lastName() {
-        return "0".repeat(OwnNode.ID_LENGTH) + "-" + nodeName + LockNode.LAST_NUMBER;
+        return name(nodeName, LockNode.LAST_NUMBER);
+    }
+
+    /** The name of a node that nobody ever makes. */
+    private static String name(String nodeName, long number) {
+        return "0".repeat(OwnNode.ID_LENGTH) + "-" + nodeName + String.format(Locale.ROOT, "%010d", number);
     }
 
     private <T> T driving(Supplier<T> call) {

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.internal.session.WatchRegistry.Waiter;
+import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import java.util.HashMap;
@@ -81,6 +82,12 @@ final class NodeWatches<T, S extends Waiter> {
     /** Sets again what was lost with the connection; watches that were set, ZooKeeper's client sets again. */
     void onConnected() {
         List.copyOf(watches.values()).forEach(Watch::setIfLost);
+    }
+
+    /** Whether the server has said that it watches the node, and has told nothing since. */
+    boolean isSet(String path) {
+        Watch watch = watches.get(path);
+        return watch != null && watch.seen != null;
     }
 
     boolean isEmpty() {
@@ -161,7 +168,8 @@ final class NodeWatches<T, S extends Waiter> {
 
         private void end(Consumer<S> telling) {
             if (watches.remove(path, this)) {
-                subscribers.forEach(telling); // nobody can come or leave any more
+                // Nobody can come or leave any more, and everybody is told, whatever one makes of it.
+                subscribers.forEach(subscriber -> Guarded.run(() -> telling.accept(subscriber)));
             }
         }
     }

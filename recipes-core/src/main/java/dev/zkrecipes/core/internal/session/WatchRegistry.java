@@ -77,6 +77,11 @@ public final class WatchRegistry {
         deletions.unsubscribe(path, subscriber);
     }
 
+    /** Whether the server watches the node for somebody who wants to know its deletion. */
+    public boolean tellsDeletionOf(String path) {
+        return deletions.isSet(path);
+    }
+
     /** Sets again what was lost with the connection. */
     public void onConnected() {
         content.onConnected();

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockQueue;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.queue.RuleVersion;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue of one lock path as one session knows it: the last list, less the nodes that are known to be gone since. It
+ * decides for all requests of this client that wait on the path.
+ *
+ * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see below), so what is left
+ * of the list may show too many nodes in front of ours, never too few, and by the first law of drivers what is granted with
+ * too many is granted with fewer. That our own node is gone is known first: it is watched before any predecessor is, and the
+ * events of one connection come in the order of the changes. They do not after a reconnect, when the server goes through the
+ * watches in any order; so until a list was taken on the new connection, an event leaves the request in {@linkplain
+ * Waiter#onDoubt doubt}.
+ *
+ * <p><b>Who is decided for.</b> Under drivers that serve in order ({@link dev.zkrecipes.core.spi.FifoDriver}) nobody is
+ * granted before the first who waits, so only that one, the head, is decided for and has its predecessors watched. Requests
+ * under other drivers are decided for when a node that they wait for is gone.
+ *
+ * <p>Confined to the engine thread.
+ */
+final class QueueView {
+
+    /** A request, as the view sees it. */
+    interface Waiter {
+        /** By what the view knows, the driver grants. */
+        void onTurn();
+
+        /** Our own node is watched from now on. */
+        void onStanding();
+
+        /** Our own node is gone: somebody deleted it. */
+        void onVanished();
+
+        /** Something has changed, and only a new list tells what that means. */
+        void onDoubt();
+
+        /** The request cannot be granted. */
+        void fail(LockException why);
+    }
+
+    private final Session session;
+    private final String path;
+    private final Runnable onEmpty;
+    private final Set<Place> places = new LinkedHashSet<>();
+    private final TreeMap<LockNode, Place> inOrder = new TreeMap<>(); // those to decide for that are served in order
+    private final List<Place> left = new ArrayList<>(); // while the view advances
+    private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less who is gone
+    private ChildrenSnapshot list;
+    private int listedOn;
+    private final Set<String> goneSince = new HashSet<>();
+    private @Nullable RuleWatch ruleWatch;
+    private boolean advancing;
+
+    /**
+     * Begins with a list that was taken just now.
+     *
+     * @param onEmpty run when nobody waits here any more
+     */
+    QueueView(Session session, String path, ChildrenSnapshot list, Runnable onEmpty) {
+        this.session = session;
+        this.path = path;
+        this.onEmpty = onEmpty;
+        this.list = list;
+        this.listedOn = session.connection();
+    }
+
+    /** Takes a list that was taken just now. */
+    void accept(ChildrenSnapshot taken) {
+        if (taken != list) {
+            list = taken;
+            listedOn = session.connection();
+            goneSince.clear();
+            queues.clear();
+        }
+    }
+
+    /** Gives a node of ours, which is in the list, a place here. It is not decided for before it {@link Place#asks}. */
+    Place enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
+        Place place = new Place(spec, node, self, waiter);
+        places.add(place);
+        place.watchOwnNode();
+        return place;
+    }
+
+    /** Whether what happens is seen in the order in which it happens. */
+    private boolean isInOrder() {
+        return session.isConnected() && listedOn == session.connection();
+    }
+
+    private LockQueue queue(LockSpec spec) {
+        LockQueue known = queues.get(spec.driver());
+        if (known == null) {
+            known = LockQueue.in(list, spec);
+            goneSince.forEach(known::remove);
+            queues.put(spec.driver(), known);
+        }
+        return known;
+    }
+
+    /** Decides for the first in order, and for those behind it as long as there is nobody left to wait for. */
+    private void advance() {
+        if (advancing) {
+            return; // the loop below goes on with whoever is first then
+        }
+        advancing = true;
+        try {
+            while (!inOrder.isEmpty()) {
+                Place head = inOrder.firstEntry().getValue();
+                head.decide();
+                if (inOrder.get(head.self) == head) {
+                    break;
+                }
+            }
+        } finally {
+            advancing = false;
+            // Not before: the next in order may wait for these very nodes, and takes over their watches.
+            left.forEach(Place::unwatchOwnNode);
+            left.clear();
+        }
+    }
+
+    private void onGone(Place place, String nodePath) {
+        String name = LockPath.name(nodePath);
+        goneSince.add(name);
+        queues.values().forEach(queue -> queue.remove(name));
+        if (!isInOrder()) {
+            place.waiter.onDoubt();
+        } else if (place.spec.isFifo()) {
+            advance();
+        } else {
+            place.decide();
+        }
+    }
+
+    /** A node of ours and the request behind it. */
+    final class Place {
+        private final LockSpec spec;
+        private final OwnNode node;
+        private final LockNode self;
+        private final Waiter waiter;
+        private final OwnWatch ownWatch = new OwnWatch();
+        private final PredecessorWatch predecessorWatch = new PredecessorWatch();
+        private Set<String> waitsFor = new HashSet<>();
+
+        private Place(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
+            this.spec = spec;
+            this.node = node;
+            this.self = self;
+            this.waiter = waiter;
+        }
+
+        /**
+         * Whether the driver grants by what the view knows. If not, the waiter is told when it does.
+         */
+        boolean asks() {
+            watchRule();
+            if (!spec.isFifo()) {
+                return decision() instanceof Decision.Granted;
+            }
+            inOrder.put(self, this);
+            if (inOrder.firstKey() != self || !(decision() instanceof Decision.Granted)) {
+                return false;
+            }
+            inOrder.remove(self);
+            advance();
+            return true;
+        }
+
+        /** Whether the node was there when everything had happened that the view knows of. */
+        boolean isStanding() {
+            return isWatched() && isInOrder();
+        }
+
+        /** Whether our own node's watch is set. */
+        boolean isWatched() {
+            return session.watches().tellsDeletionOf(node.path());
+        }
+
+        /** Whether a node that came after the list may stand in front and keep this one from being granted. */
+        boolean mayHaveSomebodyNewInFront() {
+            Optional<LockNode> inFront = spec.nodeInFrontOf(self);
+            return inFront.isPresent() && queue(spec).wouldBeBlockedBy(inFront.get(), self);
+        }
+
+        /** Whether there is no other node below the path by what the view knows. */
+        boolean isAlone() {
+            return list.names(path).size() - goneSince.size() == 1;
+        }
+
+        /** The request does not wait here any more. */
+        void leave() {
+            if (places.remove(this)) {
+                inOrder.remove(self, this);
+                waitFor(Set.of());
+                left.add(this);
+                advance();
+                if (places.isEmpty()) {
+                    endRuleWatch();
+                    onEmpty.run();
+                }
+            }
+        }
+
+        private void decide() {
+            try {
+                if (decision() instanceof Decision.Granted) {
+                    inOrder.remove(self, this);
+                    waiter.onTurn();
+                }
+            } catch (LockException e) {
+                inOrder.remove(self, this);
+                waiter.fail(e);
+            }
+        }
+
+        /** Asks the driver, and watches what it waits for. */
+        private Decision decision() {
+            LockQueue queue = queue(spec);
+            if (!queue.contains(self)) {
+                return new Decision.WaitFor(List.of(self)); // gone: its own watch is about to tell
+            }
+            Decision decision = queue.decideOnOwn(self);
+            if (decision instanceof Decision.Never never) {
+                throw new LockRefusedException("the lock " + path + " refuses this request: " + never.reason());
+            } else if (decision instanceof Decision.WaitFor wait) {
+                Set<String> paths = new HashSet<>();
+                wait.nodes().forEach(each -> paths.add(LockPath.child(path, each.name())));
+                waitFor(paths);
+            } else {
+                waitFor(Set.of());
+            }
+            return decision;
+        }
+
+        /** Nodes that it goes on waiting for keep their watches. */
+        private void waitFor(Set<String> next) {
+            Set<String> before = waitsFor;
+            waitsFor = new HashSet<>(next);
+            next.forEach(each -> {
+                if (!before.contains(each)) {
+                    session.watches().subscribeToDeletion(each, predecessorWatch);
+                }
+            });
+            before.forEach(each -> {
+                if (!next.contains(each)) {
+                    session.watches().unsubscribeFromDeletion(each, predecessorWatch);
+                }
+            });
+        }
+
+        private void unwatchOwnNode() {
+            session.watches().unsubscribeFromDeletion(node.path(), ownWatch);
+        }
+
+        private void watchOwnNode() {
+            session.watches().subscribeToDeletion(node.path(), ownWatch);
+        }
+
+        private void watchRule() {
+            if (spec.hasSharedRule() && ruleWatch == null) {
+                ruleWatch = new RuleWatch();
+                session.watches().subscribe(path, ruleWatch);
+            }
+        }
+
+        private final class OwnWatch implements WatchRegistry.DeletionSubscriber {
+            @Override
+            public void onWatched(String nodePath) {
+                waiter.onStanding();
+            }
+
+            @Override
+            public void onGone(String nodePath) {
+                waiter.onVanished();
+            }
+
+            @Override
+            public void onRefused(String nodePath, Answer<?> answer) {
+                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer.code()));
+            }
+        }
+
+        private final class PredecessorWatch implements WatchRegistry.DeletionSubscriber {
+            @Override
+            public void onWatched(String nodePath) {}
+
+            @Override
+            public void onGone(String nodePath) {
+                try {
+                    if (waitsFor.remove(nodePath)) {
+                        QueueView.this.onGone(Place.this, nodePath);
+                    }
+                } catch (LockException e) {
+                    waiter.fail(e);
+                }
+            }
+
+            @Override
+            public void onRefused(String nodePath, Answer<?> answer) {
+                waitsFor.remove(nodePath);
+                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer.code()));
+            }
+        }
+    }
+
+    private void endRuleWatch() {
+        if (ruleWatch != null) {
+            session.watches().unsubscribeLater(path, ruleWatch);
+            ruleWatch = null;
+        }
+    }
+
+    /** Watches the data of the path, by which the drivers decide. */
+    private final class RuleWatch implements WatchRegistry.Subscriber {
+        @Override
+        public void onRead(String rulePath, Content content) {
+            Optional<RuleVersion> decidedBy = list.rule(path).map(rule -> RuleVersion.of(rule.stat()));
+            if (decidedBy.isPresent() && !decidedBy.get().equals(RuleVersion.of(content.stat()))) {
+                doubt();
+            }
+        }
+
+        /** Then our nodes are gone too, and their own watches tell. */
+        @Override
+        public void onGone(String rulePath) {
+            ruleWatch = null;
+        }
+
+        @Override
+        public void onRefused(String rulePath, Answer<?> answer) {
+            ruleWatch = null;
+            LockException why = ZooKeeperErrors.of(path, "watch " + rulePath, answer.code());
+            List.copyOf(places).forEach(place -> place.waiter.fail(why));
+        }
+
+        private void doubt() {
+            List.copyOf(places).forEach(place -> place.waiter.onDoubt());
+        }
+    }
+}
