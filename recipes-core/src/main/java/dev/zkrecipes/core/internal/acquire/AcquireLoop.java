@@ -70,7 +70,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
-    private @Nullable ChildrenSnapshot list; // the last one
+    private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
     private int turn; // which of the places is asked for
     private int proofs; // how many writes were committed since it was last woken
@@ -242,6 +242,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         if (places.isEmpty()) {
             enterViews();
         }
+        list = null; // what the views know is newer, and a list is large
         proofs = 0;
         turn = member;
         proceed();
@@ -351,6 +352,10 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         }
         entry = null;
         held.forEach(session().leases()::add);
+        for (int i = 0; i < places.size(); i++) {
+            places.get(i).leave(held.get(i)::onNodeGone);
+        }
+        places = List.of();
         over(AcquireStep.GRANTED);
         if (!outcome.complete(Optional.of(held))) {
             HeldNode.release(held);
@@ -454,7 +459,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     private void leavePlaces() {
         List<QueueView.Place> left = places;
         places = List.of();
-        left.forEach(QueueView.Place::leave);
+        left.forEach(place -> place.leave(() -> {}));
     }
 
     private void endRenewal() {

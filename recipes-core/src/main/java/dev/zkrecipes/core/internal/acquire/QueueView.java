@@ -72,7 +72,8 @@ final class QueueView {
     private final Runnable onEmpty;
     private final Set<Place> places = new LinkedHashSet<>();
     private final TreeMap<LockNode, Place> inOrder = new TreeMap<>(); // those to decide for that are served in order
-    private final List<Place> left = new ArrayList<>(); // while the view advances
+    private final List<Place> idle =
+            new ArrayList<>(); // have just stopped waiting, and still watch what they waited for
     private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less who is gone
     private ChildrenSnapshot list;
     private int listedOn;
@@ -142,9 +143,16 @@ final class QueueView {
             }
         } finally {
             advancing = false;
-            // Not before: the next in order may wait for these very nodes, and takes over their watches.
-            left.forEach(Place::unwatchOwnNode);
-            left.clear();
+            settle();
+        }
+    }
+
+    /** Drops what is not waited for any more. Not before: the next in order often waits for the same nodes. */
+    private void settle() {
+        if (!advancing) {
+            List<Place> stopped = List.copyOf(idle);
+            idle.clear();
+            stopped.stream().filter(place -> !place.waiting).forEach(place -> place.waitFor(Set.of()));
         }
     }
 
@@ -158,6 +166,7 @@ final class QueueView {
             advance();
         } else {
             place.decide();
+            settle();
         }
     }
 
@@ -167,9 +176,10 @@ final class QueueView {
         private final OwnNode node;
         private final LockNode self;
         private final Waiter waiter;
-        private final OwnWatch ownWatch = new OwnWatch();
+        private final OwnWatch ownWatch = new OwnWatch(this);
         private final PredecessorWatch predecessorWatch = new PredecessorWatch();
         private Set<String> waitsFor = new HashSet<>();
+        private boolean waiting;
 
         private Place(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
             this.spec = spec;
@@ -183,14 +193,15 @@ final class QueueView {
          */
         boolean asks() {
             watchRule();
-            if (!spec.isFifo()) {
-                return decision() instanceof Decision.Granted;
+            waiting = true;
+            if (spec.isFifo()) {
+                inOrder.put(self, this);
             }
-            inOrder.put(self, this);
-            if (inOrder.firstKey() != self || !(decision() instanceof Decision.Granted)) {
+            boolean isNext = !spec.isFifo() || inOrder.firstEntry().getValue() == this;
+            if (!isNext || !(decision() instanceof Decision.Granted)) {
                 return false;
             }
-            inOrder.remove(self);
+            stop();
             advance();
             return true;
         }
@@ -216,12 +227,16 @@ final class QueueView {
             return list.names(path).size() - goneSince.size() == 1;
         }
 
-        /** The request does not wait here any more. */
-        void leave() {
+        /**
+         * The request does not wait here any more. The watch of its node stays until the node is gone: to drop it would cost a
+         * request, and the next in order may wait for this very node.
+         *
+         * @param whenNodeIsGone run then, if the session lives
+         */
+        void leave(Runnable whenNodeIsGone) {
             if (places.remove(this)) {
-                inOrder.remove(self, this);
-                waitFor(Set.of());
-                left.add(this);
+                ownWatch.leave(whenNodeIsGone);
+                stop();
                 advance();
                 if (places.isEmpty()) {
                     endRuleWatch();
@@ -230,14 +245,20 @@ final class QueueView {
             }
         }
 
+        private void stop() {
+            waiting = false;
+            inOrder.remove(self, this);
+            idle.add(this);
+        }
+
         private void decide() {
             try {
                 if (decision() instanceof Decision.Granted) {
-                    inOrder.remove(self, this);
+                    stop();
                     waiter.onTurn();
                 }
             } catch (LockException e) {
-                inOrder.remove(self, this);
+                stop();
                 waiter.fail(e);
             }
         }
@@ -255,8 +276,6 @@ final class QueueView {
                 Set<String> paths = new HashSet<>();
                 wait.nodes().forEach(each -> paths.add(LockPath.child(path, each.name())));
                 waitFor(paths);
-            } else {
-                waitFor(Set.of());
             }
             return decision;
         }
@@ -277,10 +296,6 @@ final class QueueView {
             });
         }
 
-        private void unwatchOwnNode() {
-            session.watches().unsubscribeFromDeletion(node.path(), ownWatch);
-        }
-
         private void watchOwnNode() {
             session.watches().subscribeToDeletion(node.path(), ownWatch);
         }
@@ -289,23 +304,6 @@ final class QueueView {
             if (spec.hasSharedRule() && ruleWatch == null) {
                 ruleWatch = new RuleWatch();
                 session.watches().subscribe(path, ruleWatch);
-            }
-        }
-
-        private final class OwnWatch implements WatchRegistry.DeletionSubscriber {
-            @Override
-            public void onWatched(String nodePath) {
-                waiter.onStanding();
-            }
-
-            @Override
-            public void onGone(String nodePath) {
-                waiter.onVanished();
-            }
-
-            @Override
-            public void onRefused(String nodePath, Answer<?> answer) {
-                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer.code()));
             }
         }
 
@@ -328,6 +326,45 @@ final class QueueView {
             public void onRefused(String nodePath, Answer<?> answer) {
                 waitsFor.remove(nodePath);
                 waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer.code()));
+            }
+        }
+    }
+
+    /** Watches a node of ours; first for the request that waits with it, then for whoever has the node. */
+    private static final class OwnWatch implements WatchRegistry.DeletionSubscriber {
+        private @Nullable Place place;
+        private Runnable whenGone = () -> {};
+
+        OwnWatch(Place place) {
+            this.place = place;
+        }
+
+        /** Forgets the request, which may be much larger than what outlives it. */
+        void leave(Runnable whenNodeIsGone) {
+            place = null;
+            whenGone = whenNodeIsGone;
+        }
+
+        @Override
+        public void onWatched(String nodePath) {
+            if (place != null) {
+                place.waiter.onStanding();
+            }
+        }
+
+        @Override
+        public void onGone(String nodePath) {
+            if (place != null) {
+                place.waiter.onVanished();
+            } else {
+                whenGone.run();
+            }
+        }
+
+        @Override
+        public void onRefused(String nodePath, Answer<?> answer) {
+            if (place != null) {
+                place.waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer.code()));
             }
         }
     }
