@@ -55,8 +55,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step again. Any
  * ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
  *
- * <p>Several locks that are acquired as one have a node each. While they wait, the drivers are asked one after the other: what
- * one of them grants stays granted.
+ * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do not.
  *
  * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
  * grant or the caller by giving up.
@@ -72,7 +71,6 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
-    private int turn; // which of the places is asked for
     private int proofs; // how many writes were committed since it was last woken
     private @Nullable CounterRenewal renewal;
 
@@ -219,8 +217,8 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
             grantWhenProven();
-        } else if (decision instanceof JointDecision.Wait wait && mode == Mode.QUEUE) {
-            await(wait.member());
+        } else if (decision instanceof JointDecision.Wait && mode == Mode.QUEUE) {
+            await();
         } else {
             end(() -> outcome.complete(Optional.empty()));
         }
@@ -237,14 +235,14 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
 
     // ---- Wait.
 
-    private void await(int member) {
+    private void await() {
         become(AcquireStep.WAITING);
         if (places.isEmpty()) {
             enterViews();
         }
         list = null; // what the views know is newer, and a list is large
         proofs = 0;
-        turn = member;
+        List.copyOf(places).forEach(QueueView.Place::ask);
         proceed();
     }
 
@@ -259,13 +257,10 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         places = entered;
     }
 
-    /** Asks for one place after the other, as far as they are granted. */
+    /** Grants when all places are granted, and all nodes are known to stand. */
     private void proceed() {
-        while (turn < places.size()) {
-            if (!places.get(turn).asks()) {
-                return;
-            }
-            turn++;
+        if (!places.stream().allMatch(QueueView.Place::isGranted)) {
+            return; // onTurn() goes on
         }
         if (!places.stream().allMatch(QueueView.Place::isWatched)) {
             return; // onStanding() goes on
@@ -282,16 +277,13 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     @Override
     public void onTurn() {
         if (isIn(AcquireStep.WAITING)) {
-            guard(() -> {
-                turn++;
-                proceed();
-            });
+            guard(this::proceed);
         }
     }
 
     @Override
     public void onStanding() {
-        if (isIn(AcquireStep.WAITING) && turn == places.size()) {
+        if (isIn(AcquireStep.WAITING)) {
             guard(this::proceed);
         }
     }

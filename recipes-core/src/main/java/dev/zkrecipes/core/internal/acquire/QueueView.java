@@ -104,7 +104,7 @@ final class QueueView {
         }
     }
 
-    /** Gives a node of ours, which is in the list, a place here. It is not decided for before it {@link Place#asks}. */
+    /** Gives a node of ours, which is in the list, a place here. It is not decided for before it {@linkplain Place#ask asks}. */
     Place enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         Place place = new Place(spec, node, self, waiter);
         places.add(place);
@@ -180,6 +180,7 @@ final class QueueView {
         private final PredecessorWatch predecessorWatch = new PredecessorWatch();
         private Set<String> waitsFor = new HashSet<>();
         private boolean waiting;
+        private boolean granted;
 
         private Place(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
             this.spec = spec;
@@ -188,22 +189,25 @@ final class QueueView {
             this.waiter = waiter;
         }
 
-        /**
-         * Whether the driver grants by what the view knows. If not, the waiter is told when it does.
-         */
-        boolean asks() {
+        /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
+        void ask() {
             watchRule();
             waiting = true;
+            granted = false;
             if (spec.isFifo()) {
                 inOrder.put(self, this);
             }
             boolean isNext = !spec.isFifo() || inOrder.firstEntry().getValue() == this;
-            if (!isNext || !(decision() instanceof Decision.Granted)) {
-                return false;
+            if (isNext && decision() instanceof Decision.Granted) {
+                granted = true;
+                stop();
+                advance();
             }
-            stop();
-            advance();
-            return true;
+        }
+
+        /** Whether the driver grants by what the view knows; then it does for good. */
+        boolean isGranted() {
+            return granted;
         }
 
         /** Whether the node was there when everything had happened that the view knows of. */
@@ -254,6 +258,7 @@ final class QueueView {
         private void decide() {
             try {
                 if (decision() instanceof Decision.Granted) {
+                    granted = true;
                     stop();
                     waiter.onTurn();
                 }

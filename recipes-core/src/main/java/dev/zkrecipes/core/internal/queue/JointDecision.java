@@ -17,13 +17,8 @@ public sealed interface JointDecision {
     /** All grant. */
     record Granted() implements JointDecision {}
 
-    /**
-     * At least one does not grant. Of several, the first is waited for: until that changes, the others cannot change the
-     * decision.
-     *
-     * @param member which of the locks
-     */
-    record Wait(int member) implements JointDecision {}
+    /** At least one does not grant. */
+    record Wait() implements JointDecision {}
 
     /** One never will. */
     record Never(String lockPath, String reason) implements JointDecision {
@@ -68,7 +63,7 @@ public sealed interface JointDecision {
             if (decision instanceof Decision.Never never) {
                 return new Never(group.all().get(i).path(), never.reason());
             } else if (decision instanceof Decision.WaitFor && joint instanceof Granted) {
-                joint = new Wait(i);
+                joint = new Wait();
             }
         }
         return joint;
