@@ -81,13 +81,17 @@ public final class Remains {
         remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
         for (Object session : (Collection<?>) read(client, "living")) {
             remains.note(session, "observers", "the session has an observer");
-            remains.note(read(session, "watches"), "watches", "the watch registry has a watch");
+            Object registry = read(session, "watches");
+            remains.note(read(registry, "content"), "watches", "the watch registry has a watch for content");
+            remains.note(read(registry, "deletions"), "watches", "the watch registry has a watch for a deletion");
             remains.note(read(session, "leases"), "grants", "the lease keeper has a lease");
         }
         if (client.zooKeeper().isPresent()) {
-            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
-            watches.setAccessible(true);
-            remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a data watch");
+            for (String kind : List.of("getDataWatches", "getChildWatches")) {
+                Method watches = ZooKeeper.class.getDeclaredMethod(kind);
+                watches.setAccessible(true);
+                remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a watch: " + kind);
+            }
         }
         return remains.left;
     }
