@@ -87,9 +87,11 @@ public final class Remains {
             remains.note(read(session, "leases"), "grants", "the lease keeper has a lease");
         }
         if (client.zooKeeper().isPresent()) {
-            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
-            watches.setAccessible(true);
-            remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a data watch");
+            for (String kind : List.of("getDataWatches", "getChildWatches")) {
+                Method watches = ZooKeeper.class.getDeclaredMethod(kind);
+                watches.setAccessible(true);
+                remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a watch: " + kind);
+            }
         }
         return remains.left;
     }

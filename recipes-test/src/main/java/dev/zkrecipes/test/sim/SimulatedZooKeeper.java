@@ -162,6 +162,12 @@ public final class SimulatedZooKeeper {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
+    Set<String> watchedNodes(WatchKind kind) {
+        return servers.stream()
+                .flatMap(server -> server.watches().paths(kind).stream())
+                .collect(Collectors.toSet());
+    }
+
     /**
      * Tells of every committed transaction.
      *

@@ -151,14 +151,11 @@ final class NodeWatches<T, S extends Waiter> {
         }
 
         private void onEvent(NodeEvent event) {
-            if (watches.get(path) != this) {
-                return;
-            }
             switch (event) {
                 case DELETED -> end(subscriber -> subscriber.onGone(path));
                 case CHANGED -> {
                     if (subscribers.isEmpty()) {
-                        watches.remove(path, this); // it was kept for nobody, and now it is spent
+                        watches.remove(path, this); // it was kept for nobody or dropped, and now it is spent
                     } else {
                         set();
                     }

@@ -88,6 +88,7 @@ class DeletionSubscriptionTest {
         scheduler.run();
         assertThat(first.told).containsExactly("watched", "gone");
         assertThat(second.told).containsExactly("watched", "gone");
+        assertThat(operations.requests()).as("nobody is asked").isEmpty();
         assertThat(registry.isEmpty()).isTrue();
     }
 
@@ -230,6 +231,9 @@ class DeletionSubscriptionTest {
         assertThat(early.told).containsExactly("watched");
         assertThat(late.told).containsExactly("watched");
         assertThat(operations.watchedForDeletion()).containsExactly(NODE);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(late.told).containsExactly("watched", "gone");
     }
 
     @Test
