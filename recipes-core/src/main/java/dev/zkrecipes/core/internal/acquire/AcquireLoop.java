@@ -64,7 +64,6 @@ public final class AcquireLoop
     private final EngineClient client;
     private final LockGroup targets;
     private final Mode mode;
-    private final Runnable onQueued;
     private final Steps steps;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
@@ -73,16 +72,10 @@ public final class AcquireLoop
     private @Nullable Turn turn;
     private @Nullable CounterRenewal renewal;
 
-    /**
-     * Prepares an attempt.
-     *
-     * @param onQueued run on the engine thread when the attempt begins to wait for others, and now and then after that
-     */
-    public AcquireLoop(LockGroup targets, Mode mode, Runnable onQueued) {
+    public AcquireLoop(LockGroup targets, Mode mode) {
         this.client = targets.client();
         this.targets = targets;
         this.mode = mode;
-        this.onQueued = onQueued;
         this.steps = new Steps(
                 client.scheduler(),
                 new Backoff(client.settings(), client.scheduler().random()),
@@ -99,6 +92,11 @@ public final class AcquireLoop
     @Override
     public String lockPath() {
         return targets.path();
+    }
+
+    @Override
+    public List<String> paths() {
+        return targets.paths();
     }
 
     @Override
@@ -243,7 +241,6 @@ public final class AcquireLoop
         }
         steps.become(Step.WAITING);
         client.queueGuard().add(this);
-        onQueued.run();
         return true;
     }
 
@@ -273,7 +270,6 @@ public final class AcquireLoop
             end(() -> outcome.complete(Optional.empty()));
             return false;
         }
-        onQueued.run();
         return true;
     }
 
@@ -288,11 +284,6 @@ public final class AcquireLoop
     /** The nodes that this attempt waits with; none unless it waits. */
     public List<OwnNode> waitingNodes() {
         return steps.isIn(Step.WAITING) ? nodes() : List.of();
-    }
-
-    /** The attempt has waited for a while: its owner may have something to see to. */
-    public void remindOwner() {
-        onQueued.run();
     }
 
     /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */

@@ -64,6 +64,11 @@ public final class Downgrade implements Acquisition, SessionObserver {
     }
 
     @Override
+    public List<String> paths() {
+        return List.of(target.path());
+    }
+
+    @Override
     public CompletableFuture<Optional<List<HeldNode>>> outcome() {
         return outcome;
     }

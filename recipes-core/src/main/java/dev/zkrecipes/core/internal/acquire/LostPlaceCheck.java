@@ -73,10 +73,6 @@ public final class LostPlaceCheck {
         }));
         due.forEach(
                 (place, waiting) -> place.session().zk().children(place.lockPath(), answer -> check(waiting, answer)));
-        due.values().stream()
-                .flatMap(waiting -> waiting.keySet().stream())
-                .distinct()
-                .forEach(AcquireLoop::remindOwner);
         arm();
     }
 

@@ -8,7 +8,8 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.LostPlaceCheck;
-import dev.zkrecipes.core.internal.lock.ThreadHolds;
+import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
+import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -57,7 +58,8 @@ public final class EngineClient implements ZooKeeperClient {
     private final NodeCleaner cleaner;
     private final LostPlaceCheck queueGuard;
     private final PauseDetector pulse;
-    private final ThreadHolds threadHolds = new ThreadHolds();
+    private final LockDataTable holds = new LockDataTable();
+    private final DeadOwnerCheck deadOwners;
     private final byte[] nodeData;
     private final String rootName;
     private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
@@ -80,6 +82,7 @@ public final class EngineClient implements ZooKeeperClient {
         this.reporter = new ConnectionReporter(callbacks.sequential());
         this.cleaner = new NodeCleaner(this);
         this.queueGuard = new LostPlaceCheck(this);
+        this.deadOwners = new DeadOwnerCheck(holds, attempts, scheduler);
         this.nodeData = OwnerLabel.encode(settings.ownerLabel());
         this.rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
@@ -164,8 +167,12 @@ public final class EngineClient implements ZooKeeperClient {
         return queueGuard;
     }
 
-    public ThreadHolds threadHolds() {
-        return threadHolds;
+    public LockDataTable holds() {
+        return holds;
+    }
+
+    public DeadOwnerCheck deadOwners() {
+        return deadOwners;
     }
 
     /** What to call the node that all paths of this client lie below, in messages. */
