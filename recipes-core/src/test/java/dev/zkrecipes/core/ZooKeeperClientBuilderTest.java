@@ -70,7 +70,6 @@ class ZooKeeperClientBuilderTest {
                 builder -> builder.connectString(null),
                 builder -> builder.handle(null),
                 builder -> builder.handles(null),
-                builder -> builder.operations(null, null),
                 builder -> builder.sessionTimeout(null),
                 builder -> builder.requestTimeout(null),
                 builder -> builder.retryDelay(null, Duration.ofSeconds(1)),

@@ -22,6 +22,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -140,8 +141,8 @@ class MixedLockTroubleIT {
     @Test
     @Tag("H31")
     void otherModeThanTheOneThatIsHeld_isRefused() throws Exception {
-        LockInternals.Modes modes =
-                LockInternals.modes(near, path + "/m", new Mode("write-"), new Mode("read-"), LockOptions.defaults());
+        LockGroups.Modes modes =
+                LockGroups.modes(near, path + "/m", new Mode("write-"), new Mode("read-"), LockOptions.defaults());
         Lease held = modes.exclusive().acquire();
         for (InterProcessMultiLock all :
                 List.of(together(modes.shared()), together(modes.shared(), mutex(far, "/z")))) {

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.test.contract.Remains;
 import dev.zkrecipes.test.explore.ExploredLock.Nesting;
 import dev.zkrecipes.test.sim.Choices;
@@ -49,8 +50,7 @@ final class Actor {
         this.name = "client " + number;
         this.scheduler = new SimulatedScheduler(schedule.simulation(), number, this::onEngineFailure);
         this.process = schedule.ensemble().process(scheduler, name);
-        this.client = ZooKeeperClient.builder()
-                .operations(states -> schedule.lock().port().apply(process.open(states)), scheduler)
+        this.client = PortClientBuilder.on(states -> schedule.lock().port().apply(process.open(states)), scheduler)
                 .callbackExecutor(Runnable::run)
                 .sessionTimeout(Schedule.SESSION)
                 .ownerLabel(name)

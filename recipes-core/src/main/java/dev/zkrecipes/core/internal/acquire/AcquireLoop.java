@@ -94,6 +94,11 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     }
 
     @Override
+    public List<String> paths() {
+        return group.paths();
+    }
+
+    @Override
     public void launch() {
         requests.enter(this);
         requests.scheduler().execute(() -> guard(this::start));

@@ -21,6 +21,9 @@ public interface Acquisition {
     /** The path of the lock. */
     String lockPath();
 
+    /** The same, if there are several one by one. */
+    List<String> paths();
+
     /** Begins. Any thread. */
     void launch();
 

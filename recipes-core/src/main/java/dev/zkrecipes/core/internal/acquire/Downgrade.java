@@ -66,6 +66,11 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     }
 
     @Override
+    public List<String> paths() {
+        return List.of(target.path());
+    }
+
+    @Override
     public CompletableFuture<Optional<List<HeldNode>>> outcome() {
         return outcome;
     }

@@ -8,7 +8,8 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import java.util.List;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -101,9 +102,9 @@ public final class Requests {
         closed = true;
     }
 
-    /** Those that are under way. */
-    public List<Acquisition> open() {
-        return List.copyOf(open);
+    /** Those that are under way now, at any time. */
+    public Collection<Acquisition> open() {
+        return Collections.unmodifiableSet(open);
     }
 
     public static ClientClosedException closedFor(String lockPath) {

@@ -7,7 +7,8 @@ import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.lock.ThreadHolds;
+import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
+import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -57,7 +58,8 @@ public final class EngineClient implements ZooKeeperClient {
     private final NodeCleaner cleaner;
     private final Requests requests;
     private final PauseDetector pulse;
-    private final ThreadHolds threadHolds = new ThreadHolds();
+    private final LockDataTable holds = new LockDataTable();
+    private final DeadOwnerCheck deadOwners;
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
     private final Set<Session> living = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -94,6 +96,7 @@ public final class EngineClient implements ZooKeeperClient {
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 this::notConnected);
+        this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
     }
 
     /** Makes a client and returns at once. */
@@ -168,8 +171,12 @@ public final class EngineClient implements ZooKeeperClient {
         return requests;
     }
 
-    public ThreadHolds threadHolds() {
-        return threadHolds;
+    public LockDataTable holds() {
+        return holds;
+    }
+
+    public DeadOwnerCheck deadOwners() {
+        return deadOwners;
     }
 
     /** How errors begin that tell of a missing connection. Any thread. */

@@ -36,8 +36,7 @@ public final class Shutdown {
     }
 
     public void begin() {
-        client.requests()
-                .open()
+        List.copyOf(client.requests().open())
                 .forEach(attempt -> Guarded.run(() -> attempt.fail(Requests.closedFor(attempt.lockPath()))));
         client.pursuits().forEach(pursuit -> Guarded.run(() -> pursuit.fail(Requests.closedFor(pursuit.lockPath()))));
         List<HeldNode> grants = client.livingSessions().stream()

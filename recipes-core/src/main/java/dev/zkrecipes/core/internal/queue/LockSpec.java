@@ -25,8 +25,11 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What attempts are made on: one path with one driver on one client. The driver is user code that may throw anything;
- * all calls of it go through here and come out as {@link LockRefusedException}.
+ * What attempts are made on: one path with one driver on one client. Two of these are equal if all three are: the driver
+ * is the rule of the lock, and what is held by it may be held once more by an equal one. The options are no part of that.
+ *
+ * <p>The driver is user code that may throw anything; all calls of it go through here and come out as
+ * {@link LockRefusedException}.
  */
 public final class LockSpec {
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
@@ -63,11 +66,6 @@ public final class LockSpec {
                 "%s does not recognise its own node name %s",
                 driver.getClass().getName(),
                 lastName());
-    }
-
-    /** The same again, for a lock with holds of its own: a hold is found by the target that it was acquired on. */
-    public LockSpec anew() {
-        return new LockSpec(client, path, driver, options, inFront);
     }
 
     public EngineClient client() {
@@ -118,6 +116,11 @@ public final class LockSpec {
      */
     public Optional<LockNode> nodeInFrontOf(LockNode self) {
         return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
+    }
+
+    /** What to call the rule in messages. */
+    public String rule() {
+        return driver.getClass().getName() + " (nodes \"" + nodeName + "\")";
     }
 
     /**
@@ -192,6 +195,27 @@ public final class LockSpec {
     /** In the order of the queue, so a search is enough. */
     private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
         return nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other == this
+                || (other instanceof LockSpec that
+                        && client == that.client
+                        && path.equals(that.path)
+                        && nodeName.equals(that.nodeName)
+                        && driving(() -> driver.equals(that.driver)));
+    }
+
+    /** Without the driver's, which a user who wrote an {@code equals} may have forgotten. */
+    @Override
+    public int hashCode() {
+        return 31 * path.hashCode() + nodeName.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return path + " by " + rule();
     }
 
     private String lastName() {

@@ -29,6 +29,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -46,8 +47,7 @@ class AcquireLoopEndingsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private boolean canOpen = true;
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
+    private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
                         if (!canOpen) {
                             throw new IllegalStateException("no handle");
@@ -58,12 +58,11 @@ class AcquireLoopEndingsTest {
             .callbackExecutor(Runnable::run)
             .build();
     private final EngineClient engine = EngineClient.of(client);
-    private Runnable onQueued = () -> {};
 
     private AcquireLoop launched(Mode mode, LockDriver driver, LockOptions options) {
         scheduler.run();
         LockSpec target = new LockSpec(engine, PATH, driver, options);
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), mode, () -> onQueued.run());
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), mode);
         attempt.launch();
         return attempt;
     }
@@ -207,15 +206,13 @@ class AcquireLoopEndingsTest {
 
     @Test
     @Tag("H45")
-    void callbackThatThrows_failsTheAttemptWithItsCause() {
+    void transitionThatThrows_failsTheAttemptWithItsCause() {
         operations.add(OTHER);
-        onQueued = () -> {
-            throw new IllegalStateException("broken");
-        };
+        operations.breakOn(Request.WATCH);
         AcquireLoop attempt = launched(Mode.QUEUE);
         scheduler.run();
         assertFailed(attempt, LockException.class, "the lock engine failed");
-        assertThatThrownBy(attempt.outcome()::join).hasRootCauseMessage("broken");
+        assertThatThrownBy(attempt.outcome()::join).hasRootCauseMessage("broken handle");
     }
 
     @Test
@@ -232,9 +229,6 @@ class AcquireLoopEndingsTest {
     @Tag("H05")
     void tryOnAWornOutCounterWhileOthersAreThere_isEmpty() {
         operations.show(names -> operations.deleted().isEmpty() ? names : List.of(OTHER));
-        onQueued = () -> {
-            throw new IllegalStateException("does not wait");
-        };
         AcquireLoop attempt = launched(Mode.TRY);
         operations.count(CounterAge.WORN_OUT);
         scheduler.run();

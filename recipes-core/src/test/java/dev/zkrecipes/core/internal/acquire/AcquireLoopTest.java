@@ -19,6 +19,7 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,8 +69,7 @@ class AcquireLoopTest {
     }
 
     private InterProcessLock lock(LockOptions options, BiFunction<List<LockNode>, LockNode, Decision> rule) {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .operations(states -> operations, scheduler)
+        ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
         return new LockInternals(client, PATH, new RecordingDriver(rule), options).threadOwned();

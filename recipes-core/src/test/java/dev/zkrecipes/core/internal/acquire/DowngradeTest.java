@@ -25,6 +25,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
@@ -45,8 +46,7 @@ class DowngradeTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private Consumer<State> session = state -> {};
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
+    private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
                         session = states;
                         return operations;
@@ -60,7 +60,7 @@ class DowngradeTest {
     @BeforeEach
     void hold() {
         scheduler.run();
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target("write-")), Mode.QUEUE, () -> {});
+        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target("write-")), Mode.QUEUE);
         attempt.launch();
         scheduler.run();
         exclusive = attempt.outcome().join().orElseThrow().get(0);

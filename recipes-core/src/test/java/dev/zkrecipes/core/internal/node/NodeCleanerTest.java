@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
@@ -34,8 +35,7 @@ class NodeCleanerTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private Consumer<State> session = state -> {};
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
+    private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
                         session = states;
                         return operations;

@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
@@ -18,6 +17,7 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
@@ -26,8 +26,7 @@ import org.junit.jupiter.api.Test;
 class LockQueueTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final LockSpec target = new LockSpec(
-            EngineClient.of(ZooKeeperClient.builder()
-                    .operations(states -> new ScriptedOperations(scheduler), scheduler)
+            EngineClient.of(PortClientBuilder.on(states -> new ScriptedOperations(scheduler), scheduler)
                     .build()),
             "/locks/orders",
             new TestDriver("lock-"),

@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.acquire.Steps.Step;
@@ -13,6 +12,7 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.PauseDetector;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,8 +26,7 @@ class StepsTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final EngineClient engine = EngineClient.of(ZooKeeperClient.builder()
-            .operations(states -> operations, scheduler)
+    private final EngineClient engine = EngineClient.of(PortClientBuilder.on(states -> operations, scheduler)
             .retryDelay(FIRST_DELAY, LONGEST_DELAY)
             .build());
     private final Session session = new Session(
