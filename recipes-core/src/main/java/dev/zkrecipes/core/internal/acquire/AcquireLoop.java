@@ -22,6 +22,7 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionObserver;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -316,7 +317,7 @@ public final class AcquireLoop
     // ---- Trouble and endings.
 
     private void onFailure(Throwable failure) {
-        fail(new LockException("the lock engine failed on " + targets.path() + "; please report this", failure));
+        fail(EngineFailure.of(targets.path(), failure));
     }
 
     @Override
@@ -324,7 +325,7 @@ public final class AcquireLoop
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(targets.path(), what, answer.code()));
+            fail(ZooKeeperErrors.of(targets.path(), what, answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while trying for the lock " + targets.path() + "; try again"));

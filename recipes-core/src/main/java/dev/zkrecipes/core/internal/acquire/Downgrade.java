@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionObserver;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
@@ -134,7 +135,7 @@ public final class Downgrade implements Acquisition, SessionObserver {
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer.code()));
+            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while taking the lock " + target.path() + " in its shared mode; try again"));
@@ -164,11 +165,7 @@ public final class Downgrade implements Acquisition, SessionObserver {
     }
 
     private void onFailure(Throwable failure) {
-        fail(
-                failure instanceof LockException known
-                        ? known
-                        : new LockException(
-                                "the lock engine failed on " + target.path() + "; please report this", failure));
+        fail(EngineFailure.of(target.path(), failure));
     }
 
     @Override

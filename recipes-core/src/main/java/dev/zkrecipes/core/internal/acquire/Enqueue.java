@@ -48,6 +48,7 @@ public final class Enqueue {
     private final Session session;
     private final Steps steps;
     private final Owner owner;
+    private final List<ParentMaker> parents;
     private CreateNodes creation;
 
     public Enqueue(LockGroup targets, Session session, Steps steps, Owner owner) {
@@ -56,7 +57,18 @@ public final class Enqueue {
         this.session = session;
         this.steps = steps;
         this.owner = owner;
-        this.creation = new CreateNodes(targets, session);
+        this.parents = targets.all().stream()
+                .map(target -> new ParentMaker(session, target.acl()))
+                .toList();
+        this.creation = newCreation();
+    }
+
+    private CreateNodes newCreation() {
+        CreateNodes made = new CreateNodes(targets, session);
+        for (int i = 0; i < parents.size(); i++) {
+            made.nodes().get(i).madeBelow(parents.get(i));
+        }
+        return made;
     }
 
     /** The nodes of the last create, in the order of the targets. */
@@ -75,9 +87,9 @@ public final class Enqueue {
             // If the create fails, the step has changed by the time this answer comes.
             session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
         } else {
-            creation.sendTogether(steps.inThisStep(code -> {
-                onCreated(code);
-                if (code == Code.OK) {
+            creation.sendTogether(steps.inThisStep(answer -> {
+                onCreated(answer);
+                if (answer.isOk()) {
                     checkAccess();
                 }
             }));
@@ -117,11 +129,11 @@ public final class Enqueue {
         }
     }
 
-    private void onCreated(Code code) {
-        switch (code) {
+    private void onCreated(Answer<?> answer) {
+        switch (answer.code()) {
             case OK -> {}
             case NONODE -> makePaths(0);
-            default -> owner.retryOrFail("create a node below " + targets.path(), Answer.failed(code), this::settle);
+            default -> owner.retryOrFail("create a node below " + targets.path(), answer, this::settle);
         }
     }
 
@@ -133,8 +145,7 @@ public final class Enqueue {
         steps.become(Step.MAKING_PATH);
         LockSpec target = targets.all().get(from);
         session.checkedPaths().forget(target);
-        ParentMaker maker = new ParentMaker(session, target.acl());
-        maker.make(target.path(), target.initialRule(), steps.inThisStep(answer -> {
+        parents.get(from).make(target.path(), target.initialRule(), steps.inThisStep(answer -> {
             switch (answer.code()) {
                 case OK -> makePaths(from + 1);
                 case NONODE ->
@@ -147,7 +158,7 @@ public final class Enqueue {
 
     /** With new node objects: every create has ids of its own. */
     private void createAnew() {
-        creation = new CreateNodes(targets, session);
+        creation = newCreation();
         create();
     }
 

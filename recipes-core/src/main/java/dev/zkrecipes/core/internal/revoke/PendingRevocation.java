@@ -20,6 +20,7 @@ import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
@@ -256,7 +257,7 @@ public final class PendingRevocation
 
     @Override
     public void onRefused(String path, Answer<?> answer) {
-        fail(refusal("watch", answer.code()));
+        fail(refusal("watch", answer));
     }
 
     // ---- Breaking.
@@ -317,24 +318,21 @@ public final class PendingRevocation
         } else if (answer.isUnsettled()) {
             steps.pauseThen(session(), again);
         } else {
-            fail(refusal(what, answer.code()));
+            fail(refusal(what, answer));
         }
     }
 
-    private LockException refusal(String what, Code code) {
-        return code == Code.NOAUTH
+    private LockException refusal(String what, Answer<?> answer) {
+        return answer.code() == Code.NOAUTH
                 ? new LockAccessException(
                         "lock " + lockPath() + ": ZooKeeper refused to " + what + " the node " + nodePath
                                 + " (NOAUTH); asking a holder needs READ and WRITE on its node, breaking its lease DELETE on the"
                                 + " lock path")
-                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, code);
+                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, answer);
     }
 
     private void onFailure(Throwable failure) {
-        fail(
-                failure instanceof LockException known
-                        ? known
-                        : new LockException("the lock engine failed on " + nodePath + "; please report this", failure));
+        fail(EngineFailure.of(nodePath, failure));
     }
 
     /** Ends it with an error, unless it has ended. On the engine thread. */
