@@ -102,7 +102,8 @@ public final class LockInternals {
      * Waits at most for the request time-out.
      *
      * @param change makes the new rule of the old one, or of nothing if the lock's node does not exist; called again, with
-     *     what is there then, if somebody else changes the rule meanwhile. What it throws is thrown here
+     *     what is there then, if somebody else changes the rule meanwhile. It runs on the calling thread, its time does not
+     *     count against the limit, and what it throws is thrown here
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: it is not known
      *     whether the rule was changed

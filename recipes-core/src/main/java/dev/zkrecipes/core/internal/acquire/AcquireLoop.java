@@ -366,7 +366,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(group.path(), what, answer.code()));
+            fail(ZooKeeperErrors.of(group.path(), what, answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while trying for the lock " + group.path() + "; try again"));

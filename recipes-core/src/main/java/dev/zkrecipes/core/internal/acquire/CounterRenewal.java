@@ -174,7 +174,7 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     @Override
     public void onRefused(String path, Answer<?> answer) {
         watched = null;
-        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer.code()));
+        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer));
     }
 
     private void fail(String why) {

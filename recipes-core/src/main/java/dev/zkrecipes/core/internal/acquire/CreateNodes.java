@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.CreateResult;
@@ -50,7 +49,7 @@ public final class CreateNodes {
     }
 
     /** Sends it; the answer is noted in the nodes before it is passed on. */
-    public void send(Consumer<Code> done) {
+    public void send(Consumer<Answer<?>> done) {
         long sentAt = requests.scheduler().nanoTime();
         if (nodes.size() == 1) {
             OwnNode node = nodes.get(0);
@@ -64,7 +63,7 @@ public final class CreateNodes {
                 } else {
                     node.failed(answer.code());
                 }
-                done.accept(answer.code());
+                done.accept(answer);
             });
         } else {
             sendTogether(done);
@@ -76,11 +75,11 @@ public final class CreateNodes {
      * delete there: see the node that nobody sees. A server that refuses writes before their turn
      * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
      */
-    public void sendTogether(Consumer<Code> done) {
+    public void sendTogether(Consumer<Answer<?>> done) {
         long sentAt = requests.scheduler().nanoTime();
         session.zk().multi(operations(), answer -> {
             note(answer, sentAt);
-            done.accept(answer.code());
+            done.accept(answer);
         });
     }
 

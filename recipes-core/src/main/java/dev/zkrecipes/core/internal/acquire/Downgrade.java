@@ -146,7 +146,7 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer.code()));
+            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while taking the lock " + target.path() + " in its shared mode; try again"));

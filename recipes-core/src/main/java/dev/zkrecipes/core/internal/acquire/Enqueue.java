@@ -47,6 +47,7 @@ public final class Enqueue {
     private final Session session;
     private final SessionTask<AcquireStep> task;
     private final Owner owner;
+    private final List<ParentMaker> parents;
     private CreateNodes creation;
 
     public Enqueue(Requests requests, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
@@ -55,7 +56,18 @@ public final class Enqueue {
         this.session = session;
         this.task = task;
         this.owner = owner;
-        this.creation = new CreateNodes(requests, targets, session);
+        this.parents = targets.all().stream()
+                .map(target -> new ParentMaker(session, target.acl()))
+                .toList();
+        this.creation = newCreation();
+    }
+
+    private CreateNodes newCreation() {
+        CreateNodes made = new CreateNodes(requests, targets, session);
+        for (int i = 0; i < parents.size(); i++) {
+            made.nodes().get(i).madeBelow(parents.get(i));
+        }
+        return made;
     }
 
     /** The nodes of the last create, in the order of the targets. */
@@ -74,9 +86,9 @@ public final class Enqueue {
             // If the create fails, the step has changed by the time this answer comes.
             session.lists().ask(targets.query(), task.inThisState(this::onListed));
         } else {
-            creation.sendTogether(task.inThisState(code -> {
-                onCreated(code);
-                if (code == Code.OK) {
+            creation.sendTogether(task.inThisState(answer -> {
+                onCreated(answer);
+                if (answer.isOk()) {
                     checkAccess();
                 }
             }));
@@ -116,11 +128,11 @@ public final class Enqueue {
         }
     }
 
-    private void onCreated(Code code) {
-        switch (code) {
+    private void onCreated(Answer<?> answer) {
+        switch (answer.code()) {
             case OK -> {}
             case NONODE -> makePaths(0);
-            default -> owner.retryOrFail("create a node below " + targets.path(), Answer.failed(code), this::settle);
+            default -> owner.retryOrFail("create a node below " + targets.path(), answer, this::settle);
         }
     }
 
@@ -132,8 +144,7 @@ public final class Enqueue {
         task.become(AcquireStep.MAKING_PATH);
         LockSpec target = targets.all().get(from);
         session.checkedPaths().forget(target);
-        ParentMaker maker = new ParentMaker(session, target.acl());
-        maker.make(target.path(), target.initialRule(), task.inThisState(answer -> {
+        parents.get(from).make(target.path(), target.initialRule(), task.inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> makePaths(from + 1);
                 case NONODE ->
@@ -146,7 +157,7 @@ public final class Enqueue {
 
     /** With new node objects: every create has ids of its own. */
     private void createAnew() {
-        creation = new CreateNodes(requests, targets, session);
+        creation = newCreation();
         create();
     }
 

@@ -330,7 +330,7 @@ final class QueueView {
             @Override
             public void onRefused(String nodePath, Answer<?> answer) {
                 waitsFor.remove(nodePath);
-                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer.code()));
+                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
             }
         }
     }
@@ -369,7 +369,7 @@ final class QueueView {
         @Override
         public void onRefused(String nodePath, Answer<?> answer) {
             if (place != null) {
-                place.waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer.code()));
+                place.waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer));
             }
         }
     }
@@ -400,7 +400,7 @@ final class QueueView {
         @Override
         public void onRefused(String rulePath, Answer<?> answer) {
             ruleWatch = null;
-            LockException why = ZooKeeperErrors.of(path, "watch " + rulePath, answer.code());
+            LockException why = ZooKeeperErrors.of(path, "watch " + rulePath, answer);
             List.copyOf(places).forEach(place -> place.waiter.fail(why));
         }
 

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -439,8 +438,8 @@ public final class EngineLock implements InterProcessLock {
 
     /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
     public void awaitRelease(CompletableFuture<Void> givenBack) {
-        if (Blocking.mayBlock(client) && client.connectionState() == ConnectionState.CONNECTED) {
-            Blocking.awaitQuietly(givenBack, Deadline.after(client.requestTimeout(), client.scheduler()));
+        if (Blocking.mayBlock(client)) {
+            client.awaitWhileConnected(givenBack);
         }
     }
 

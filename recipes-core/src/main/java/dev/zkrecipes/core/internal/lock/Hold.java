@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.util.HashSet;
 import java.util.List;
@@ -41,6 +42,8 @@ public final class Hold implements Lease {
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final AtomicReference<@Nullable CompletableFuture<LeaseState>> endedForAll = new AtomicReference<>();
+    private final AtomicReference<@Nullable CompletableFuture<Void>> givenBackForAll = new AtomicReference<>();
     private final RevocationListeners revocationListeners;
     private volatile boolean listens;
 
@@ -184,7 +187,7 @@ public final class Hold implements Lease {
 
     @Override
     public CompletableFuture<LeaseState> ended() {
-        return ended.thenApplyAsync(state -> state, client.callbacks()::run);
+        return shared(endedForAll, ended);
     }
 
     @Override
@@ -199,7 +202,18 @@ public final class Hold implements Lease {
     @Override
     public CompletableFuture<Void> closeAsync() {
         beginClosing();
-        return givenBack.thenApplyAsync(nothing -> null, client.callbacks()::run);
+        return shared(givenBackForAll, givenBack);
+    }
+
+    private <T> CompletableFuture<T> shared(
+            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source) {
+        CompletableFuture<T> made = place.get();
+        if (made != null) {
+            return made;
+        }
+        CompletableFuture<T> mine = SharedFuture.of(source, client.callbacks()::run);
+        CompletableFuture<T> first = place.compareAndExchange(null, mine);
+        return first != null ? first : mine;
     }
 
     /**

@@ -246,7 +246,7 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
 
     @Override
     public void onRefused(String path, Answer<?> answer) {
-        fail(refusal("watch", answer.code()));
+        fail(refusal("watch", answer));
     }
 
     // ---- Breaking.
@@ -307,17 +307,17 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
         } else if (answer.isUnsettled()) {
             pauseThen(again);
         } else {
-            fail(refusal(what, answer.code()));
+            fail(refusal(what, answer));
         }
     }
 
-    private LockException refusal(String what, Code code) {
-        return code == Code.NOAUTH
+    private LockException refusal(String what, Answer<?> answer) {
+        return answer.code() == Code.NOAUTH
                 ? new LockAccessException(
                         "lock " + lockPath() + ": ZooKeeper refused to " + what + " the node " + nodePath
                                 + " (NOAUTH); asking a holder needs READ and WRITE on its node, breaking its lease DELETE on the"
                                 + " lock path")
-                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, code);
+                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, answer);
     }
 
     /** Ends it with an error, unless it has ended. On the engine thread. */

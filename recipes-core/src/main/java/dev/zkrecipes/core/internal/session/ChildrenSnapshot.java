@@ -52,8 +52,21 @@ public final class ChildrenSnapshot {
         return snapshot;
     }
 
+    /** Nothing was seen, because the client failed. */
+    public static ChildrenSnapshot broken(Throwable cause) {
+        return new ChildrenSnapshot(Answer.broken(cause));
+    }
+
     /** What a multi-read said. */
     public static ChildrenSnapshot of(List<ListBatcher.Part> parts, Answer<List<OpResult>> answer) {
+        try {
+            return ofResults(parts, answer);
+        } catch (Throwable t) {
+            return broken(t);
+        }
+    }
+
+    private static ChildrenSnapshot ofResults(List<ListBatcher.Part> parts, Answer<List<OpResult>> answer) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
             return new ChildrenSnapshot(answer);

@@ -60,7 +60,16 @@ public final class ListBatcher {
         Map<Query, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
         asked.clear();
         batch.forEach((query, replies) ->
-                send(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+                sendGuarded(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+    }
+
+    /** What cannot be sent is told to all who asked. */
+    private void sendGuarded(Query query, Consumer<ChildrenSnapshot> reply) {
+        try {
+            send(query, reply);
+        } catch (Throwable t) {
+            reply.accept(ChildrenSnapshot.broken(t));
+        }
     }
 
     private void send(Query query, Consumer<ChildrenSnapshot> reply) {

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
@@ -95,10 +96,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         try {
             transition.run();
         } catch (Throwable t) {
-            LockException why = t instanceof LockException known
-                    ? known
-                    : new LockException("the lock engine failed on " + lockPath() + "; please report this", t);
-            Guarded.run(() -> fail(why));
+            Guarded.run(() -> fail(EngineFailure.of(lockPath(), t)));
         }
     }
 
