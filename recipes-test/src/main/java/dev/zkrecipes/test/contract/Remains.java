@@ -76,6 +76,7 @@ public final class Remains {
     private static List<String> look(ZooKeeperClient client) throws ReflectiveOperationException {
         Remains remains = new Remains();
         remains.note(client, "attempts", "the client has an attempt");
+        remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
         remains.note(client, "pursuits", "the client follows a request to give a lock back");
         remains.note(read(client, "queueGuard"), "waitingSince", "the queue guard watches over an attempt");
         remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
