@@ -91,7 +91,7 @@ class ZooKeeperClientBuilderTest {
     void nothingToConnectTo_isRefused() {
         assertThatIllegalStateException()
                 .isThrownBy(builder::build)
-                .withMessageContaining("connectString, handle, handles, operations");
+                .withMessageContaining("connectString, handle, handles");
     }
 
     @Test

@@ -68,7 +68,8 @@ class ReadWriteHoldsIT {
     private ZooKeeperClient client;
     private InterProcessLock read;
     private InterProcessLock write;
-    private InterProcessReadWriteLock rival; // of the same client, and yet somebody else
+    private ZooKeeperClient others;
+    private InterProcessReadWriteLock rival;
 
     ReadWriteHoldsIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
@@ -78,19 +79,26 @@ class ReadWriteHoldsIT {
     @BeforeEach
     void connect() throws InterruptedException {
         // With a session so long that no lease is checked beside what is counted.
-        client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        client = connected();
+        others = connected();
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         read = lock.readLock();
         write = lock.writeLock();
-        rival = new InterProcessReadWriteLock(client, path);
+        rival = new InterProcessReadWriteLock(others, path);
+    }
+
+    private ZooKeeperClient connected() throws InterruptedException {
+        ZooKeeperClient made = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        return made;
     }
 
     @AfterEach
     void close() {
+        others.close();
         client.close();
     }
 

@@ -16,26 +16,26 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The engine for one path and one driver: the loop that all recipes share.
+ * The engine for one path and one driver: the loop that all recipes share. Its steps follow each other in
+ * {@code internal.acquire.AcquireLoop}; each step names the file that carries it out.
  *
  * <ol>
- *   <li><b>Enqueue.</b> Create an EPHEMERAL_SEQUENTIAL node under the path and, without waiting for the reply, list the
+ *   <li><b>Enqueue.</b> ({@code acquire.Enqueue}, {@code acquire.CreateNodes}) Create an EPHEMERAL_SEQUENTIAL node under the path and, without waiting for the reply, list the
  *       children. The server answers one session's requests in order, so an uncontended acquire is one round trip.
- *   <li><b>Decide.</b> Sort the list and hand the {@link LockDriver} the nodes in front of our own. A list without our
+ *   <li><b>Decide.</b> ({@code queue.LockQueue}, {@code queue.JointDecision}) Sort the list and hand the {@link LockDriver} the nodes in front of our own. A list without our
  *       own node never reaches the driver: the node is gone, and the request queues again.
- *   <li><b>Wait.</b> Watch exactly the nodes that the driver names, with reads that set a watch on a living node only.
+ *   <li><b>Wait.</b> ({@code acquire.PredecessorWatch}, {@code session.WatchRegistry}) Watch exactly the nodes that the driver names, with reads that set a watch on a living node only.
  *       When one is gone, list and decide again.
- *   <li><b>Grant.</b> A reply to our create in this session proves ownership; a node that was found by listing is ours
+ *   <li><b>Grant.</b> ({@code acquire.Turn}, {@code node.HeldNode}) A reply to our create in this session proves ownership; a node that was found by listing is ours
  *       only if its owner is this session.
- *   <li><b>Leave.</b> Any other ending deletes the node in the background until a server confirms that it is gone.
+ *   <li><b>Leave.</b> ({@code node.NodeCleaner}) Any other ending deletes the node in the background until a server confirms that it is gone.
  * </ol>
  *
  * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it. If the
  * session ends, the request goes back to the first step in the next one.
  *
  * <p>A recipe makes one of these and hands out what {@link #threadOwned()}, {@link #instanceOwned()} or {@link #unowned()}
- * returns. Locks of two modes come from {@link #modes}, several locks as one from {@link #together}. Instances are
- * thread-safe.
+ * returns. {@link LockGroups} has locks of two modes, and several locks as one. Instances are thread-safe.
  */
 public final class LockInternals {
     private final LockSpec target;
@@ -56,9 +56,11 @@ public final class LockInternals {
     }
 
     /**
-     * A lock that is held by threads and re-entrant for the thread that holds it.
+     * A lock that is held by threads and re-entrant for the thread that holds it. What a thread holds, it holds through every
+     * lock of the same client, path and rule: that of an equal driver. A thread that holds the path by another rule is
+     * refused with {@link dev.zkrecipes.core.LockRefusedException}.
      *
-     * @return a new lock with holds of its own
+     * @return a new lock, which shares its holds with the others
      */
     public InterProcessLock threadOwned() {
         return EngineLock.threadOwned(target);

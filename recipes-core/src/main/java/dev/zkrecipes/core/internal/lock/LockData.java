@@ -177,7 +177,10 @@ public final class LockData {
                     + targets.all().get(0).rule() + ": it would wait for itself; give back what it holds first, or use"
                     + " one rule on the path (drivers that are equal are one)");
         }
-        throw new LockRefusedException("this thread holds " + held + " and asks for " + targets.path()
+        List<String> names = held.stream()
+                .map(target -> targets.all().contains(target) ? target.path() : target.toString())
+                .toList();
+        throw new LockRefusedException("this thread holds " + names + " and asks for " + targets.path()
                 + " together: it could wait for itself, or for a request that waits for it; give back what it holds"
                 + " first, or acquire all of them together from the start");
     }
