@@ -195,7 +195,7 @@ final class Actor {
 
     private void giveBack(Lease lease) {
         tell("gives back " + lease.path());
-        schedule.judge().onClosing(lease);
+        schedule.onClosing(lease);
         schedule.keep(lease.closeAsync());
     }
 
@@ -261,7 +261,7 @@ final class Actor {
 
     private void close(Lease lease) {
         tell("gives back " + lease.path());
-        schedule.judge().onClosing(lease);
+        schedule.onClosing(lease);
         lease.close();
     }
 

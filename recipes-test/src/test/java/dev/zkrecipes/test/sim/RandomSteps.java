@@ -25,6 +25,7 @@ final class RandomSteps {
     /** The one that can lose its connection. */
     private static final Integer FIRST = 0;
 
+    private static final int WATCHED = 6;
     private static final int MISSED = 6;
     private static final List<CreateMode> MODES =
             List.of(CreateMode.EPHEMERAL, CreateMode.PERSISTENT, CreateMode.CONTAINER, CreateMode.EPHEMERAL_SEQUENTIAL);
@@ -43,6 +44,7 @@ final class RandomSteps {
     private final List<Watch> watches = new ArrayList<>();
     private final Set<String> watched = new TreeSet<>();
     private int opened;
+    private int leaving; // so many steps ahead
     private int away; // for so many steps
 
     private record Watch(int session, String path, String name) {}
@@ -67,19 +69,31 @@ final class RandomSteps {
         return any(open);
     }
 
+    /** What others do while one is away. */
+    private Step change() {
+        int session = any(open.stream().filter(other -> !other.equals(FIRST)).toList());
+        return switch (random.nextInt(3)) {
+            case 0 -> Steps.delete(session, path());
+            case 1 -> Steps.createEphemeralSequential(session, prefix(), data(), any(ACLS));
+            default -> writes(session);
+        };
+    }
+
     /** Every path that was ever watched. */
     Set<String> watched() {
         return watched;
     }
 
     Step next() {
-        if (away == 0 && open.contains(FIRST) && random.nextInt(200) == 0) {
-            return leave();
+        if (away > 0) {
+            return --away == 0 ? Steps.comeBack() : change();
         }
-        if (away == 1) {
-            return comeBack().orElseThrow();
+        if (leaving == 0 && open.contains(FIRST) && random.nextInt(200) == 0) {
+            leaving = WATCHED;
         }
-        away = Math.max(0, away - 1);
+        if (leaving > 0) {
+            return --leaving == 0 ? leave() : watch(FIRST);
+        }
         int session = session();
         int kind = random.nextInt(100);
         if (kind < 14) {
@@ -111,18 +125,14 @@ final class RandomSteps {
     /** It takes its client up to a second to come back, so this is rare. */
     private Step leave() {
         away = MISSED;
-        open.remove(FIRST);
         return Steps.leave();
     }
 
     /** If it is away. */
     Optional<Step> comeBack() {
-        if (away == 0) {
-            return Optional.empty();
-        }
-        open.add(FIRST);
+        boolean wasAway = away > 0;
         away = 0;
-        return Optional.of(Steps.comeBack());
+        return wasAway ? Optional.of(Steps.comeBack()) : Optional.empty();
     }
 
     /** In half of the cases for the deletion only; the same watch may serve for both on the same node. */
@@ -158,9 +168,6 @@ final class RandomSteps {
     }
 
     private Step comeOrGo(int session) {
-        if (away > 0) {
-            return watch(session);
-        }
         if (open.size() == SESSIONS) {
             open.remove((Integer) session);
             return Steps.close(session);
