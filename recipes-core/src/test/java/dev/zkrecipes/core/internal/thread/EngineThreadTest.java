@@ -17,6 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,6 +52,25 @@ class EngineThreadTest {
     private Thread thread() throws InterruptedException {
         engine.execute(() -> ran.add(Thread.currentThread()));
         return (Thread) next();
+    }
+
+    /** Ends when the test's time-out interrupts it, too. */
+    private static void spinUntil(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private static boolean sleeps(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING && !thread.isInterrupted();
+    }
+
+    private static void letPass(Duration time) throws InterruptedException {
+        long start = System.nanoTime();
+        spinUntil(() -> System.nanoTime() - start > time.toNanos());
     }
 
     private void hold(CountDownLatch until) {
@@ -105,9 +125,7 @@ class EngineThreadTest {
     void engineThatSleeps_isWokenByEachTask() throws Exception {
         Thread thread = thread();
         for (int i = 0; i < 50; i++) {
-            while (thread.getState() != Thread.State.TIMED_WAITING) {
-                Thread.onSpinWait();
-            }
+            spinUntil(() -> sleeps(thread));
             engine.execute(() -> ran.add("woken"));
             assertThat(next()).isEqualTo("woken");
         }
@@ -115,7 +133,7 @@ class EngineThreadTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void taskThatComesWhileTheEngineFallsAsleep_isRun(long seed) {
+    void taskThatComesWhileTheEngineFallsAsleep_isRun(long seed) throws Exception {
         Random random = new Random(seed);
         AtomicInteger done = new AtomicInteger();
         for (int i = 1; i <= 100_000; i++) {
@@ -123,9 +141,8 @@ class EngineThreadTest {
                 Thread.onSpinWait();
             }
             engine.execute(done::incrementAndGet);
-            while (done.get() != i) {
-                Thread.onSpinWait(); // the time-out of the test ends it
-            }
+            int expected = i;
+            spinUntil(() -> done.get() == expected);
         }
     }
 
@@ -174,18 +191,16 @@ class EngineThreadTest {
         assertThat(next()).isEqualTo(false);
         Thread thread = thread();
         thread.interrupt();
-        while (thread.isInterrupted() || thread.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait(); // the time-out of the test ends it
-        }
+        spinUntil(() -> sleeps(thread));
     }
 
     // ---- Timers.
 
     @Test
     void timers_runInTheOrderOfTheirTimes() throws Exception {
-        engine.schedule(Duration.ofMillis(60), () -> ran.add("third"));
-        engine.schedule(Duration.ofMillis(20), () -> ran.add("first"));
-        engine.schedule(Duration.ofMillis(40), () -> ran.add("second"));
+        engine.schedule(Duration.ofMillis(900), () -> ran.add("third"));
+        engine.schedule(Duration.ofMillis(300), () -> ran.add("first"));
+        engine.schedule(Duration.ofMillis(600), () -> ran.add("second"));
         assertThat(List.of(next(), next(), next())).containsExactly("first", "second", "third");
     }
 
@@ -201,17 +216,15 @@ class EngineThreadTest {
 
     @Test
     void timerThatIsCancelled_doesNotRun() throws Exception {
-        engine.schedule(Duration.ofMillis(10), () -> ran.add("cancelled")).cancel();
+        Duration delay = Duration.ofSeconds(1);
+        engine.schedule(delay, () -> ran.add("cancelled")).cancel();
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
-        Timer due = engine.schedule(Duration.ofMillis(10), () -> ran.add("cancelled by a task"));
+        Timer due = engine.schedule(delay, () -> ran.add("cancelled by a task"));
         engine.execute(due::cancel); // given before it is due, so it is in time, however late it runs
-        long start = System.nanoTime();
-        while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(20)) {
-            Thread.onSpinWait();
-        }
+        letPass(delay);
         go.countDown();
-        engine.schedule(Duration.ofMillis(50), () -> ran.add("last"));
+        engine.execute(() -> ran.add("last"));
         assertThat(next()).isEqualTo("last");
     }
 
@@ -220,11 +233,8 @@ class EngineThreadTest {
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
         engine.execute(() -> ran.add("before"));
-        long start = System.nanoTime();
         engine.schedule(Duration.ofMillis(20), () -> ran.add("due"));
-        while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(40)) {
-            Thread.onSpinWait();
-        }
+        letPass(Duration.ofMillis(40));
         engine.execute(() -> ran.add("after"));
         go.countDown();
         assertThat(List.of(next(), next(), next())).containsExactly("before", "due", "after");
@@ -258,9 +268,10 @@ class EngineThreadTest {
             million.run();
         }
         awaitTasksSoFar();
-        while (first.get().get() != null) {
-            System.gc(); // the time-out of the test ends it
-        }
+        spinUntil(() -> {
+            System.gc();
+            return first.get().get() == null;
+        });
         engine.execute(() -> ran.add(engine.alarms()));
         assertThat(next()).isEqualTo(0);
     }
