@@ -219,8 +219,8 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
             grantWhenProven();
-        } else if (decision instanceof JointDecision.Wait wait && mode == Mode.QUEUE) {
-            await(wait.member());
+        } else if (mode == Mode.QUEUE) {
+            await();
         } else {
             end(() -> outcome.complete(Optional.empty()));
         }
@@ -237,14 +237,16 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
 
     // ---- Wait.
 
-    private void await(int member) {
+    private void await() {
         become(AcquireStep.WAITING);
+        proofs = 0;
+        turn = 0; // what was granted before may not be by the new list, under another rule
         if (places.isEmpty()) {
             enterViews();
         }
-        proofs = 0;
-        turn = member;
-        proceed();
+        if (isIn(AcquireStep.WAITING)) { // and not in doubt already
+            proceed();
+        }
     }
 
     private void enterViews() {
@@ -256,6 +258,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                     requests.queues().at(session(), spec.path(), list()).enter(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
+        places.forEach(QueueView.Place::watch); // last: it may tell at once
     }
 
     /** Asks for one place after the other, as far as they are granted. */
@@ -279,8 +282,9 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     }
 
     @Override
-    public void onTurn() {
-        if (isIn(AcquireStep.WAITING)) {
+    public void onTurn(QueueView.Place granted) {
+        // A place may also be granted that was asked for before the last list, and is not now.
+        if (isIn(AcquireStep.WAITING) && turn < places.size() && places.get(turn) == granted) {
             guard(() -> {
                 turn++;
                 proceed();

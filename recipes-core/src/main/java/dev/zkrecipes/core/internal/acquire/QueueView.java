@@ -51,8 +51,8 @@ final class QueueView {
 
     /** A request, as the view sees it. */
     interface Waiter {
-        /** By what the view knows, the driver grants. */
-        void onTurn();
+        /** By what the view knows, the driver grants a place that was asked for. */
+        void onTurn(Place granted);
 
         /** Our own node is watched from now on. */
         void onStanding();
@@ -63,7 +63,10 @@ final class QueueView {
         /** Something has changed, and only a new list tells what that means. */
         void onDoubt();
 
-        /** The request cannot be granted. */
+        /** Runs a part of the request's work; what that throws fails the request. */
+        void guard(Runnable work);
+
+        /** The request cannot be granted. It leaves. */
         void fail(LockException why);
     }
 
@@ -103,17 +106,14 @@ final class QueueView {
         }
     }
 
-    /** Gives a node of ours, which is in the list, a place here. It is not decided for before it {@link Place#asks}. */
+    /**
+     * Gives a node of ours, which is in the list, a place here. It is to be {@linkplain Place#watch watched} at once, and is
+     * not decided for before it {@link Place#asks}.
+     */
     Place enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         Place place = new Place(spec, node, self, waiter);
         places.add(place);
-        place.watchOwnNode();
         return place;
-    }
-
-    /** Whether what happens is seen in the order in which it happens. */
-    private boolean isInOrder() {
-        return session.isConnected() && listedOn == session.connection();
     }
 
     private LockQueue queue(LockSpec spec) {
@@ -133,7 +133,7 @@ final class QueueView {
         }
         advancing = true;
         try {
-            while (!inOrder.isEmpty()) {
+            while (!inOrder.isEmpty() && !session.isEnded()) {
                 Place head = inOrder.firstEntry().getValue();
                 head.decide();
                 if (inOrder.get(head.self) == head) {
@@ -143,7 +143,7 @@ final class QueueView {
         } finally {
             advancing = false;
             // Not before: the next in order may wait for these very nodes, and takes over their watches.
-            left.forEach(Place::unwatchOwnNode);
+            left.forEach(Place::unwatch);
             left.clear();
         }
     }
@@ -152,7 +152,7 @@ final class QueueView {
         String name = LockPath.name(nodePath);
         goneSince.add(name);
         queues.values().forEach(queue -> queue.remove(name));
-        if (!isInOrder()) {
+        if (!place.isInOrder()) {
             place.waiter.onDoubt();
         } else if (place.spec.isFifo()) {
             advance();
@@ -178,11 +178,17 @@ final class QueueView {
             this.waiter = waiter;
         }
 
-        /**
-         * Whether the driver grants by what the view knows. If not, the waiter is told when it does.
-         */
+        /** Begins to watch our own node, and the rule. */
+        void watch() {
+            session.watches().subscribeToDeletion(node.path(), ownWatch);
+            if (spec.hasSharedRule() && ruleWatch == null) {
+                ruleWatch = new RuleWatch();
+                session.watches().subscribe(path, ruleWatch);
+            }
+        }
+
+        /** Whether the driver grants by what the view knows. If not, the waiter is told when it does. */
         boolean asks() {
-            watchRule();
             if (!spec.isFifo()) {
                 return decision() instanceof Decision.Granted;
             }
@@ -198,6 +204,13 @@ final class QueueView {
         /** Whether the node was there when everything had happened that the view knows of. */
         boolean isStanding() {
             return isWatched() && isInOrder();
+        }
+
+        /** Whether what happens is seen in the order in which it happens, and under the rule of that time. */
+        private boolean isInOrder() {
+            boolean knowsRule = !spec.hasSharedRule()
+                    || (list.rule(path).isPresent() && session.watches().tellsContentOf(path));
+            return session.isConnected() && listedOn == session.connection() && knowsRule;
         }
 
         /** Whether our own node's watch is set. */
@@ -220,7 +233,6 @@ final class QueueView {
         void leave() {
             if (places.remove(this)) {
                 inOrder.remove(self, this);
-                waitFor(Set.of());
                 left.add(this);
                 advance();
                 if (places.isEmpty()) {
@@ -231,15 +243,12 @@ final class QueueView {
         }
 
         private void decide() {
-            try {
+            waiter.guard(() -> {
                 if (decision() instanceof Decision.Granted) {
                     inOrder.remove(self, this);
-                    waiter.onTurn();
+                    waiter.onTurn(this);
                 }
-            } catch (LockException e) {
-                inOrder.remove(self, this);
-                waiter.fail(e);
-            }
+            });
         }
 
         /** Asks the driver, and watches what it waits for. */
@@ -277,19 +286,9 @@ final class QueueView {
             });
         }
 
-        private void unwatchOwnNode() {
+        private void unwatch() {
+            waitFor(Set.of());
             session.watches().unsubscribeFromDeletion(node.path(), ownWatch);
-        }
-
-        private void watchOwnNode() {
-            session.watches().subscribeToDeletion(node.path(), ownWatch);
-        }
-
-        private void watchRule() {
-            if (spec.hasSharedRule() && ruleWatch == null) {
-                ruleWatch = new RuleWatch();
-                session.watches().subscribe(path, ruleWatch);
-            }
         }
 
         private final class OwnWatch implements WatchRegistry.DeletionSubscriber {
@@ -315,12 +314,8 @@ final class QueueView {
 
             @Override
             public void onGone(String nodePath) {
-                try {
-                    if (waitsFor.remove(nodePath)) {
-                        QueueView.this.onGone(Place.this, nodePath);
-                    }
-                } catch (LockException e) {
-                    waiter.fail(e);
+                if (waitsFor.remove(nodePath)) {
+                    waiter.guard(() -> QueueView.this.onGone(Place.this, nodePath));
                 }
             }
 

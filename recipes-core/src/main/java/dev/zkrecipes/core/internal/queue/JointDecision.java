@@ -17,13 +17,8 @@ public sealed interface JointDecision {
     /** All grant. */
     record Granted() implements JointDecision {}
 
-    /**
-     * At least one does not grant. Of several, the first is waited for: until that changes, the others cannot change the
-     * decision.
-     *
-     * @param member which of the locks
-     */
-    record Wait(int member) implements JointDecision {}
+    /** At least one does not grant now. */
+    record Wait() implements JointDecision {}
 
     /** One never will. */
     record Never(String lockPath, String reason) implements JointDecision {
@@ -67,8 +62,8 @@ public sealed interface JointDecision {
             Decision decision = decide.apply(i);
             if (decision instanceof Decision.Never never) {
                 return new Never(group.all().get(i).path(), never.reason());
-            } else if (decision instanceof Decision.WaitFor && joint instanceof Granted) {
-                joint = new Wait(i);
+            } else if (decision instanceof Decision.WaitFor) {
+                joint = new Wait();
             }
         }
         return joint;
