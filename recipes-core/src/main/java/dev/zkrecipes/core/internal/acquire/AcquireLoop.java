@@ -242,13 +242,16 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
 
     private void await() {
         become(AcquireStep.WAITING);
+        proofs = 0;
         if (places.isEmpty()) {
             enterViews();
         }
         list = null; // what the views know is newer, and a list is large
-        proofs = 0;
-        List.copyOf(places).forEach(QueueView.Place::ask);
-        proceed();
+        if (isIn(AcquireStep.WAITING)) { // and not in doubt already
+            // Anew, for what was granted before may not be by this list, under another rule.
+            List.copyOf(places).forEach(QueueView.Place::ask);
+            proceed();
+        }
     }
 
     private void enterViews() {
@@ -260,6 +263,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                     requests.queues().at(session(), spec.path(), list()).enter(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
+        entered.forEach(QueueView.Place::watch); // last: it may tell at once
     }
 
     /** Grants when all places are granted, and all nodes are known to stand. */

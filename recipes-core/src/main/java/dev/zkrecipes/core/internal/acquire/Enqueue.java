@@ -198,25 +198,30 @@ public final class Enqueue {
         } else if (found.size() < nodes().size()) {
             owner.onVanished(); // they were made together, so somebody has deleted one
         } else {
-            adopt(look);
+            adopt();
         }
     }
 
-    /** Nodes that were found are ours only if they belong to this session. */
-    private void adopt(ChildrenSnapshot look) {
+    /**
+     * Nodes that were found are ours only if they belong to this session. They are listed again: meanwhile others may have
+     * been told of a later list than the one that showed them.
+     */
+    private void adopt() {
         task.become(AcquireStep.ADOPTING);
         List<Answer<Content>> answers = new ArrayList<>();
         for (OwnNode node : nodes()) {
             session.zk().read(node.path(), task.inThisState((Answer<Content> answer) -> {
                 answers.add(answer);
                 if (answers.size() == nodes().size()) {
-                    judge(answers, look);
+                    judge(answers);
                 }
             }));
         }
+        // If the nodes are not ours, the step has changed by the time this answer comes.
+        session.lists().ask(targets.query(), task.inThisState(this::onListed));
     }
 
-    private void judge(List<Answer<Content>> answers, ChildrenSnapshot look) {
+    private void judge(List<Answer<Content>> answers) {
         boolean ours = true;
         for (int i = 0; i < answers.size(); i++) {
             Answer<Content> answer = answers.get(i);
@@ -232,9 +237,7 @@ public final class Enqueue {
                 return;
             }
         }
-        if (ours) {
-            onListed(look);
-        } else {
+        if (!ours) {
             owner.onVanished();
         }
     }

@@ -63,7 +63,10 @@ final class QueueView {
         /** Something has changed, and only a new list tells what that means. */
         void onDoubt();
 
-        /** The request cannot be granted. */
+        /** Runs a part of the request's work; what that throws fails the request. */
+        void guard(Runnable work);
+
+        /** The request cannot be granted. It leaves. */
         void fail(LockException why);
     }
 
@@ -104,17 +107,14 @@ final class QueueView {
         }
     }
 
-    /** Gives a node of ours, which is in the list, a place here. It is not decided for before it {@linkplain Place#ask asks}. */
+    /**
+     * Gives a node of ours, which is in the list, a place here. It is to be {@linkplain Place#watch watched} at once, and is
+     * not decided for before it {@linkplain Place#ask asks}.
+     */
     Place enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         Place place = new Place(spec, node, self, waiter);
         places.add(place);
-        place.watchOwnNode();
         return place;
-    }
-
-    /** Whether what happens is seen in the order in which it happens. */
-    private boolean isInOrder() {
-        return session.isConnected() && listedOn == session.connection();
     }
 
     private LockQueue queue(LockSpec spec) {
@@ -134,7 +134,7 @@ final class QueueView {
         }
         advancing = true;
         try {
-            while (!inOrder.isEmpty()) {
+            while (!inOrder.isEmpty() && !session.isEnded()) {
                 Place head = inOrder.firstEntry().getValue();
                 head.decide();
                 if (inOrder.get(head.self) == head) {
@@ -160,7 +160,7 @@ final class QueueView {
         String name = LockPath.name(nodePath);
         goneSince.add(name);
         queues.values().forEach(queue -> queue.remove(name));
-        if (!isInOrder()) {
+        if (!place.isInOrder()) {
             place.waiter.onDoubt();
         } else if (place.spec.isFifo()) {
             advance();
@@ -189,9 +189,17 @@ final class QueueView {
             this.waiter = waiter;
         }
 
+        /** Begins to watch our own node, and the rule. */
+        void watch() {
+            session.watches().subscribeToDeletion(node.path(), ownWatch);
+            if (spec.hasSharedRule() && ruleWatch == null) {
+                ruleWatch = new RuleWatch();
+                session.watches().subscribe(path, ruleWatch);
+            }
+        }
+
         /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
         void ask() {
-            watchRule();
             waiting = true;
             granted = false;
             if (spec.isFifo()) {
@@ -213,6 +221,13 @@ final class QueueView {
         /** Whether the node was there when everything had happened that the view knows of. */
         boolean isStanding() {
             return isWatched() && isInOrder();
+        }
+
+        /** Whether what happens is seen in the order in which it happens, and under the rule of that time. */
+        private boolean isInOrder() {
+            boolean knowsRule = !spec.hasSharedRule()
+                    || (list.rule(path).isPresent() && session.watches().tellsContentOf(path));
+            return session.isConnected() && listedOn == session.connection() && knowsRule;
         }
 
         /** Whether our own node's watch is set. */
@@ -256,16 +271,13 @@ final class QueueView {
         }
 
         private void decide() {
-            try {
+            waiter.guard(() -> {
                 if (decision() instanceof Decision.Granted) {
                     granted = true;
                     stop();
                     waiter.onTurn();
                 }
-            } catch (LockException e) {
-                stop();
-                waiter.fail(e);
-            }
+            });
         }
 
         /** Asks the driver, and watches what it waits for. */
@@ -301,29 +313,14 @@ final class QueueView {
             });
         }
 
-        private void watchOwnNode() {
-            session.watches().subscribeToDeletion(node.path(), ownWatch);
-        }
-
-        private void watchRule() {
-            if (spec.hasSharedRule() && ruleWatch == null) {
-                ruleWatch = new RuleWatch();
-                session.watches().subscribe(path, ruleWatch);
-            }
-        }
-
         private final class PredecessorWatch implements WatchRegistry.DeletionSubscriber {
             @Override
             public void onWatched(String nodePath) {}
 
             @Override
             public void onGone(String nodePath) {
-                try {
-                    if (waitsFor.remove(nodePath)) {
-                        QueueView.this.onGone(Place.this, nodePath);
-                    }
-                } catch (LockException e) {
-                    waiter.fail(e);
+                if (waitsFor.remove(nodePath)) {
+                    waiter.guard(() -> QueueView.this.onGone(Place.this, nodePath));
                 }
             }
 

@@ -54,8 +54,8 @@ final class NodeWatches<T, S extends Waiter> {
         Watch watch = watches.get(path);
         if (watch == null) {
             watch = new Watch(path);
+            watch.set(); // first: what throws leaves nothing that others would join
             watches.put(path, watch);
-            watch.set();
         }
         watch.subscribers.add(subscriber);
         T seen = watch.seen;

@@ -82,6 +82,11 @@ public final class WatchRegistry {
         return deletions.isSet(path);
     }
 
+    /** Whether the server watches the node for somebody who wants to know its data, and it is not being read again. */
+    public boolean tellsContentOf(String path) {
+        return content.isSet(path);
+    }
+
     /** Sets again what was lost with the connection. */
     public void onConnected() {
         content.onConnected();

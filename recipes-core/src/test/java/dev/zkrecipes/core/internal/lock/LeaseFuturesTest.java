@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,8 +38,7 @@ class LeaseFuturesTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(states -> operations, scheduler)
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
     private Lease lease;

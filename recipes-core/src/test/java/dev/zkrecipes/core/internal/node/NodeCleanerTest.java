@@ -19,6 +19,7 @@ import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
@@ -39,8 +40,7 @@ class NodeCleanerTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private Consumer<State> events = state -> {};
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
+    private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
                         events = states;
                         return operations;
