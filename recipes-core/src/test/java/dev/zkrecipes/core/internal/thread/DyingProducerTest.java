@@ -161,6 +161,7 @@ class DyingProducerTest {
             start(extra);
         }
 
+        @SuppressWarnings("InfiniteRecursion") // that is what it is for
         private void dive() {
             try {
                 dive();
