@@ -286,7 +286,9 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void delete(String path, Consumer<Answer<String>> reply) {
         answer(Request.DELETE, reply, () -> {
             deleted.add(LockPath.name(path));
-            return nodes.remove(LockPath.name(path)) ? Answer.ok(path) : Answer.failed(Code.NONODE);
+            boolean wasThere = nodes.contains(LockPath.name(path));
+            remove(LockPath.name(path));
+            return wasThere ? Answer.ok(path) : Answer.failed(Code.NONODE);
         });
     }
 
@@ -342,7 +344,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         } else if (operation instanceof Op.SetData) {
             return new OpResult.SetDataResult(stat());
         } else if (operation instanceof Op.Delete && !isLockPath(name)) {
-            nodes.remove(name);
+            remove(name);
         }
         return new OpResult.CheckResult();
     }

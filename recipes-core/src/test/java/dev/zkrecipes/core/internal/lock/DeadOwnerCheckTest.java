@@ -80,8 +80,8 @@ class DeadOwnerCheckTest {
     @Tag("H44")
     void lockOfADeadThread_isNotWarnedOfWhileNobodyWaitsForIt() throws InterruptedException {
         die("forgetful");
-        CompletableFuture<Lease> other =
-                waiting(lock("/locks/others")); // behind the same nodes: there is one list here
+        operations.add("0123456789abcdef0123456789abcdef-lock-0000000000"); // on every path
+        CompletableFuture<Lease> other = waiting(lock("/locks/others"));
         scheduler.engine.advance(Duration.ofSeconds(10));
         assertThat(other).isNotDone();
         assertThat(toTell()).containsExactly(PATH);
