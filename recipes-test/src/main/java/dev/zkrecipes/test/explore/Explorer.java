@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>holders do not conflict, by the order of the committed transactions
  *   <li>a lease whose node is gone is not valid, whoever may know that
- *   <li>nobody is granted before somebody who came earlier, has stayed, and would have to be waited for
+ *   <li>nobody is granted before somebody who came earlier, has stayed, and would have to be waited for, and nobody whose
+ *       own node was gone before its turn came
  *   <li>tokens rise
  *   <li>who waits is granted, once the faults are over, and not turned away because of them
  *   <li>the engine comes to rest: it does not go round in a circle while there is nothing to do

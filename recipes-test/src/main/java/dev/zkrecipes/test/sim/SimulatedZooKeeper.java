@@ -28,7 +28,8 @@ import java.util.stream.IntStream;
  *   <li>reads: answered by the client's own server from what it has applied; behind the writes of the same session
  *   <li>sessions: only pings and traffic that a follower reports every half tick move the leader's clock; they end in one
  *       transaction; they move from server to server; a late request by way of the old server is refused
- *   <li>watches: one-shot, one for each session and node at the server, set again after a reconnect
+ *   <li>watches: one-shot, on data or on children, one of each kind for each session and node at the server; events in the
+ *       order of the changes, but in any order where a client that comes back is told what it missed
  *   <li>the client: pings after a third of the time-out, gives up a silent connection after two thirds, ends the session
  *       itself after four thirds
  *   <li>faults: lost and late messages, before and after the request was applied; dead lines between client and server
