@@ -65,7 +65,8 @@ public final class EngineClient implements ZooKeeperClient {
     private final String rootName;
     private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
-    private final Map<Session, PauseDetector> living = new ConcurrentHashMap<>();
+    private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
+    private final Set<Session> living = pauseDetectors.keySet();
     /** Waits that are of no use without a connection. */
     private final Set<CompletableFuture<Void>> untilDisconnected = ConcurrentHashMap.newKeySet();
 
@@ -148,7 +149,7 @@ public final class EngineClient implements ZooKeeperClient {
             onState(changed, state);
         });
         pauses.begin();
-        living.put(session, pauses);
+        pauseDetectors.put(session, pauses);
         session.begin();
         use(session);
         return session;
@@ -251,7 +252,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     public List<Session> livingSessions() {
-        return List.copyOf(living.keySet());
+        return List.copyOf(living);
     }
 
     public void exit(Acquisition attempt) {
@@ -360,7 +361,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private void onShutDown() {
-        living.values().forEach(PauseDetector::end);
+        pauseDetectors.values().forEach(PauseDetector::end);
         trouble.ifPresent(ConnectionTrouble::end);
         handle = Optional.empty();
         ShutdownHook registered = hook;

@@ -45,7 +45,7 @@ public final class NodeCleaner implements Deletion.Owner {
     private final Supplier<Backoff> pace;
     private final Supplier<Duration> requestTimeout;
     private final DeletionQueue queue;
-    private final Map<String, PathDeletions> paths = new HashMap<>();
+    private final Map<String, PathDeletions> pending = new HashMap<>();
 
     /**
      * Makes a cleaner with nothing to do.
@@ -111,7 +111,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** Why a node of ours cannot be deleted, if ZooKeeper said so and it is still there as far as is known. */
     public Optional<LockException> refusal(String nodePath) {
-        PathDeletions path = paths.get(LockPath.parent(nodePath));
+        PathDeletions path = pending.get(LockPath.parent(nodePath));
         return Stream.ofNullable(path)
                 .flatMap(found -> found.refused().stream())
                 .filter(deletion -> deletion.isOf(nodePath))
@@ -136,22 +136,22 @@ public final class NodeCleaner implements Deletion.Owner {
     }
 
     public boolean isEmpty() {
-        return paths.isEmpty();
+        return pending.isEmpty();
     }
 
     private Stream<Deletion> all() {
-        return paths.values().stream().flatMap(path -> path.all().stream());
+        return pending.values().stream().flatMap(path -> path.all().stream());
     }
 
     private Set<Deletion> onPath(String lockPath) {
-        PathDeletions path = paths.get(lockPath);
+        PathDeletions path = pending.get(lockPath);
         return path == null ? Set.of() : path.all();
     }
 
     // ---- What becomes of them.
 
     private Deletion added(OwnNode node) {
-        PathDeletions path = paths.computeIfAbsent(node.lockPath(), key -> new PathDeletions());
+        PathDeletions path = pending.computeIfAbsent(node.lockPath(), key -> new PathDeletions());
         Leftover leftover = new Leftover(node, scheduler, !path.refused().isEmpty());
         Deletion deletion = new Deletion(leftover, scheduler, pace.get(), queue, this);
         path.all().add(deletion);
@@ -160,7 +160,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     @Override
     public void onRefused(Deletion deletion) {
-        PathDeletions path = paths.get(deletion.node().lockPath());
+        PathDeletions path = pending.get(deletion.node().lockPath());
         if (path != null) {
             path.onRefused(deletion, requestTimeout.get());
         }
@@ -169,11 +169,11 @@ public final class NodeCleaner implements Deletion.Owner {
     @Override
     public void onFinished(Deletion deletion) {
         String lockPath = deletion.node().lockPath();
-        PathDeletions path = paths.get(lockPath);
+        PathDeletions path = pending.get(lockPath);
         if (path != null) {
             path.onFinished(deletion);
             if (path.all().isEmpty()) {
-                paths.remove(lockPath);
+                pending.remove(lockPath);
             }
         }
     }
