@@ -11,7 +11,10 @@ public enum ConnectionState {
     CONNECTED,
     /** The connection is lost; the session, and with it every lock, may still live. */
     SUSPENDED,
-    /** The session has ended: every lease of it is lost. A client that opens its own sessions opens the next one. */
+    /**
+     * The session has ended: every lease of it is lost. A client that opens its own sessions opens the next one, and says
+     * {@link #CONNECTING} when it does.
+     */
     EXPIRED,
     /** The client was closed, or a handle that it wraps was. */
     CLOSED

@@ -101,9 +101,9 @@ class ConnectionStatesIT {
             await().until(() -> told.size() == 3 && toldToAnother.size() == 3);
             client.removeConnectionListener(another);
             server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
-            await().until(() -> told.size() == 6);
-            client.close();
             await().until(() -> told.size() == 7);
+            client.close();
+            await().until(() -> told.size() == 8);
         }
         assertThat(told)
                 .containsExactly(
@@ -112,6 +112,7 @@ class ConnectionStatesIT {
                         ConnectionState.CONNECTED,
                         ConnectionState.SUSPENDED,
                         ConnectionState.EXPIRED,
+                        ConnectionState.CONNECTING,
                         ConnectionState.CONNECTED,
                         ConnectionState.CLOSED);
         assertThat(toldToAnother).isEqualTo(told.subList(0, 3));

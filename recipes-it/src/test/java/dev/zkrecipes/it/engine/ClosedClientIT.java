@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Soon;
@@ -31,7 +32,7 @@ class ClosedClientIT {
     private static final int CLIENTS = 50;
 
     private static List<WeakReference<ZooKeeperClient>> closedClients(
-            ZooKeeper handle, FaultProxy proxy, boolean connected) throws Exception {
+            ZooKeeper handle, EmbeddedZooKeeper server, FaultProxy proxy, boolean connected) throws Exception {
         List<ZooKeeperClient> clients = new ArrayList<>();
         List<CompletableFuture<Lease>> requests = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
@@ -42,8 +43,13 @@ class ClosedClientIT {
             assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             clients.add(client);
             requests.add(new InterProcessMutex(client, "/one-of-many").acquireAsync());
+            // Those who wait for a permit also watch the rule, and go on doing so for a while.
+            requests.add(new InterProcessSemaphore(client, "/one-of-many-permits", 1).acquireAsync());
         }
-        Soon.await().until(() -> requests.stream().anyMatch(CompletableFuture::isDone));
+        Soon.await()
+                .until(() -> requests.stream().filter(CompletableFuture::isDone).count() == 2
+                        && server.children("/one-of-many").size() == CLIENTS
+                        && server.children("/one-of-many-permits").size() == CLIENTS);
         if (!connected) {
             proxy.refuse();
             Soon.await().until(() -> handle.getState() != ZooKeeper.States.CONNECTED);
@@ -57,7 +63,7 @@ class ClosedClientIT {
     void handle_keepsNoClientThatWasClosedOnIt(boolean connected, EmbeddedZooKeeper server) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeper handle = new ZooKeeper(proxy.connectString(), 60_000, event -> {})) {
-            List<WeakReference<ZooKeeperClient>> closed = closedClients(handle, proxy, connected);
+            List<WeakReference<ZooKeeperClient>> closed = closedClients(handle, server, proxy, connected);
             Soon.await().until(() -> {
                 System.gc();
                 return closed.stream().allMatch(client -> client.refersTo(null));

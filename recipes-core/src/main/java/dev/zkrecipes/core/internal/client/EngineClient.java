@@ -63,7 +63,8 @@ public final class EngineClient implements ZooKeeperClient {
     private final LockDataTable holds = new LockDataTable();
     private final DeadOwnerCheck deadOwners;
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
-    private final Map<Session, PauseDetector> living = new ConcurrentHashMap<>();
+    private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
+    private final Set<Session> living = pauseDetectors.keySet();
     /** Waits that are of no use without a connection. */
     private final Set<CompletableFuture<Void>> untilDisconnected = ConcurrentHashMap.newKeySet();
 
@@ -153,7 +154,7 @@ public final class EngineClient implements ZooKeeperClient {
             onState(changed, state);
         });
         pauses.begin();
-        living.put(session, pauses);
+        pauseDetectors.put(session, pauses);
         session.begin();
         use(session);
         return session;
@@ -239,7 +240,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     public List<Session> livingSessions() {
-        return List.copyOf(living.keySet());
+        return List.copyOf(living);
     }
 
     public void requireOpenFor(String lockPath) {
@@ -340,7 +341,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private void onShutDown() {
-        living.values().forEach(PauseDetector::end);
+        pauseDetectors.values().forEach(PauseDetector::end);
         trouble.ifPresent(ConnectionTrouble::end);
         handle = Optional.empty();
         ShutdownHook registered = hook;

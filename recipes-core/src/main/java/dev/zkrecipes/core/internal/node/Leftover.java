@@ -33,6 +33,7 @@ import org.apache.zookeeper.Op;
 final class Leftover {
     private final OwnNode node;
     private final EngineScheduler scheduler;
+    private boolean wasRefused;
 
     /** How one attempt to remove it went. */
     sealed interface Verdict {
@@ -49,9 +50,15 @@ final class Leftover {
         record Refused(LockException why) implements Verdict {}
     }
 
-    Leftover(OwnNode node, EngineScheduler scheduler) {
+    /**
+     * What is left of one request.
+     *
+     * @param warned whether the server refuses to delete another node of the path
+     */
+    Leftover(OwnNode node, EngineScheduler scheduler, boolean warned) {
         this.node = node;
         this.scheduler = scheduler;
+        this.wasRefused = warned;
     }
 
     OwnNode node() {
@@ -69,22 +76,18 @@ final class Leftover {
         return node.existence() == Existence.ABSENT && !isNothing();
     }
 
-    /**
-     * Asks the server to remove it; the verdict is told once.
-     *
-     * @param warned whether the server has refused to delete another node of the path
-     */
-    void remove(Session in, boolean warned, Consumer<Verdict> reply) {
+    /** Asks the server to remove it; the verdict is told once. */
+    void remove(Session in, Consumer<Verdict> reply) {
         switch (node.existence()) {
             case IN_FLIGHT -> throw new IllegalStateException("not answered yet: " + node.describe());
-            case CREATED -> deleteNode(in, warned, reply);
-            case UNKNOWN -> lookForNode(in, warned, reply);
+            case CREATED -> deleteNode(in, reply);
+            case UNKNOWN -> lookForNode(in, reply);
             case ABSENT -> deleteContainer(in, reply);
         }
     }
 
-    private void deleteNode(Session in, boolean warned, Consumer<Verdict> reply) {
-        if (warned) {
+    private void deleteNode(Session in, Consumer<Verdict> reply) {
+        if (wasRefused) {
             // Not a plain delete: a server with enableEagerACLCheck refuses one at the cost of the connection.
             in.zk().multi(List.of(Op.delete(node.path(), -1)), answer -> onDeleted(in, answer, reply));
         } else {
@@ -98,6 +101,7 @@ final class Leftover {
         } else if (answer.isUnsettled()) {
             reply.accept(new Verdict.Again());
         } else {
+            wasRefused = true;
             in.zk()
                     .read(
                             node.path(),
@@ -121,7 +125,7 @@ final class Leftover {
                 failure);
     }
 
-    private void lookForNode(Session in, boolean warned, Consumer<Verdict> reply) {
+    private void lookForNode(Session in, Consumer<Verdict> reply) {
         List<Answer<?>> settled = new ArrayList<>();
         in.check(List.of(node.lockPath()), settled::add);
         in.zk().children(node.lockPath(), answer -> {
@@ -131,7 +135,7 @@ final class Leftover {
                     : Optional.empty();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
-                deleteNode(in, warned, reply);
+                deleteNode(in, reply);
             } else {
                 reply.accept(notFound(settled));
             }

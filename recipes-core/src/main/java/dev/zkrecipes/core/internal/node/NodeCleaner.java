@@ -5,24 +5,17 @@ package dev.zkrecipes.core.internal.node;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.node.Leftover.Verdict;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -30,50 +23,29 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.Op;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here; what there is
- * to ask for, {@link Leftover} knows.
+ * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
  *
- * <p>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for us
- * may live on at the server, and its nodes would block everybody. Without a connection it waits for one. Without an
- * answer it is sent again, at the pace of retries.
+ * <ul>
+ *   <li>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for us
+ *       may live on at the server, and its nodes would block everybody. Without a connection it waits for one, without an
+ *       answer it is sent again at the pace of retries, and only so many are under way at a time ({@link DeletionQueue}).
+ *   <li>What may have been made is asked for until it is known to be gone ({@link Leftover}), also if the create was not
+ *       answered.
+ *   <li>A deletion that ZooKeeper refuses is told of at once, to those who wait for it and in the log. It goes on until
+ *       the node is gone, by a change of the rights, by somebody else's hand or with its session; those on one path take
+ *       turns ({@link PathDeletions}).
+ * </ul>
  *
- * <p>A deletion that ZooKeeper refuses is told of at once, to those who wait for it and in the log. It goes on until the
- * node is gone, by a change of the rights, by somebody else's hand or with its session. Rights are those of the path, so
- * those that were refused on a path take turns, ever more seldom; when one of them is gone, the next follows at once.
- *
- * <p>At most {@value #WINDOW} requests are under way at a time; the other deletions wait in a queue. Confined to the
- * engine thread.
+ * <p>{@link Deletion} is one of them, with all states that it can be in. Confined to the engine thread.
  */
-public final class NodeCleaner {
-    private static final Logger log = LoggerFactory.getLogger(NodeCleaner.class);
-    private static final int WINDOW = 100;
-    /** Between two tries of what was refused on a path, in request time-outs. */
-    private static final int LONGEST_REST = 16;
-
+public final class NodeCleaner implements Deletion.Owner {
     private final EngineScheduler scheduler;
     private final Supplier<Backoff> pace;
-    private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
-    private final Map<String, PathQueue> paths = new HashMap<>();
-    // Where a deletion stands: in one of these three; or it has a timer, or is refused and not the next to be tried, or
-    // its
-    // create is not answered yet.
-    private final Set<Deletion> ready = new LinkedHashSet<>();
-    private final Set<Deletion> withoutConnection = new LinkedHashSet<>();
-    private final Set<Deletion> underWay = new HashSet<>();
-    private final Successor successor = new Successor();
-
-    /** The deletions on one lock path. */
-    private static final class PathQueue {
-        private final Set<Deletion> all = new LinkedHashSet<>();
-        private final Deque<Deletion> refused = new ArrayDeque<>(); // the first is tried, or about to be
-        private int rest = 1;
-    }
+    private final DeletionQueue queue;
+    private final Map<String, PathDeletions> pending = new HashMap<>();
 
     /**
      * Makes a cleaner with nothing to do.
@@ -88,8 +60,8 @@ public final class NodeCleaner {
             Supplier<Duration> requestTimeout) {
         this.scheduler = scheduler;
         this.pace = pace;
-        this.sessions = sessions;
         this.requestTimeout = requestTimeout;
+        this.queue = new DeletionQueue(sessions, this::onNoSession);
     }
 
     // ---- What others ask for.
@@ -112,20 +84,18 @@ public final class NodeCleaner {
         } else {
             deletions.forEach(Deletion::begin);
         }
-        pump();
-        return deletions.stream().map(deletion -> deletion.done).toList();
+        queue.pump();
+        return deletions.stream().map(Deletion::done).toList();
     }
 
-    /** Sends at once what waits for a better time on this path: nobody shall queue behind his own ghost. */
+    /** Sends at once what waits for a better time on this path, so that no client queues behind its own abandoned node. */
     public void flush(String lockPath) {
         List.copyOf(onPath(lockPath)).forEach(Deletion::hurry);
     }
 
     /** A session was connected or has ended: everything that waited for that goes on. */
     public void wake() {
-        ready.addAll(withoutConnection);
-        withoutConnection.clear();
-        pump();
+        queue.wake();
     }
 
     /**
@@ -134,64 +104,85 @@ public final class NodeCleaner {
      */
     public Set<String> leaving(String lockPath, Session session) {
         return onPath(lockPath).stream()
-                .filter(deletion -> deletion.sentIn == session && deletion.refusal == null && deletion.isOfNode())
+                .filter(deletion -> deletion.isAheadIn(session))
                 .map(deletion -> deletion.node().name())
                 .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Why a node of ours cannot be deleted, if ZooKeeper said so and it is still there as far as is known. */
     public Optional<LockException> refusal(String nodePath) {
-        PathQueue queue = paths.get(LockPath.parent(nodePath));
-        return queue == null
-                ? Optional.empty()
-                : queue.refused.stream()
-                        .filter(deletion ->
-                                deletion.isOfNode() && deletion.node().path().equals(nodePath))
-                        .flatMap(deletion -> Optional.ofNullable(deletion.refusal).stream())
-                        .findFirst();
+        PathDeletions path = pending.get(LockPath.parent(nodePath));
+        return Stream.ofNullable(path)
+                .flatMap(found -> found.refused().stream())
+                .filter(deletion -> deletion.isOf(nodePath))
+                .flatMap(deletion -> deletion.refusal().stream())
+                .findFirst();
     }
 
     /** Whether something is still to be deleted that does not go when these sessions are closed. */
     public boolean hasNodesBeside(Collection<Session> closing) {
-        return all().anyMatch(deletion ->
-                !closing.contains(deletion.node().session()) || deletion.leftover.outlivesItsSession());
+        return all().anyMatch(deletion -> closing.stream().allMatch(deletion::outlives));
     }
 
     /** Completes when nothing is left to delete of what is known now; never exceptionally. */
     public CompletableFuture<Void> idle() {
-        return CompletableFuture.allOf(all().map(deletion -> deletion.done).toArray(CompletableFuture<?>[]::new))
+        return CompletableFuture.allOf(all().map(Deletion::done).toArray(CompletableFuture<?>[]::new))
                 .exceptionally(refused -> null);
     }
 
     /** The client is closed: nobody is left to delete anything, the end of the sessions does. */
     public void abandonAll() {
         all().toList().forEach(Deletion::finish);
-        ready.clear(); // what was refused and thought that its turn had come
     }
 
     public boolean isEmpty() {
-        return paths.isEmpty();
+        return pending.isEmpty();
     }
 
     private Stream<Deletion> all() {
-        return paths.values().stream().flatMap(queue -> queue.all.stream());
+        return pending.values().stream().flatMap(path -> path.all().stream());
     }
 
     private Set<Deletion> onPath(String lockPath) {
-        PathQueue queue = paths.get(lockPath);
-        return queue == null ? Set.of() : queue.all;
+        PathDeletions path = pending.get(lockPath);
+        return path == null ? Set.of() : path.all();
     }
 
+    // ---- What becomes of them.
+
     private Deletion added(OwnNode node) {
-        Deletion deletion = new Deletion(node);
-        paths.computeIfAbsent(node.lockPath(), path -> new PathQueue()).all.add(deletion);
+        PathDeletions path = pending.computeIfAbsent(node.lockPath(), key -> new PathDeletions());
+        Leftover leftover = new Leftover(node, scheduler, !path.refused().isEmpty());
+        Deletion deletion = new Deletion(leftover, scheduler, pace.get(), queue, this);
+        path.all().add(deletion);
         return deletion;
     }
 
-    private void pump() {
-        while (underWay.size() < WINDOW && !ready.isEmpty()) {
-            ready.iterator().next().send();
+    @Override
+    public void onRefused(Deletion deletion) {
+        PathDeletions path = pending.get(deletion.node().lockPath());
+        if (path != null) {
+            path.onRefused(deletion, requestTimeout.get());
         }
+    }
+
+    @Override
+    public void onFinished(Deletion deletion) {
+        String lockPath = deletion.node().lockPath();
+        PathDeletions path = pending.get(lockPath);
+        if (path != null) {
+            path.onFinished(deletion);
+            if (path.all().isEmpty()) {
+                pending.remove(lockPath);
+            }
+        }
+    }
+
+    /** No session is left to delete with; the server deletes a node when it ends the node's session. */
+    private void onNoSession() {
+        all().filter(deletion -> deletion.node().session().isEnded() && !deletion.isUnderWay())
+                .toList()
+                .forEach(Deletion::finish);
     }
 
     // ---- Several at once.
@@ -201,7 +192,7 @@ public final class NodeCleaner {
     }
 
     private void startAnew(List<Deletion> deletions) {
-        underWay.addAll(deletions);
+        deletions.forEach(queue::isUnderWay);
         List<OwnNode> nodes = deletions.stream().map(Deletion::node).toList();
         new CounterReset(nodes.get(0).session())
                 .leave(
@@ -210,7 +201,7 @@ public final class NodeCleaner {
                         answer -> {
                             if (answer.isOk() || nodes.size() == 1) {
                                 afterMulti(deletions, answer);
-                            } else if (!deletions.get(0).finished) {
+                            } else if (!deletions.get(0).isFinished()) {
                                 deleteTogether(deletions); // somebody came, or has no right to make the path again
                             }
                         });
@@ -218,7 +209,7 @@ public final class NodeCleaner {
 
     private void deleteTogether(List<Deletion> deletions) {
         Session session = deletions.get(0).node().session();
-        deletions.forEach(deletion -> deletion.isSent(session));
+        deletions.forEach(deletion -> deletion.isSentIn(session));
         List<Op> operations = deletions.stream()
                 .map(deletion -> Op.delete(deletion.node().path(), -1))
                 .toList();
@@ -227,186 +218,6 @@ public final class NodeCleaner {
 
     private void afterMulti(List<Deletion> deletions, Answer<?> answer) {
         deletions.forEach(deletion -> deletion.onAnswer(answer.isOk() ? deletion::finish : deletion::begin));
-        pump();
-    }
-
-    /** A session to delete in what sessions left that have ended. */
-    private final class Successor implements SessionSource.User {
-        private @Nullable Session session;
-        private boolean seeking;
-
-        @Nullable
-        Session seek() {
-            if ((session == null || !session.isConnected()) && !seeking) {
-                seeking = true;
-                sessions.request(this); // which may answer at once
-            }
-            return session;
-        }
-
-        @Override
-        public void with(Session found) {
-            seeking = false;
-            session = found;
-            if (found.isConnected()) {
-                wake();
-            }
-        }
-
-        @Override
-        public String lockPath() {
-            return paths.keySet().stream().findFirst().orElse("/");
-        }
-
-        @Override
-        public void unavailable(LockException why) {
-            seeking = false;
-            // No session is left to delete with; the server deletes a node when it ends the node's session.
-            all().filter(deletion -> deletion.node().session().isEnded() && deletion.sentIn == null)
-                    .toList()
-                    .forEach(Deletion::finish);
-            pump();
-        }
-    }
-
-    /** One node on its way out. */
-    private final class Deletion {
-        private final Leftover leftover;
-        private final CompletableFuture<Void> done = new CompletableFuture<>();
-        private final Backoff pauses = pace.get();
-        private @Nullable Timer timer;
-        private @Nullable Session sentIn;
-        private @Nullable LockException refusal;
-        private boolean finished;
-
-        Deletion(OwnNode node) {
-            leftover = new Leftover(node, scheduler);
-        }
-
-        OwnNode node() {
-            return leftover.node();
-        }
-
-        boolean isOfNode() {
-            return node().existence() == OwnNode.Existence.CREATED;
-        }
-
-        /** Queues for being sent; what nobody could ask for before is sent past the queue. */
-        void begin() {
-            if (node().existence() == OwnNode.Existence.IN_FLIGHT) {
-                node().whenAnswered(this::send);
-            } else {
-                ready.add(this);
-            }
-        }
-
-        void hurry() {
-            if (timer != null || ready.contains(this) || withoutConnection.contains(this)) {
-                send();
-            }
-        }
-
-        private void send() {
-            stopWaiting();
-            if (finished || leftover.isNothing()) {
-                finish();
-                return;
-            }
-            Session session = node().session().isEnded() ? successor.seek() : node().session();
-            if (session == null || !session.isConnected()) {
-                withoutConnection.add(this);
-                return;
-            }
-            isSent(session);
-            try {
-                leftover.remove(session, !queue().refused.isEmpty(), verdict -> {
-                    onAnswer(() -> onVerdict(verdict));
-                    pump();
-                });
-            } catch (Throwable t) {
-                onAnswer(() -> onRefused(leftover.notAsked(t)));
-            }
-        }
-
-        private void stopWaiting() {
-            ready.remove(this);
-            withoutConnection.remove(this);
-            if (timer != null) {
-                timer.cancel();
-                timer = null;
-            }
-        }
-
-        void isSent(Session session) {
-            sentIn = session;
-            underWay.add(this);
-        }
-
-        void onAnswer(Runnable next) {
-            sentIn = null;
-            underWay.remove(this);
-            if (!finished) {
-                next.run();
-            }
-        }
-
-        private void onVerdict(Verdict verdict) {
-            if (verdict instanceof Verdict.Gone) {
-                finish();
-            } else if (verdict instanceof Verdict.Again) {
-                again(pauses.next());
-            } else if (verdict instanceof Verdict.Later later) {
-                again(later.after());
-            } else if (verdict instanceof Verdict.Refused refused) {
-                onRefused(refused.why());
-            }
-        }
-
-        private void again(Duration after) {
-            timer = scheduler.schedule(after, () -> {
-                timer = null;
-                begin();
-                pump();
-            });
-        }
-
-        /** Those who wait are told; the deletion goes on, for the rights may be mended. */
-        private void onRefused(LockException why) {
-            PathQueue queue = queue();
-            boolean tried = queue.refused.isEmpty() || queue.refused.remove(this);
-            queue.refused.add(this);
-            if (refusal == null) {
-                refusal = why;
-                log.warn("{}.", why.getMessage());
-                done.completeExceptionally(why);
-            }
-            if (tried) {
-                queue.refused.element().again(requestTimeout.get().multipliedBy(queue.rest));
-                queue.rest = Math.min(2 * queue.rest, LONGEST_REST);
-            }
-        }
-
-        private PathQueue queue() {
-            return Objects.requireNonNull(paths.get(node().lockPath()), "finished");
-        }
-
-        private void finish() {
-            stopWaiting();
-            if (!finished) {
-                finished = true;
-                PathQueue queue = queue();
-                queue.all.remove(this);
-                boolean tried = queue.refused.peek() == this;
-                queue.refused.remove(this);
-                if (tried && !queue.refused.isEmpty()) {
-                    queue.rest = 1;
-                    queue.refused.element().begin();
-                }
-                if (queue.all.isEmpty()) {
-                    paths.remove(node().lockPath());
-                }
-                done.complete(null);
-            }
-        }
+        queue.pump();
     }
 }

@@ -3,9 +3,11 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.LinkedHashSet;
@@ -46,12 +48,26 @@ public final class OpenedSessions implements SessionSource {
             session = factory.get();
         } catch (Throwable t) {
             log.warn("No ZooKeeper handle could be opened; trying again. Check the client configuration.", t);
+            if (t instanceof Error) {
+                failAllThatWait(t);
+            }
             startLater();
             return;
         }
         List<User> served = List.copyOf(waiting);
         waiting.clear();
         served.forEach(user -> Guarded.run(() -> request(user)));
+    }
+
+    /** An exception may pass; an error, as of a method that an old version of ZooKeeper lacks, does not. */
+    private void failAllThatWait(Throwable failure) {
+        List<User> failed = List.copyOf(waiting);
+        waiting.clear();
+        failed.forEach(user -> Guarded.run(() -> user.unavailable(new LockConnectionException(
+                "the lock " + user.lockPath() + ": no ZooKeeper handle can be opened: "
+                        + Printable.of(failure.toString())
+                        + "; use the version of ZooKeeper that this library was built for",
+                failure))));
     }
 
     private void startLater() {

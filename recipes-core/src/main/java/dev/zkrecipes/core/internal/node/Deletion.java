@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.node.Leftover.Verdict;
+import dev.zkrecipes.core.internal.node.OwnNode.Existence;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One node on its way out. It waits for the answer to its create; for its place in the {@link DeletionQueue}; for an
+ * answer; for a timer, if there was none; or for its turn among those of its path that were refused.
+ */
+final class Deletion {
+    private static final Logger log = LoggerFactory.getLogger(Deletion.class);
+
+    /** What follows from what happens to a deletion. */
+    interface Owner {
+        void onRefused(Deletion deletion);
+
+        void onFinished(Deletion deletion);
+    }
+
+    private final OwnNode node;
+    private final Leftover leftover;
+    private final EngineScheduler scheduler;
+    private final Backoff pauses;
+    private final DeletionQueue queue;
+    private final Owner owner;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private @Nullable Timer timer;
+    private @Nullable Session sentIn;
+    private @Nullable LockException refusal;
+    private boolean finished;
+
+    Deletion(Leftover leftover, EngineScheduler scheduler, Backoff pauses, DeletionQueue queue, Owner owner) {
+        this.node = leftover.node();
+        this.leftover = leftover;
+        this.scheduler = scheduler;
+        this.pauses = pauses;
+        this.queue = queue;
+        this.owner = owner;
+    }
+
+    OwnNode node() {
+        return node;
+    }
+
+    /** Completes when it is gone; exceptionally as soon as that is refused. */
+    CompletableFuture<Void> done() {
+        return done;
+    }
+
+    boolean isFinished() {
+        return finished;
+    }
+
+    boolean isUnderWay() {
+        return sentIn != null;
+    }
+
+    /** Whether this is the deletion of that node, and not of what was made on the way to it. */
+    boolean isOf(String nodePath) {
+        return node.existence() == Existence.CREATED && node.path().equals(nodePath);
+    }
+
+    /** Whether it comes before whatever is sent next in this session, and will do what it is for as far as is known. */
+    boolean isAheadIn(Session session) {
+        return sentIn == session && refusal == null && node.existence() == Existence.CREATED;
+    }
+
+    Optional<LockException> refusal() {
+        return Optional.ofNullable(refusal);
+    }
+
+    boolean outlives(Session session) {
+        return node.session() != session || leftover.outlivesItsSession();
+    }
+
+    /** Queues; but what could not be asked for before its create was answered does not. */
+    void begin() {
+        if (node.existence() == Existence.IN_FLIGHT) {
+            node.whenAnswered(this::send);
+        } else {
+            queue.add(this);
+        }
+    }
+
+    void beginAfter(Duration pause) {
+        timer = scheduler.schedule(pause, () -> {
+            timer = null;
+            begin();
+            queue.pump();
+        });
+    }
+
+    /** Sends it now, if it is just waiting for a better time. */
+    void hurry() {
+        if (timer != null || queue.contains(this)) {
+            send();
+        }
+    }
+
+    void send() {
+        stopWaiting();
+        if (finished || leftover.isNothing()) {
+            finish();
+            return;
+        }
+        Session session = queue.sessionFor(this);
+        if (session != null) {
+            isSentIn(session);
+            try {
+                leftover.remove(session, verdict -> {
+                    onAnswer(() -> onVerdict(verdict));
+                    queue.pump();
+                });
+            } catch (Throwable t) {
+                onAnswer(() -> onRefused(leftover.notAsked(t)));
+            }
+        }
+    }
+
+    private void stopWaiting() {
+        queue.remove(this);
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+    }
+
+    void isSentIn(Session session) {
+        sentIn = session;
+        queue.isUnderWay(this);
+    }
+
+    void onAnswer(Runnable next) {
+        sentIn = null;
+        queue.isAnswered(this);
+        if (!finished) {
+            next.run();
+        }
+    }
+
+    private void onVerdict(Verdict verdict) {
+        if (verdict instanceof Verdict.Gone) {
+            finish();
+        } else if (verdict instanceof Verdict.Again) {
+            beginAfter(pauses.next());
+        } else if (verdict instanceof Verdict.Later later) {
+            beginAfter(later.after());
+        } else if (verdict instanceof Verdict.Refused refused) {
+            onRefused(refused.why());
+        }
+    }
+
+    private void onRefused(LockException why) {
+        if (refusal == null) {
+            refusal = why;
+            log.warn("{}.", why.getMessage());
+            done.completeExceptionally(why);
+        }
+        owner.onRefused(this);
+    }
+
+    void finish() {
+        stopWaiting();
+        if (!finished) {
+            finished = true;
+            owner.onFinished(this);
+            done.complete(null);
+        }
+    }
+}

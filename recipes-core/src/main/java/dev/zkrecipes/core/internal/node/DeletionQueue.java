@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where deletions wait to be sent: at most {@value #WINDOW} are under way at a time, each in the session of its node
+ * while that lives, then in the client's next one, and none without a connection. Confined to the engine thread.
+ */
+final class DeletionQueue implements SessionSource.User {
+    private static final int WINDOW = 100;
+
+    private final SessionSource sessions;
+    private final Runnable onNoSession;
+    private final Set<Deletion> ready = new LinkedHashSet<>();
+    private final Set<Deletion> withoutConnection = new LinkedHashSet<>();
+    private final Set<Deletion> underWay = new HashSet<>();
+    private @Nullable Session successor; // of sessions that have ended
+    private boolean seeking;
+
+    /**
+     * Makes an empty queue.
+     *
+     * @param onNoSession run when a session has ended and there will be no other one
+     */
+    DeletionQueue(SessionSource sessions, Runnable onNoSession) {
+        this.sessions = sessions;
+        this.onNoSession = onNoSession;
+    }
+
+    void add(Deletion deletion) {
+        ready.add(deletion);
+    }
+
+    boolean contains(Deletion deletion) {
+        return ready.contains(deletion) || withoutConnection.contains(deletion);
+    }
+
+    void remove(Deletion deletion) {
+        ready.remove(deletion);
+        withoutConnection.remove(deletion);
+    }
+
+    void isUnderWay(Deletion deletion) {
+        underWay.add(deletion);
+    }
+
+    void isAnswered(Deletion deletion) {
+        underWay.remove(deletion);
+    }
+
+    /** Sends what there is room for. */
+    void pump() {
+        while (underWay.size() < WINDOW && !ready.isEmpty()) {
+            ready.iterator().next().send();
+        }
+    }
+
+    /** There may be a connection now. */
+    void wake() {
+        ready.addAll(withoutConnection);
+        withoutConnection.clear();
+        pump();
+    }
+
+    /** A connected session to send it in; null if it has to wait for one, which it does here. */
+    @Nullable
+    Session sessionFor(Deletion deletion) {
+        Session own = deletion.node().session();
+        Session found = own.isEnded() ? successor() : own;
+        if (found == null || !found.isConnected()) {
+            withoutConnection.add(deletion);
+            return null;
+        }
+        return found;
+    }
+
+    private @Nullable Session successor() {
+        if ((successor == null || !successor.isConnected()) && !seeking) {
+            seeking = true;
+            sessions.request(this); // which may answer at once
+        }
+        return successor;
+    }
+
+    @Override
+    public void with(Session found) {
+        seeking = false;
+        successor = found;
+        if (found.isConnected()) {
+            wake();
+        }
+    }
+
+    @Override
+    public String lockPath() {
+        return withoutConnection.stream()
+                .map(deletion -> deletion.node().lockPath())
+                .findFirst()
+                .orElse("/");
+    }
+
+    @Override
+    public void unavailable(LockException why) {
+        seeking = false;
+        onNoSession.run();
+        pump();
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of those who wait for a session if no handle can be opened. */
+class OpenedSessionsTest {
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private Throwable failure;
+    private final ZooKeeperClient client = ZooKeeperClient.builder()
+            .operations(
+                    states -> {
+                        if (failure instanceof Error error) {
+                            throw error;
+                        } else if (failure instanceof RuntimeException exception) {
+                            throw exception;
+                        }
+                        return operations;
+                    },
+                    scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+
+    private CompletableFuture<Lease> acquire() {
+        CompletableFuture<Lease> wanted = new LockInternals(
+                        client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
+                .threadOwned()
+                .acquireAsync();
+        scheduler.advance(Duration.ofSeconds(3));
+        return wanted;
+    }
+
+    @Test
+    void exceptionThatPasses_isWaitedFor() {
+        failure = new IllegalStateException("no name service");
+        CompletableFuture<Lease> wanted = acquire();
+        assertThat(wanted).isNotDone();
+        failure = null;
+        scheduler.advance(Duration.ofSeconds(3));
+        assertThat(wanted).isCompleted();
+    }
+
+    @Test
+    @Tag("H97")
+    void errorThatDoesNotPass_failsWhoWaits_andIsNamed() {
+        failure = new NoSuchMethodError("ZooKeeper.<init>");
+        assertThat(acquire())
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .extracting(Throwable::getCause)
+                .isInstanceOfSatisfying(
+                        LockConnectionException.class,
+                        why -> assertThat(why)
+                                .hasCause(failure)
+                                .hasMessageContaining("/locks/orders")
+                                .hasMessageContaining("NoSuchMethodError: ZooKeeper.<init>"));
+        failure = null;
+        assertThat(acquire()).isCompleted();
+    }
+}
