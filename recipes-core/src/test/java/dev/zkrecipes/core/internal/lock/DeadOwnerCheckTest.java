@@ -11,8 +11,6 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
@@ -20,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,11 +43,11 @@ class DeadOwnerCheckTest {
         return holds.ofThreads().iterator().next().notYetWarnedOf(Set.of(PATH));
     }
 
-    private void die(String name) throws InterruptedException {
+    private void die(String name, Consumer<Lease> last) throws InterruptedException {
         Thread forgetful = new Thread(
                 () -> {
                     try {
-                        lock.acquire();
+                        last.accept(lock.acquire());
                     } catch (InterruptedException e) {
                         throw new AssertionError(e);
                     }
@@ -68,7 +67,7 @@ class DeadOwnerCheckTest {
     @Test
     @Tag("H44")
     void lockOfADeadThread_isWarnedOf_whileSomebodyWaitsForIt() throws InterruptedException {
-        die("forgetful");
+        die("forgetful", lease -> {});
         List<CompletableFuture<Lease>> requests =
                 Stream.generate(() -> waiting(lock(PATH))).limit(2).toList();
         scheduler.engine.advance(Duration.ofSeconds(10));
@@ -113,17 +112,15 @@ class DeadOwnerCheckTest {
 
     @Test
     @Tag("H78")
-    void recordOfADeadThreadThatHoldsNothingAnyMore_isForgotten() throws InterruptedException {
-        die("forgetful");
-        HeldNode grant = holds.ofThreads()
-                .iterator()
-                .next()
-                .grantOn(new LockSpec(EngineClient.of(client), PATH, new MutexDriver(), LockOptions.defaults()));
-        assertThat(grant).isNotNull();
+    void recordOfAThreadThatDiedAfterItHadLostEverything_isForgotten() throws InterruptedException {
+        die("forgetful", lease -> {
+            ((Hold) lease).grants().get(0).lose("the test says so");
+            scheduler.engine.run();
+        });
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");
-        waiting(lock(PATH));
-        grant.lose("the test says so");
+        CompletableFuture<Lease> wanted = waiting(lock(PATH));
         scheduler.engine.advance(Duration.ofSeconds(2));
+        assertThat(wanted).isNotDone();
         assertThat(holds.ofThreads()).isEmpty();
     }
 }
