@@ -130,7 +130,8 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private Session session(ZooKeeperOperations.Factory factory) {
-        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pulse, this::onState);
+        Session session = new Session(
+                factory, scheduler, settings.longestRetryDelay(), pulse, sessions.ownsSessions(), this::onState);
         living.add(session);
         newest = session;
         handle = session.zk().handle();

@@ -32,6 +32,7 @@ class PredecessorWatchTest {
             scheduler,
             RETRY,
             new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            true,
             (ended, state) -> {});
     private final WatchRegistry registry = session.watches();
     private final List<String> told = new ArrayList<>();

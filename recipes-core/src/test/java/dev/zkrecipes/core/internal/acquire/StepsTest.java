@@ -35,6 +35,7 @@ class StepsTest {
             scheduler,
             LONGEST_DELAY,
             new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            true,
             (ended, state) -> {});
     private final List<Throwable> failures = new ArrayList<>();
     private final Steps steps = new Steps(scheduler, new Backoff(engine.settings(), scheduler.random()), failures::add);
