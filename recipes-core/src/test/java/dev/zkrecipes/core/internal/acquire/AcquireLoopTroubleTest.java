@@ -66,6 +66,12 @@ class AcquireLoopTroubleTest {
         return attempt(Mode.QUEUE, LockOptions.defaults());
     }
 
+    /** Nothing is known any more of when the leader heard of the session. */
+    private void idle() {
+        scheduler.run();
+        scheduler.advance(operations.sessionTimeout());
+    }
+
     private void assertGranted(AcquireLoop attempt) {
         scheduler.advance(Duration.ofSeconds(20));
         assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
@@ -223,6 +229,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     void whoWaits_isGrantedWhenTheNodeInFrontGoes_andThenNeedsAFreshWrite() {
+        idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         assertThat(queued).isEqualTo(1);
@@ -253,6 +260,7 @@ class AcquireLoopTroubleTest {
             value = Code.class,
             names = {"CONNECTIONLOSS", "NONODE"})
     void freshWriteThatFails_isNoGrant(Code code) {
+        idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         scheduler.advance(Duration.ofSeconds(10));
@@ -265,6 +273,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     void freshWriteThatIsRefused_endsTheAttempt() {
+        idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         scheduler.advance(Duration.ofSeconds(10));

@@ -66,6 +66,12 @@ class AcquireLoopWaitingTest {
         return queueing(new TestDriver("lock-"));
     }
 
+    /** Nothing is known any more of when the leader heard of the session. */
+    private void idle() {
+        scheduler.run();
+        scheduler.advance(operations.sessionTimeout());
+    }
+
     private HeldNode granted(AcquireLoop attempt) {
         assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
         HeldNode grant = attempt.outcome().join().orElseThrow().get(0);
@@ -114,7 +120,7 @@ class AcquireLoopWaitingTest {
     @Test
     @Tag("H07")
     void grantWhoseAnswersTookTooLong_isConfirmedFirst() {
-        scheduler.run();
+        idle();
         operations.requests();
         Duration delay = operations.sessionTimeout().dividedBy(2);
         operations.delayAnswerOf(Request.CREATE, delay);
@@ -130,6 +136,7 @@ class AcquireLoopWaitingTest {
     @Tag("H08")
     void grantAfterAStop_isConfirmedOnceAndNotForEver() {
         operations.begin(State.DISCONNECTED);
+        idle();
         AcquireLoop attempt = queueing();
         session.accept(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout().dividedBy(2));
@@ -192,6 +199,7 @@ class AcquireLoopWaitingTest {
     @Test
     @Tag("H70")
     void changesThatComeTogether_areSeenInOneLook() {
+        idle();
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
