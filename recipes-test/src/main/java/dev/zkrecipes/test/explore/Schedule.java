@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Schedule {
     static final Duration SESSION = Duration.ofSeconds(6);
-    private static final Duration TICK = SESSION.dividedBy(6);
+    /** How many ticks a session time-out has, which servers grant from two on. */
+    private static final int[] TICKS = {6, 3, 2};
+
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final int SLICES = 40;
     /** For each client; some hundred are the rule. */
@@ -45,7 +47,8 @@ final class Schedule {
     Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
         this.lock = lock;
         this.simulation = new Simulation(choices, trace);
-        this.ensemble = new SimulatedZooKeeper(simulation, SESSION, TICK);
+        this.ensemble =
+                new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(TICKS[choices.next(TICKS.length)]));
         this.judge = new Judge(ensemble, lock.rule());
         if (choices.next(16) == 1) {
             ensemble.beginCountersAt(oldCounter(choices));

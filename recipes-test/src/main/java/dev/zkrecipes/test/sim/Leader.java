@@ -22,6 +22,7 @@ final class Leader {
     private NodeTree newest;
     private long lastZxid;
     private long lastAck;
+    private long nextPing;
 
     /** A transaction that is not committed yet, and the request that it answers. */
     record Proposal(
@@ -36,6 +37,7 @@ final class Leader {
         this.sessions = new SessionTracker(simulation, ensemble.tick(), this::end);
         this.newest = ensemble.committed();
         this.lastZxid = (long) epoch << 32;
+        this.nextPing = simulation.now() + simulation.choices().next(16) * ensemble.tick() / 32;
     }
 
     SimulatedServer server() {
@@ -48,6 +50,20 @@ final class Leader {
 
     Deque<Proposal> proposals() {
         return proposals;
+    }
+
+    /**
+     * When it pings its followers next: every half tick, and now and then a little late, after which it goes on from
+     * there.
+     */
+    long nextPing() {
+        long half = ensemble.tick() / 2;
+        if (nextPing <= simulation.now()) {
+            long missed = (simulation.now() - nextPing) / half;
+            long late = simulation.choices().chance(100) ? Math.min(simulation.lag(), ensemble.tick() / 12) : 0;
+            nextPing += (missed + 1) * half + late;
+        }
+        return nextPing;
     }
 
     boolean isInOffice() {

@@ -22,7 +22,7 @@ final class SimulatedServer {
     private final WatchTable<Connection> watches = new WatchTable<>();
     private final Set<Long> touched = new LinkedHashSet<>();
     private final Deque<Runnable> unsent = new ArrayDeque<>();
-    private boolean reportPlanned;
+    private boolean pingDue;
     private boolean cut;
     private boolean serving = true;
     private int applied;
@@ -82,18 +82,30 @@ final class SimulatedServer {
     void touch(long session) {
         if (isLeading()) {
             ensemble.leader().sessions().touch(session);
-            return;
+        } else {
+            touched.add(session);
+            expectPing();
         }
-        touched.add(session);
-        if (!reportPlanned) {
-            reportPlanned = true;
-            long half = ensemble.tick() / 2;
-            simulation.plan((simulation.now() / half + 1) * half, this::report);
+    }
+
+    /**
+     * A follower reports when its leader pings it. Pings need no time here, and come through a dead line too: what is
+     * proven of a session that was silent for long counts on reports in time.
+     */
+    private void expectPing() {
+        if (!pingDue) {
+            pingDue = true;
+            Leader pinging = ensemble.leader();
+            simulation.plan(pinging.nextPing(), () -> {
+                if (pinging.isInOffice()) {
+                    report();
+                }
+            });
         }
     }
 
     private void report() {
-        reportPlanned = false;
+        pingDue = false;
         List<Long> sessions = new ArrayList<>(touched);
         touched.clear();
         toLeader(() -> sessions.forEach(ensemble.leader().sessions()::touch));
@@ -199,6 +211,7 @@ final class SimulatedServer {
         serving = false;
         unsent.clear();
         touched.clear();
+        pingDue = false;
         List.copyOf(connections).forEach(Connection::closeByServer);
     }
 

@@ -26,7 +26,8 @@ import java.util.stream.IntStream;
  *   <li>writes: passed on to the leader in order, tried on what the ones before them will have left, committed when a
  *       quorum has them, applied by each server later; zxids, versions, sequence numbers, {@code multi}
  *   <li>reads: answered by the client's own server from what it has applied; behind the writes of the same session
- *   <li>sessions: only pings and traffic that a follower reports every half tick move the leader's clock; they end in one
+ *   <li>sessions: only pings and traffic that a follower reports move the leader's clock; it reports when the leader pings
+ *       it, every half tick or a little later, in order with the writes that it forwards; they end in one
  *       transaction; they move from server to server; a late request by way of the old server is refused
  *   <li>watches: one-shot, on data or on children, one of each kind for each session and node at the server; events in the
  *       order of the changes, but in any order where a client that comes back is told what it missed

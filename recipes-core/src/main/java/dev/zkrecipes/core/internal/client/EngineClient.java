@@ -144,15 +144,17 @@ public final class EngineClient implements ZooKeeperClient {
         // Each session has its own: a supplier's handles may differ in their time-outs.
         AtomicLong timeout = new AtomicLong(settings.sessionTimeout().toNanos());
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
-        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pauses, (changed, state) -> {
-            timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
-            if (state == State.CONNECTED) {
-                pauses.begin(); // with the time-out that was granted
-            } else if (state.isFinal()) {
-                pauses.end();
-            }
-            onState(changed, state);
-        });
+        boolean isNew = sessions.ownsSessions();
+        Session session =
+                new Session(factory, scheduler, settings.longestRetryDelay(), pauses, isNew, (changed, state) -> {
+                    timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
+                    if (state == State.CONNECTED) {
+                        pauses.begin(); // with the time-out that was granted
+                    } else if (state.isFinal()) {
+                        pauses.end();
+                    }
+                    onState(changed, state);
+                });
         pauses.begin();
         pauseDetectors.put(session, pauses);
         session.begin();

@@ -4,8 +4,8 @@
 package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Completion;
@@ -39,7 +39,7 @@ public final class Shutdown {
         List.copyOf(client.requests().open())
                 .forEach(attempt -> Guarded.run(() -> attempt.fail(Requests.closedFor(attempt.lockPath()))));
         client.pursuits().forEach(pursuit -> Guarded.run(() -> pursuit.fail(Requests.closedFor(pursuit.lockPath()))));
-        List<HeldNode> grants = client.livingSessions().stream()
+        List<KeepAlive.Held> grants = client.livingSessions().stream()
                 .flatMap(session -> session.leases().all().stream())
                 .toList();
         grants.forEach(grant -> Guarded.run(() -> grant.lose("the client was closed")));
@@ -47,7 +47,7 @@ public final class Shutdown {
         scheduler.execute(() -> awaitDeletions(grants));
     }
 
-    private void awaitDeletions(List<HeldNode> grants) {
+    private void awaitDeletions(List<KeepAlive.Held> grants) {
         boolean closingDeletes = sessions.ownsSessions() && !cleaner.hasNodesBeside(client.livingSessions());
         CompletableFuture<Void> cleaned = closingDeletes ? CompletableFuture.completedFuture(null) : cleaner.idle();
         EngineScheduler.Timer limit =
@@ -58,7 +58,7 @@ public final class Shutdown {
         });
     }
 
-    private void closeHandles(List<HeldNode> grants) {
+    private void closeHandles(List<KeepAlive.Held> grants) {
         sessions.stop();
         List<Session> open = client.livingSessions();
         scheduler.executeBlocking(() -> {
@@ -66,7 +66,7 @@ public final class Shutdown {
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));
                 cleaner.abandonAll();
-                grants.forEach(HeldNode::abandon);
+                grants.forEach(KeepAlive.Held::abandon);
                 onEnd.run();
             });
         });

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.Hold;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationWatch;
+import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Guarded;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
  */
-public final class HeldNode {
+public final class HeldNode implements KeepAlive.Held {
     /** A token leaves this many low bits for later holders of the same node. */
     private static final int ORDINAL_BITS = 11;
 
@@ -81,10 +82,12 @@ public final class HeldNode {
         return node.lockPath();
     }
 
+    @Override
     public String nodePath() {
         return nodePath;
     }
 
+    @Override
     public long grantedAt() {
         return grantedAt;
     }
@@ -100,7 +103,7 @@ public final class HeldNode {
             return last.state();
         }
         if (session().isOutlived()) {
-            lose("no server has confirmed the session for a whole session time-out");
+            lose(Session.OUTLIVED);
             return state();
         }
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
@@ -173,6 +176,7 @@ public final class HeldNode {
         return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }
 
+    @Override
     public void lose(String reason) {
         if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
             client.scheduler().execute(() -> afterEnd(List.of(this)));
@@ -180,6 +184,7 @@ public final class HeldNode {
     }
 
     /** The client is closed: nobody is left to delete the node, its session's end does. */
+    @Override
     public void abandon() {
         lose("the client was closed");
         tellHolds();

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -18,7 +17,8 @@ import org.apache.zookeeper.OpResult;
 /**
  * Keeps the leases of one session true. While the session holds a lease older than T/6, it sends every T/6 one
  * {@code multi} of checks that names all nodes it holds: committed, it renews the session's proof; failed, it tells
- * which node is gone. When T has passed since the last proof, every lease is lost, without asking anybody.
+ * which node is gone. If the proof is good for less than another third of T even so, because answers are slow or the
+ * process stood still, a second check follows at once: it is the one that counts, see {@link SessionReports}. When T has passed since the last proof, every lease is lost, without asking anybody.
  *
  * <p>Confined to the engine thread.
  */
@@ -26,11 +26,26 @@ public final class KeepAlive {
     /** Keeps a check far below ZooKeeper's packet limit of 1 MiB, also if the paths are not of ASCII. */
     private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
 
+    /** A node that is held. */
+    public interface Held {
+        String nodePath();
+
+        /** When it was granted, by the engine's clock. */
+        long grantedAt();
+
+        /** Ends it as lost, if it has not ended; the session need not keep it any longer. */
+        void lose(String reason);
+
+        /** The client was closed: nobody is left to delete the node. */
+        void abandon();
+    }
+
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Set<HeldNode> grants = new LinkedHashSet<>();
+    private final Set<Held> grants = new LinkedHashSet<>();
     private boolean armed;
     private int checksUnderWay;
+    private boolean checkedTwice;
     private long checkedAt;
 
     public KeepAlive(Session session, EngineScheduler scheduler) {
@@ -39,14 +54,14 @@ public final class KeepAlive {
         this.checkedAt = scheduler.nanoTime();
     }
 
-    public void add(HeldNode grant) {
+    public void add(Held grant) {
         grants.add(grant);
         if (!armed) {
             arm(Math.min(period(), lossDue()));
         }
     }
 
-    public void remove(HeldNode grant) {
+    public void remove(Held grant) {
         grants.remove(grant);
     }
 
@@ -54,14 +69,14 @@ public final class KeepAlive {
         return grants.isEmpty();
     }
 
-    public List<HeldNode> all() {
+    public List<Held> all() {
         return List.copyOf(grants);
     }
 
     /** The proof was void while there was no connection: renew it at once. */
     public void onConnected() {
         if (!grants.isEmpty()) {
-            check(all());
+            checkAll();
         }
     }
 
@@ -97,7 +112,7 @@ public final class KeepAlive {
 
     private void keep() {
         if (session.isOutlived()) {
-            all().forEach(HeldNode::state); // finds that it is lost, and removes it a little later
+            all().forEach(held -> held.lose(Session.OUTLIVED)); // which removes it a little later
             return;
         }
         if (grants.isEmpty() || session.isEnded()) {
@@ -107,18 +122,23 @@ public final class KeepAlive {
         long oldest = grants.iterator().next().grantedAt();
         long checkDue = Math.max(oldest - now, checkedAt - now) + period();
         if (checkDue <= 0 && checksUnderWay == 0 && session.isConnected()) {
-            check(all());
+            checkAll();
             checkDue = period();
         }
         // While a check cannot be sent or is not answered there is nothing to do but to watch for the loss.
         arm(Math.min(checkDue > 0 ? checkDue : period(), lossDue()));
     }
 
-    private void check(List<HeldNode> nodes) {
+    private void checkAll() {
         checkedAt = scheduler.nanoTime();
-        for (List<HeldNode> part : parts(nodes)) {
+        checkedTwice = false;
+        check(all());
+    }
+
+    private void check(List<Held> nodes) {
+        for (List<Held> part : parts(nodes)) {
             checksUnderWay++;
-            List<String> paths = part.stream().map(HeldNode::nodePath).toList();
+            List<String> paths = part.stream().map(Held::nodePath).toList();
             session.check(paths, answer -> {
                 checksUnderWay--;
                 onChecked(part, answer);
@@ -126,10 +146,10 @@ public final class KeepAlive {
         }
     }
 
-    private static List<List<HeldNode>> parts(List<HeldNode> nodes) {
-        List<List<HeldNode>> parts = new ArrayList<>();
+    private static List<List<Held>> parts(List<Held> nodes) {
+        List<List<Held>> parts = new ArrayList<>();
         int room = 0;
-        for (HeldNode grant : nodes) {
+        for (Held grant : nodes) {
             if (parts.isEmpty() || grant.nodePath().length() > room) {
                 parts.add(new ArrayList<>());
                 room = PATH_CHARACTERS_PER_CHECK;
@@ -140,12 +160,12 @@ public final class KeepAlive {
         return parts;
     }
 
-    private void onChecked(List<HeldNode> nodes, Answer<List<OpResult>> answer) {
+    private void onChecked(List<Held> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
-            HeldNode missing = nodes.get(Session.firstMissing(answer.value()));
+            Held missing = nodes.get(Session.firstMissing(answer.value()));
             missing.lose("its node was deleted by somebody else");
             // The multi as a whole failed, so the other nodes are not confirmed yet.
-            List<HeldNode> others = nodes.stream()
+            List<Held> others = nodes.stream()
                     .filter(grant -> grant != missing && grants.contains(grant))
                     .toList();
             if (!others.isEmpty()) {
@@ -153,6 +173,9 @@ public final class KeepAlive {
             }
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
+        } else if (answer.isOk() && checksUnderWay == 0 && !checkedTwice && !session.isFreshlyProven()) {
+            checkedTwice = true;
+            check(all());
         }
     }
 }

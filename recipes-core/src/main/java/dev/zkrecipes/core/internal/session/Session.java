@@ -24,17 +24,30 @@ import org.apache.zookeeper.OpResult.ErrorResult;
  * One session: how it stands, what proves that it lives, and what hangs on it.
  *
  * <p><b>Proof.</b> Only a committed write proves that the ensemble, and not just one server, still holds the session.
- * {@code provenAt} is the time at which the last one was <em>sent</em>; half a session time-out later the proof is
- * stale, because the leader's clock for the session may run up to a third of it plus half a tick ahead of us. A
- * disconnect voids the proof until a write is sent after it and committed. A stop of the process makes it count for less,
- * see {@link PauseDetector}.
+ * Until when it goes on holding it, the leader's clock for the session says. Two things are known of that clock, and
+ * the later time counts:
+ *
+ * <ul>
+ *   <li>what the leader must have heard by the last committed write, see {@link SessionReports}: the session lives for T
+ *       from then on;
+ *   <li>of a session that has sent nothing for long, only that its client pings every third of T, and that its server
+ *       reports that within half a tick, a quarter of T at most: so a write proves the rest of T. A stop of the process makes
+ *       it prove less, see {@link PauseDetector}.
+ * </ul>
+ *
+ * <p>Both leave a 24th of T for clocks and servers that are not exact. A disconnect voids the proof until a write is sent
+ * after it and committed.
  *
  * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
  */
 public final class Session {
+    /** Why leases are lost when the session {@link #isOutlived}. */
+    public static final String OUTLIVED = "no server has confirmed the session for a whole session time-out";
+
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
     private final PauseDetector.Contact contact;
+    private final SessionReports reports;
     private final ZooKeeperOperations operations;
     private final WatchRegistry watches;
     private final KeepAlive leases;
@@ -55,14 +68,20 @@ public final class Session {
      * What committed writes have proven.
      *
      * @param sentAt when the last of them was sent
-     * @param asOf what it counts as: the same, or earlier
+     * @param asOf what it counts as, if nothing is known of reports: the same, or earlier
+     * @param reportedAt when the leader had heard of the session, or later
      * @param connected whether the connection has stood since
      */
-    private record Proof(long sentAt, long asOf, boolean connected) {}
+    private record Proof(long sentAt, long asOf, long reportedAt, boolean connected) {
+        Proof inNoConnection() {
+            return new Proof(sentAt, asOf, reportedAt, false);
+        }
+    }
 
     /**
      * Opens a session.
      *
+     * @param isNew whether the factory opens it now; otherwise it may be of any age
      * @param onState told every change first; by the time it returns from a final one, the next session is on its way
      */
     public Session(
@@ -70,12 +89,15 @@ public final class Session {
             EngineScheduler scheduler,
             Duration retryDelay,
             PauseDetector pulse,
+            boolean isNew,
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
         this.retryDelay = retryDelay;
         this.contact = pulse.new Contact();
         this.onState = onState;
-        this.proof = new Proof(scheduler.nanoTime(), scheduler.nanoTime(), false);
+        long now = scheduler.nanoTime();
+        this.reports = isNew ? SessionReports.since(now) : SessionReports.ofUnknown(now);
+        this.proof = new Proof(now, now, reports.reportedAt(), false);
         this.operations = factory.open(this::become);
         this.watches = new WatchRegistry(this);
         this.leases = new KeepAlive(this, scheduler);
@@ -147,8 +169,13 @@ public final class Session {
         boolean afterReconnect = isConnected() && sentAt - connectedAt >= 0;
         if (sentAt - old.sentAt() >= 0) {
             long asOf = contact.provenAsOf(sentAt);
+            reports.onCommitted(sentAt, scheduler.nanoTime(), timeoutNanos);
             // What was proven before still is, if this one proves less.
-            proof = new Proof(sentAt, asOf - old.asOf() > 0 ? asOf : old.asOf(), afterReconnect || old.connected());
+            proof = new Proof(
+                    sentAt,
+                    asOf - old.asOf() > 0 ? asOf : old.asOf(),
+                    reports.reportedAt(),
+                    afterReconnect || old.connected());
         }
     }
 
@@ -191,10 +218,9 @@ public final class Session {
         throw new IllegalStateException("a multi failed with NONODE and none of its operations did");
     }
 
-    /** Whether a committed write that was sent less than T/2 ago, in this connection, proves the session. Any thread. */
+    /** Whether a committed write, in this connection, proves that the session lives now. Any thread. */
     public boolean isProven() {
-        Proof current = proof;
-        return current.connected() && scheduler.nanoTime() - current.asOf() < timeoutNanos / 2;
+        return provenFor(proof) > 0;
     }
 
     /** Whether T has passed since the last committed write was sent: the lock may be somebody else's. Any thread. */
@@ -203,9 +229,17 @@ public final class Session {
         return scheduler.nanoTime() - sentAt >= timeoutNanos;
     }
 
-    /** Whether a lease may start on the present proof: it is younger than T/6. */
+    /** Whether a lease may start on the present proof, which is good for another third of T. */
     public boolean isFreshlyProven() {
-        return proof.connected() && scheduler.nanoTime() - proof.asOf() < timeoutNanos / 6;
+        return provenFor(proof) >= timeoutNanos / 3;
+    }
+
+    private long provenFor(Proof current) {
+        long timeout = timeoutNanos;
+        long margin = timeout / 24;
+        long byReports = current.reportedAt() + timeout - margin;
+        long byPings = current.asOf() + timeout - timeout / 3 - timeout / 4 - margin;
+        return current.connected() ? Math.max(byReports - scheduler.nanoTime(), byPings - scheduler.nanoTime()) : 0;
     }
 
     public long provenAt() {
@@ -227,12 +261,16 @@ public final class Session {
             case CONNECTED -> {
                 connections++;
                 connectedAt = scheduler.nanoTime();
+                reports.onConnected();
                 timeoutNanos = operations.sessionTimeout().toNanos();
             }
             case CONNECTING -> throw new IllegalStateException("no way back");
-            case READ_ONLY, DISCONNECTED -> proof = new Proof(proof.sentAt(), proof.asOf(), false);
+            case READ_ONLY, DISCONNECTED -> {
+                proof = proof.inNoConnection();
+                reports.onDisconnected();
+            }
             case EXPIRED, CLOSED, AUTH_FAILED -> {
-                proof = new Proof(proof.sentAt(), proof.asOf(), false);
+                proof = proof.inNoConnection();
                 endedAt = scheduler.nanoTime();
             }
         }

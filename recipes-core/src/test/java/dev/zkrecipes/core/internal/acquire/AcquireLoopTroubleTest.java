@@ -49,6 +49,12 @@ class AcquireLoopTroubleTest {
         return fixture.queueing();
     }
 
+    /** Nothing is known any more of when the leader heard of the session. */
+    private void idle() {
+        scheduler.run();
+        scheduler.advance(operations.sessionTimeout());
+    }
+
     private void assertGranted(AcquireLoop attempt) {
         scheduler.advance(Duration.ofSeconds(20));
         HeldNode held = fixture.assertGranted(attempt);
@@ -197,6 +203,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     void whoWaits_isGrantedWhenTheNodeInFrontGoes_byAFreshWriteAndWithoutAList() {
+        idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
@@ -224,6 +231,7 @@ class AcquireLoopTroubleTest {
             value = Code.class,
             names = {"CONNECTIONLOSS", "NONODE"})
     void freshWriteThatFails_isNoGrant(Code code) {
+        idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         scheduler.advance(Duration.ofSeconds(10));
@@ -236,6 +244,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     void freshWriteThatIsRefused_endsTheAttempt() {
+        idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         scheduler.advance(Duration.ofSeconds(10));

@@ -38,6 +38,12 @@ class AcquireLoopWaitingTest {
         return fixture.queueing();
     }
 
+    /** Nothing is known any more of when the leader heard of the session. */
+    private void idle() {
+        scheduler.run();
+        scheduler.advance(operations.sessionTimeout());
+    }
+
     private HeldNode granted(AcquireLoop attempt) {
         return fixture.assertGranted(attempt);
     }
@@ -81,7 +87,7 @@ class AcquireLoopWaitingTest {
     @Test
     @Tag("H07")
     void grantWhoseAnswersTookTooLong_isConfirmedFirst() {
-        scheduler.run();
+        idle();
         operations.requests();
         Duration delay = operations.sessionTimeout().dividedBy(2);
         operations.delayAnswerOf(Request.CREATE, delay);
@@ -97,6 +103,7 @@ class AcquireLoopWaitingTest {
     @Tag("H08")
     void grantAfterAStop_isConfirmedOnceAndNotForEver() {
         operations.begin(State.DISCONNECTED);
+        idle();
         AcquireLoop attempt = queueing();
         fixture.become(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout().dividedBy(2));
@@ -150,6 +157,7 @@ class AcquireLoopWaitingTest {
     @Test
     @Tag("H70")
     void changesThatComeTogether_costOneWriteAndNoList() {
+        idle();
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);

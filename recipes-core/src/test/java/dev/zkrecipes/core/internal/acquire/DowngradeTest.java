@@ -118,13 +118,13 @@ class DowngradeTest {
     void sharedHold_isProvenFromTheTimeAtWhichItWasAskedFor() {
         scheduler.advance(Duration.ofSeconds(4));
         HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 10; i++) {
             operations.refuse(Request.MULTI, Code.CONNECTIONLOSS); // of the lease's checks
         }
-        scheduler.advance(operations.sessionTimeout().dividedBy(2).minusMillis(1));
-        assertThat(shared.state()).isEqualTo(LeaseState.HELD);
-        scheduler.advance(Duration.ofMillis(1));
+        scheduler.advance(operations.sessionTimeout().minusMillis(1));
         assertThat(shared.state()).isEqualTo(LeaseState.SUSPENDED);
+        scheduler.advance(Duration.ofMillis(1));
+        assertThat(shared.state()).isEqualTo(LeaseState.LOST);
     }
 
     @Test

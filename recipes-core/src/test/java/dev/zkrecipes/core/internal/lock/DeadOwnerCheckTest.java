@@ -78,7 +78,7 @@ class DeadOwnerCheckTest {
     @Test
     @Tag("H44")
     void lockOfADeadThread_isNotWarnedOfWhileNobodyWaitsForIt() throws InterruptedException {
-        die("forgetful");
+        die("forgetful", lease -> {});
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000"); // on every path
         CompletableFuture<Lease> other = waiting(lock("/locks/others"));
         scheduler.engine.advance(Duration.ofSeconds(10));

@@ -30,6 +30,7 @@ class DeletionSubscriptionTest {
             scheduler,
             RETRY,
             new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            true,
             (ended, state) -> {});
     private final WatchRegistry registry = session.watches();
 

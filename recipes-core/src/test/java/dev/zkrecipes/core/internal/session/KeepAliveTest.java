@@ -17,6 +17,7 @@ import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class KeepAliveTest {
@@ -43,6 +44,28 @@ class KeepAliveTest {
         scheduler.advance(operations.sessionTimeout().multipliedBy(10));
         assertThat(lease.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.requests()).hasSize(60).containsOnly(ScriptedOperations.Request.MULTI);
+    }
+
+    @Test
+    void proofThatIsPoorAfterACheck_isRenewedByASecondOne_once() {
+        Duration period = operations.sessionTimeout().dividedBy(6);
+        scheduler.advance(period.multipliedBy(10));
+        operations.requests();
+        operations.delayAnswerOf(ScriptedOperations.Request.MULTI, period.multipliedBy(2));
+        scheduler.advance(period.multipliedBy(3));
+        assertThat(operations.requests())
+                .as("a late answer")
+                .containsExactly(ScriptedOperations.Request.MULTI, ScriptedOperations.Request.MULTI);
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    }
+
+    @Test
+    @Tag("H08")
+    void leaseThatWasHeldInAStop_isHeldAgainWithTheSecondCheck() {
+        Duration timeout = operations.sessionTimeout();
+        scheduler.advance(timeout.multipliedBy(2));
+        scheduler.stop(timeout.dividedBy(2));
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
     }
 
     /** It is told on the engine thread, after what runs there already. */

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -24,8 +25,7 @@ class OpenedSessionsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private Throwable failure;
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
+    private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
                         if (failure instanceof Error error) {
                             throw error;

@@ -50,6 +50,7 @@ class SessionTaskTest {
                 scheduler,
                 LONGEST_DELAY,
                 new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+                true,
                 (ended, state) -> {});
     }
 

@@ -29,6 +29,7 @@ class WatchRegistryTest {
             scheduler,
             RETRY,
             new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            true,
             (ended, state) -> {});
     private final WatchRegistry registry = session.watches();
 
