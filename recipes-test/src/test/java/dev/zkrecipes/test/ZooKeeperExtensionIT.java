@@ -186,6 +186,7 @@ class ZooKeeperExtensionIT {
     @WithZooKeeper
     static class Frugal {
         @Test
+        @Tag("alone")
         void asksForNothing() {
             assertThat(Thread.getAllStackTraces().keySet())
                     .extracting(Thread::getThreadGroup)

@@ -16,6 +16,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -55,8 +56,7 @@ class NeighboursIT {
     @BeforeEach
     void open() throws InterruptedException {
         path = "/neighbours/" + paths++;
-        client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        client = TestClients.connect(server.connectString());
         curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
         curator.start();
     }

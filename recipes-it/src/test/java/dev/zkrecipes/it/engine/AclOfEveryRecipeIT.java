@@ -22,6 +22,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -117,13 +118,10 @@ class AclOfEveryRecipeIT {
     }
 
     private ZooKeeperClient connected() throws InterruptedException {
-        ZooKeeperClient connected = ZooKeeperClient.builder()
+        return TestClients.connect(ZooKeeperClient.builder()
                 .connectString(server.connectString())
                 .sessionTimeout(Duration.ofSeconds(60))
-                .auth("digest", "alice:secret".getBytes(StandardCharsets.UTF_8))
-                .build();
-        assertThat(connected.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return connected;
+                .auth("digest", "alice:secret".getBytes(StandardCharsets.UTF_8)));
     }
 
     @AfterEach

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.List;
@@ -38,12 +39,7 @@ class ClientShutdownIT {
     }
 
     private static ZooKeeperClient client(String connectString) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(SESSION)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, SESSION);
     }
 
     private static Lease acquire(ZooKeeperClient client, String lock) throws Exception {

@@ -22,8 +22,8 @@ import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -71,12 +71,7 @@ class MembersOfEveryKindIT {
 
     /** With a session so long that no lease is checked beside what is counted. */
     private ZooKeeperClient connected() throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
     }
 
     @AfterEach

@@ -14,6 +14,7 @@ import dev.zkrecipes.test.EnsembleServer;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,12 +74,7 @@ class MutexEnsembleIT {
     }
 
     private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(session)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, session);
     }
 
     private static ZooKeeper bystander(EnsembleServer server) throws Exception {

@@ -19,6 +19,7 @@ import dev.zkrecipes.test.LeakCheck;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -56,12 +57,7 @@ class MutexLeakIT {
     }
 
     private ZooKeeperClient client() throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(SESSION)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(server.connectString(), SESSION);
     }
 
     private void assertNothingIsLeft() {

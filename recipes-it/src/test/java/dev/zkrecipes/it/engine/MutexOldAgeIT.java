@@ -16,6 +16,7 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.nio.charset.StandardCharsets;
@@ -82,12 +83,7 @@ class MutexOldAgeIT {
     }
 
     private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(session)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, session);
     }
 
     private void age(int next) {

@@ -14,6 +14,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -62,12 +63,8 @@ class MutexParticipantsIT {
     }
 
     private ZooKeeperClient connect(String label) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .ownerLabel(label)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).ownerLabel(label));
     }
 
     private static long session(ZooKeeperClient client) {

@@ -24,6 +24,7 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -34,21 +35,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.regex.Pattern;
 import org.apache.zookeeper.Watcher;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** P2, P6: nobody who waits is forgotten, whatever becomes of requests, replies, events and nodes. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexQueueIT {
     private static final Duration SESSION = Duration.ofSeconds(6);
-    private static final Pattern SPACE = Pattern.compile(" ");
 
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -59,54 +56,7 @@ class MutexQueueIT {
     }
 
     private static ZooKeeperClient client(String connectString) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(SESSION)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
-    }
-
-    /** Each letter is the fault of one request in turn: R loses the request, A its answer after it was applied. */
-    @ParameterizedTest
-    @CsvSource({
-        "CREATE2:R",
-        "CREATE2:A",
-        "CREATE2:R CREATE2:A",
-        "CREATE2:A MULTI:A",
-        "CREATE2:A MULTI:R",
-        "CREATE2:A GET_CHILDREN2:A",
-        "CREATE2:A GET_DATA:A",
-        "CREATE2:A GET_DATA:R",
-        "CREATE2:R MULTI:A CREATE2:A MULTI:A GET_DATA:A"
-    })
-    @Tag("H21")
-    @Tag("H06")
-    void lostRequestsAndReplies_endInOneNodeAndAGrant(String faults) throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = client(proxy.connectString());
-                ZooKeeperClient other = client(server.connectString())) {
-            InterProcessMutex mutex = new InterProcessMutex(client, path);
-            mutex.acquire().close();
-            CompletableFuture<Void> armed = CompletableFuture.completedFuture(null);
-            for (String fault : SPACE.splitAsStream(faults).toList()) {
-                armed = armed.thenCompose(previous -> arm(proxy, fault).fired());
-            }
-
-            CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            armed.get(20, TimeUnit.SECONDS);
-            Lease lease = wanted.get(20, TimeUnit.SECONDS);
-            assertThat(server.children(path)).hasSize(1);
-            lease.verify();
-            lease.close();
-            await().until(() -> server.children(path).isEmpty());
-            new InterProcessMutex(other, path).acquire().close();
-        }
-    }
-
-    private static Fault arm(FaultProxy proxy, String fault) {
-        RequestType type = RequestType.valueOf(fault.substring(0, fault.indexOf(':')));
-        return fault.endsWith("R") ? proxy.dropRequest(type, 1) : proxy.dropReply(type, 1);
+        return TestClients.connect(connectString, SESSION);
     }
 
     @Test

@@ -16,6 +16,7 @@ import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -57,12 +58,7 @@ class MutexReleaseIT {
     }
 
     private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(session)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, session);
     }
 
     /** How long it takes on a machine that has the time. */

@@ -17,6 +17,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,12 +46,7 @@ class MutexSessionIT {
     }
 
     private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(session)
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, session);
     }
 
     // ---- Chroots.

@@ -34,11 +34,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A server that asks for certificates, which this test makes. */
 @Timeout(60)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ResourceLock("the secure port")
 class MutexTlsIT {
     private static final String TRUST_STORE = "zookeeper.ssl.trustStore.location";
     private static final String KEY_STORE = "zookeeper.ssl.keyStore.location";

@@ -22,6 +22,7 @@ import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,9 +53,7 @@ class RevocationOfEveryKindIT {
     }
 
     private static ZooKeeperClient connected(EmbeddedZooKeeper server) throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.connect(server.connectString());
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(server.connectString());
     }
 
     @AfterAll

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.ChildJvms;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -71,11 +72,8 @@ class ShutdownHookIT {
     }
 
     private ZooKeeperClient closedClient() throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .closeOnShutdown()
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        ZooKeeperClient client = TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).closeOnShutdown());
         client.close();
         return client;
     }

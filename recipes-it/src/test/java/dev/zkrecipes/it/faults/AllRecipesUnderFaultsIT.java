@@ -10,6 +10,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -46,7 +47,6 @@ class AllRecipesUnderFaultsIT {
     private final Duration length = Duration.ofSeconds(Integer.getInteger("faults.seconds", 15));
     private final House house = new House();
     private final List<FaultProxy> proxies = new ArrayList<>();
-    private final List<ZooKeeperClient> clients = new ArrayList<>();
 
     @Test
     @Tag("H25")
@@ -54,9 +54,12 @@ class AllRecipesUnderFaultsIT {
     void everyRuleHolds_nobodyIsForgotten_nothingIsLeft(EmbeddedZooKeeper server) throws Exception {
         System.out.println("-Dfaults.seed=" + seed);
         AtomicBoolean over = new AtomicBoolean();
-        try (Workers workers = new Workers()) {
+        try (TestClients clients = TestClients.of(server, Duration.ofSeconds(20));
+                Workers workers = new Workers()) {
             for (int c = 0; c < CLIENTS; c++) {
-                ZooKeeperClient client = connect(server);
+                FaultProxy proxy = FaultProxy.to(server);
+                proxies.add(proxy);
+                ZooKeeperClient client = clients.open(proxy.connectString());
                 for (int t = 0; t < THREADS; t++) {
                     Visitor visitor = new Visitor(house, client, seed + 10L * c + t);
                     workers.start("visitor-" + c + "-" + t, () -> {
@@ -70,27 +73,14 @@ class AllRecipesUnderFaultsIT {
             over.set(true);
             proxies.forEach(FaultProxy::cut); // what is held up goes on with the next connection
             workers.join(Duration.ofMinutes(1));
+            assertThat(house.violations()).isEmpty();
+            assertThat(house.visits()).isGreaterThan(ENOUGH_VISITS);
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> server.children(House.PATH).stream()
+                            .allMatch(lock ->
+                                    server.children(House.PATH + "/" + lock).isEmpty()));
         }
-        assertThat(house.violations()).isEmpty();
-        assertThat(house.visits()).isGreaterThan(ENOUGH_VISITS);
-        await().atMost(Duration.ofSeconds(30))
-                .until(() -> server.children(House.PATH).stream()
-                        .allMatch(
-                                lock -> server.children(House.PATH + "/" + lock).isEmpty()));
-        clients.forEach(ZooKeeperClient::close);
         proxies.forEach(FaultProxy::close);
-    }
-
-    private ZooKeeperClient connect(EmbeddedZooKeeper server) throws InterruptedException {
-        FaultProxy proxy = FaultProxy.to(server);
-        proxies.add(proxy);
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(proxy.connectString())
-                .sessionTimeout(Duration.ofSeconds(20))
-                .build();
-        clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
     }
 
     private void makeTrouble() throws InterruptedException {
