@@ -29,8 +29,8 @@ class TestClientsIT {
     @Test
     void clientsOfAGroup_areClosedTogether(EmbeddedZooKeeper server) throws InterruptedException {
         ZooKeeperClient first;
-        try (TestClients clients = TestClients.of(server);
-                FaultProxy proxy = FaultProxy.to(server)) {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                TestClients clients = TestClients.of(server)) {
             first = clients.open();
             clients.open(proxy.connectString());
             assertThat(clients.get(0)).isSameAs(first);
