@@ -17,6 +17,8 @@ import java.util.concurrent.locks.Lock;
  *
  * <p><b>Holds and re-entrancy.</b> Every successful acquire returns a {@link Lease} of its own: one hold. A lock whose
  * recipe is re-entrant grants its holding thread further holds at once; the lock is given back with the last of them.
+ * Holds are known by thread, client and path: any other lock object of the same recipe on the path does as well, and one of
+ * another recipe is refused at once with {@link LockRefusedException}, as the thread would wait for itself.
  * Leases of {@link #acquireAsync()} belong to no thread and are never re-entrant.
  *
  * <p><b>Ownership.</b> A hold belongs to the thread that acquired it, unless the recipe says otherwise: only that
@@ -95,12 +97,13 @@ public interface InterProcessLock {
     CompletableFuture<Lease> acquireAsync();
 
     /**
-     * Gives back the calling thread's youngest open hold. Waits for ZooKeeper's confirmation, at most for the request
+     * Gives back the calling thread's youngest open hold, through whichever lock object of this recipe on this path it was
+     * acquired, and also if an older one is lost. Waits for ZooKeeper's confirmation, at most for the request
      * time-out and only while connected; the deletion goes on in the background until it is confirmed. Works with the
      * interrupt flag set and keeps it.
      *
      * @throws IllegalMonitorStateException if the calling thread has no open hold
-     * @throws LockLostException if the lock had been lost; the hold is given back all the same
+     * @throws LockLostException if that hold had been lost; it is given back all the same
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names: the hold is given back
      *     all the same, but others stay locked out until the session ends, somebody else deletes the node, or the client
      *     gets the right to, for it goes on trying
@@ -108,21 +111,24 @@ public interface InterProcessLock {
     void release();
 
     /**
-     * Whether the calling thread has an open hold that is not lost.
+     * Whether the calling thread has an open hold that is not lost, through whichever lock object. A hold of several locks as
+     * one is a hold of each.
      *
      * @return true if so; decided locally, without asking the server
      */
     boolean isHeldByCurrentThread();
 
     /**
-     * The number of the calling thread's open holds. Holds that are lost count until they are given back.
+     * The number of the calling thread's open holds that {@link #release()} can give back. Holds that are lost count until
+     * they are given back.
      *
      * @return the count, 0 if there are none
      */
     int holdCount();
 
     /**
-     * Whether any hold acquired through this instance, by whichever thread or asynchronously, is open and not lost.
+     * Whether any hold of this client on this path and of this recipe, by whichever thread or asynchronously, is open and not
+     * lost. Of a lock that is held by the instance: any hold acquired through this instance.
      *
      * @return true if so; decided locally, without asking the server
      */

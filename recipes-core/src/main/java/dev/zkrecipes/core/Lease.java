@@ -110,7 +110,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Runs {@code listener} once on the client's callback executor if the lease becomes LOST before it is closed; at
-     * once if it is lost already.
+     * once if it is lost already. The listener is kept until the lease ends; see {@link #ended()} for who waits for less.
      *
      * @param listener what to run
      */
@@ -135,7 +135,9 @@ public interface Lease extends AutoCloseable {
     void onRevocationRequested(Consumer<RevocationRequest> listener);
 
     /**
-     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Each call returns a copy.
+     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. It is the same one for everybody:
+     * asking for it again costs nothing, and no caller can complete or cancel it. What is attached to it stays until the
+     * lease ends; {@link CompletableFuture#anyOf} and {@link CompletableFuture#orTimeout} leave nothing behind.
      *
      * @return the future, completed on the client's callback executor
      */
@@ -160,7 +162,7 @@ public interface Lease extends AutoCloseable {
      *
      * @return completes when this hold is given back and, if it was the last one, ZooKeeper has confirmed that the node
      *     is gone or its session is; exceptionally with {@link LockAccessException} if ZooKeeper refuses to delete it.
-     *     Each call returns a copy
+     *     Every call returns the same future, which no caller can complete or cancel
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     CompletableFuture<Void> closeAsync();

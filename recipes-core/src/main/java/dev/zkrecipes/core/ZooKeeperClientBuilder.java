@@ -11,8 +11,6 @@ import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +24,8 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle}, {@link #handles} and
- * {@link #operations}; all else has a default. Every value is checked when it is set. Not thread-safe.
+ * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and
+ * {@link #handles}; all else has a default. Every value is checked when it is set. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
     private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
@@ -77,17 +75,6 @@ public final class ZooKeeperClientBuilder {
      */
     public ZooKeeperClientBuilder handles(Supplier<ZooKeeper> supplier) {
         return source(new HandleKind.Supplied(supplier));
-    }
-
-    /**
-     * Puts other implementations of the engine's two ports behind the client, such as a simulated server and clock.
-     *
-     * @param factory opens one session per call
-     * @param scheduler the engine's thread and clock; closed with the client
-     * @return this builder
-     */
-    public ZooKeeperClientBuilder operations(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) {
-        return source(new HandleKind.Simulated(factory, scheduler));
     }
 
     /**
@@ -225,8 +212,7 @@ public final class ZooKeeperClientBuilder {
     public ZooKeeperClient build() {
         HandleKind kind = handles;
         if (kind == null) {
-            throw new IllegalStateException(
-                    "nothing to connect to: set one of connectString, handle, handles, operations");
+            throw new IllegalStateException("nothing to connect to: set one of connectString, handle, handles");
         }
         Preconditions.checkState(
                 kind instanceof HandleKind.Opened || (auth.isEmpty() && clientConfig == null),

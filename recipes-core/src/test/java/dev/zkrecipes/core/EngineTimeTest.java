@@ -9,6 +9,7 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -27,8 +28,7 @@ class EngineTimeTest {
 
     private final ManualTime time = new ManualTime();
     private final FakeServer server = new FakeServer(time);
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(server::open, time)
+    private final ZooKeeperClient client = PortClientBuilder.on(server::open, time)
             .retryDelay(Duration.ofMillis(20), LONGEST_DELAY)
             .callbackExecutor(Runnable::run)
             .build();

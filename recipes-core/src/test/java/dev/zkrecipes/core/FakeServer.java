@@ -123,6 +123,11 @@ final class FakeServer implements ZooKeeperOperations {
     }
 
     @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        reply(reply, nodes.contains(path) ? Answer.ok(path) : Answer.failed(Code.NONODE));
+    }
+
+    @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {}
 
     @Override

@@ -70,7 +70,6 @@ class ZooKeeperClientBuilderTest {
                 builder -> builder.connectString(null),
                 builder -> builder.handle(null),
                 builder -> builder.handles(null),
-                builder -> builder.operations(null, null),
                 builder -> builder.sessionTimeout(null),
                 builder -> builder.requestTimeout(null),
                 builder -> builder.retryDelay(null, Duration.ofSeconds(1)),
@@ -92,7 +91,7 @@ class ZooKeeperClientBuilderTest {
     void nothingToConnectTo_isRefused() {
         assertThatIllegalStateException()
                 .isThrownBy(builder::build)
-                .withMessageContaining("connectString, handle, handles, operations");
+                .withMessageContaining("connectString, handle, handles");
     }
 
     @Test

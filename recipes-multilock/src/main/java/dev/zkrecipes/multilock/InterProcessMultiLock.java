@@ -8,6 +8,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.DelegatingLock;
+import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.util.ArrayList;
@@ -124,7 +125,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
                     !(member instanceof InterProcessMultiLock),
                     "the multi-lock %s cannot be a member of another one: name its members",
                     member.path());
-            Optional<ZooKeeperClient> client = LockInternals.clientOf(member);
+            Optional<ZooKeeperClient> client = LockGroups.clientOf(member);
             Preconditions.checkArgument(
                     client.isPresent() || foreign.add(member), "the lock %s is named twice", member.path());
             Preconditions.checkArgument(
@@ -135,7 +136,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
                     .add(member);
         }
         return byClient.values().stream()
-                .map(group -> foreign.contains(group.get(0)) ? group.get(0) : LockInternals.together(group, options))
+                .map(group -> foreign.contains(group.get(0)) ? group.get(0) : LockGroups.together(group, options))
                 .toList();
     }
 

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockGroups;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -138,7 +138,7 @@ final class MixedLock implements InterProcessLock {
             held.get().requireNotLost();
             return Optional.of(holds.open(held.get()));
         }
-        parts.forEach(LockInternals::requireNotHeldInPart);
+        parts.forEach(LockGroups::requireNotHeldInPart);
         List<String> heldPaths = parts.stream()
                 .filter(InterProcessLock::isHeldByCurrentThread)
                 .map(InterProcessLock::path)
@@ -195,6 +195,6 @@ final class MixedLock implements InterProcessLock {
 
     @Override
     public Lock asLock() {
-        return LockInternals.asLock(this);
+        return LockGroups.asLock(this);
     }
 }

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockGroups;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -44,7 +44,7 @@ final class TimeLimit {
     /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
     Optional<Lease> tryAtOnce(InterProcessLock lock) {
         try {
-            return end == null ? lock.tryAcquire() : LockInternals.tryAtOnce(lock, left(end));
+            return end == null ? lock.tryAcquire() : LockGroups.tryAtOnce(lock, left(end));
         } catch (LockConnectionException e) {
             return Optional.empty(); // to wait for it is to wait for the connection
         }

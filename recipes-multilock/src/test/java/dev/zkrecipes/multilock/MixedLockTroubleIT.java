@@ -22,6 +22,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -112,8 +113,39 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H37")
-    void memberThatIsHeldByAnotherInstance_isRefused() throws Exception {
+    @Tag("H99")
+    void membersOfWhichOneIsHeldThroughAnotherObject_areRefused() throws Exception {
         Lease held = mutex(near, "/x").acquire();
+        for (InterProcessMultiLock all : List.of(
+                together(mutex(near, "/x"), mutex(far, "/z")), together(mutex(near, "/x"), mutex(near, "/y")))) {
+            assertThatThrownBy(() -> all.tryAcquire(Duration.ofSeconds(30))).isInstanceOf(LockRefusedException.class);
+        }
+        held.close();
+    }
+
+    @Test
+    @Tag("H99")
+    void membersThatAreAllHeldThroughOtherObjects_areHeldOnceMore() throws Exception {
+        Lease x = mutex(near, "/x").acquire();
+        Lease z = mutex(far, "/z").acquire();
+        for (InterProcessMultiLock all :
+                List.of(together(mutex(near, "/x"), mutex(far, "/z")), together(mutex(near, "/x")))) {
+            Lease again = all.tryAcquire().orElseThrow();
+            assertThat(again.fencingTokens().get(path + "/x")).isEqualTo(x.fencingToken());
+            again.close();
+        }
+        assertThat(nodes()).hasSize(2);
+        x.close();
+        z.close();
+        await().untilAsserted(() -> assertThat(nodes()).isEmpty());
+    }
+
+    @Test
+    @Tag("H99")
+    void memberThatIsHeldByAnotherRule_isRefused() throws Exception {
+        InterProcessLock other =
+                new LockInternals(near, path + "/x", new Mode("write-"), LockOptions.defaults()).threadOwned();
+        Lease held = other.acquire();
         for (InterProcessMultiLock all :
                 List.of(together(mutex(near, "/x"), mutex(far, "/z")), together(mutex(near, "/x")))) {
             assertThatThrownBy(() -> all.tryAcquire(Duration.ofSeconds(30))).isInstanceOf(LockRefusedException.class);
@@ -136,8 +168,8 @@ class MixedLockTroubleIT {
     @Test
     @Tag("H31")
     void otherModeThanTheOneThatIsHeld_isRefused() throws Exception {
-        LockInternals.Modes modes =
-                LockInternals.modes(near, path + "/m", new Mode("write-"), new Mode("read-"), LockOptions.defaults());
+        LockGroups.Modes modes =
+                LockGroups.modes(near, path + "/m", new Mode("write-"), new Mode("read-"), LockOptions.defaults());
         Lease held = modes.exclusive().acquire();
         for (InterProcessMultiLock all :
                 List.of(together(modes.shared()), together(modes.shared(), mutex(far, "/z")))) {

@@ -217,6 +217,30 @@ class MultiLockIT {
     }
 
     @Test
+    @Tag("H99")
+    void whatTheThreadHolds_itHoldsThroughEveryObjectOnThosePaths() throws Exception {
+        Lease onX = mutex(client, x).acquire();
+        Lease onY = mutex(client, y).acquire();
+        RequestCounts before = server.requests();
+        InterProcessMultiLock turned = new InterProcessMultiLock(client, List.of(y, x));
+        Lease together = turned.acquire();
+        Lease again = mutex(client, y).acquire();
+        assertThat(server.requests().minus(before).total()).isZero();
+        assertThat(together.fencingTokens())
+                .containsEntry(x, onX.fencingToken())
+                .containsEntry(y, onY.fencingToken());
+        assertThat(both.holdCount()).isEqualTo(1);
+        assertThat(mutexY.holdCount()).isEqualTo(2);
+        onX.close();
+        onY.close();
+        again.close();
+        awaitNodes(1, 1);
+        both.release();
+        awaitNodes(0, 0);
+        assertThatThrownBy(turned::release).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    @Test
     void members_areHeldWithTheWhole_andKeepWhatTheyNeed() throws Exception {
         Lease lease = both.acquire();
         assertThat(mutexX.isHeldByCurrentThread()).isTrue();

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.DelegatingLock;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 
@@ -27,7 +26,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
- * are thread-safe; two instances on one path exclude each other like two processes.
+ * are thread-safe. What a thread holds, it holds through every instance on the same path and client.
  */
 public final class InterProcessMutex implements DelegatingLock {
     private final InterProcessLock lock;
@@ -52,21 +51,7 @@ public final class InterProcessMutex implements DelegatingLock {
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessMutex(ZooKeeperClient client, String path, LockOptions options) {
-        this(client, path, new MutexDriver(), options);
-    }
-
-    /**
-     * Makes a lock with a rule of its own: holds are by thread and re-entrant, who may hold together the driver says.
-     *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
-     * @param driver decides who holds
-     * @param options how to behave where there is a choice
-     * @throws IllegalArgumentException if the path is not a valid absolute path or the driver does not recognise its own
-     *     node name
-     */
-    public InterProcessMutex(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
-        this.lock = new LockInternals(client, path, driver, options).threadOwned();
+        this.lock = new LockInternals(client, path, new MutexDriver(), options).threadOwned();
     }
 
     @Override

@@ -109,21 +109,23 @@ class MutexBudgetIT {
 
     @Test
     @Tag("H72")
-    void handOver_isOneEventAndOneListAfterTheDelete() throws Exception {
+    void handOver_isOneEventAndNoRequestAfterTheDelete() throws Exception {
         try (ZooKeeperClient other = connect(server.connectString())) {
             InterProcessMutex next = new InterProcessMutex(other, path);
             Lease held = mutex.acquire();
             List<CompletableFuture<Lease>> waiting = List.of(next.acquireAsync(), next.acquireAsync());
-            await().until(() -> server.watchCount() == 2);
+            await().until(() -> server.watchCount() == 3); // the holder's node, and both of those who wait
 
             RequestCounts start = server.requests();
             long events = server.eventsSent();
             held.close();
             Lease lease = waiting.get(0).get(20, TimeUnit.SECONDS);
-            assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
+            assertRequests(server.requests().minus(start), RequestType.DELETE);
             assertThat(server.eventsSent() - events).isEqualTo(1);
             lease.close();
             waiting.get(1).get(20, TimeUnit.SECONDS).close();
+            assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.DELETE, RequestType.DELETE);
+            assertThat(server.eventsSent() - events).isEqualTo(3);
             assertThat(server.watchCount()).isZero();
         }
     }

@@ -7,7 +7,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockGroups;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -46,7 +46,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * a writer that it has seen.
  *
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
- * are thread-safe; two instances on one path exclude each other like two processes.
+ * are thread-safe. What a thread holds, it holds through every instance on the same path and client: the downgrade and the
+ * refused upgrade are the same through another one.
  */
 public final class InterProcessReadWriteLock {
     private final InterProcessLock readLock;
@@ -72,8 +73,7 @@ public final class InterProcessReadWriteLock {
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessReadWriteLock(ZooKeeperClient client, String path, LockOptions options) {
-        LockInternals.Modes modes =
-                LockInternals.modes(client, path, ReadWriteDriver.WRITE, ReadWriteDriver.READ, options);
+        LockGroups.Modes modes = LockGroups.modes(client, path, ReadWriteDriver.WRITE, ReadWriteDriver.READ, options);
         this.readLock = modes.shared();
         this.writeLock = modes.exclusive();
     }

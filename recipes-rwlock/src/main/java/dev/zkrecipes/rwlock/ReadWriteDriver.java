@@ -4,7 +4,7 @@
 package dev.zkrecipes.rwlock;
 
 import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
 import java.util.Optional;
@@ -16,7 +16,7 @@ import java.util.Optional;
  * <p>The names are those of Apache Curator, without a dash between kind and number: with one, Curator would sort these
  * nodes wrongly.
  */
-enum ReadWriteDriver implements LockDriver {
+enum ReadWriteDriver implements FifoDriver {
     /** Holds beside other readers. */
     READ("__READ__"),
 

@@ -109,23 +109,25 @@ class ReadWriteBudgetIT {
 
     @Test
     @Tag("H72")
-    void handOver_isOneEventAndOneListAfterTheDelete() throws Exception {
+    void handOver_isOneEvent_andForAWriterOneListAfterTheDelete() throws Exception {
         Lease reading = lock.readLock().acquire();
         CompletableFuture<Lease> writer = another().writeLock().acquireAsync();
-        await().until(() -> server.watchCount() == 1);
+        await().until(() -> server.watchCount() == 2); // its own node, and the reader in front
         CompletableFuture<Lease> reader = another().readLock().acquireAsync();
-        await().until(() -> server.watchCount() == 2);
+        await().until(() -> server.watchCount() == 4);
         RequestCounts start = server.requests();
         long events = server.eventsSent();
         reading.close();
         Lease writing = writer.get(20, TimeUnit.SECONDS);
+        // A node of the reading mode may have appeared in the place of a writer's, and would keep a writer waiting, so
+        // it lists.
         assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
         assertThat(server.eventsSent() - events).isEqualTo(1);
         start = server.requests();
         writing.close();
         Lease next = reader.get(20, TimeUnit.SECONDS);
-        assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN2);
-        assertThat(server.eventsSent() - events).isEqualTo(2);
+        assertRequests(server.requests().minus(start), RequestType.DELETE);
+        assertThat(server.eventsSent() - events).isEqualTo(3); // the writer's node was watched by its own session too
         next.close();
         assertThat(server.watchCount()).isZero();
     }
@@ -160,13 +162,14 @@ class ReadWriteBudgetIT {
             // between it and the writer in front, because readers leave in any order.
             wakeUps += writes.get(i) ? 1 + readersJustInFront(writes, i) : 1;
         }
-        await().until(() -> server.watchCount() == locks.size()); // one of each who waits
+        await().until(() -> server.watchCount() == 2L * locks.size()); // of each who waits its own and one in front
         gate.close();
         CompletableFuture.allOf(served.toArray(CompletableFuture<?>[]::new)).get(60, TimeUnit.SECONDS);
         RequestCounts spent = server.requests().minus(start);
         System.out.println(spent);
         assertThat(spent.total()).as(spent.toString()).isLessThanOrEqualTo(245);
-        assertThat(server.eventsSent() - events).isBetween(40L, (long) wakeUps);
+        assertThat(server.eventsSent() - events)
+                .isBetween(80L, 40L + wakeUps); // of each node its own session is told, too
         assertThat(server.watchCount()).isZero();
     }
 

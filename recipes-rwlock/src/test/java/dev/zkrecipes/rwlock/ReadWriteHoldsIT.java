@@ -69,7 +69,8 @@ class ReadWriteHoldsIT {
     private ZooKeeperClient client;
     private InterProcessLock read;
     private InterProcessLock write;
-    private InterProcessReadWriteLock rival; // of the same client, and yet somebody else
+    private ZooKeeperClient others;
+    private InterProcessReadWriteLock rival;
 
     ReadWriteHoldsIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
@@ -80,14 +81,16 @@ class ReadWriteHoldsIT {
     void connect() throws InterruptedException {
         // With a session so long that no lease is checked beside what is counted.
         client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        others = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         read = lock.readLock();
         write = lock.writeLock();
-        rival = new InterProcessReadWriteLock(client, path);
+        rival = new InterProcessReadWriteLock(others, path);
     }
 
     @AfterEach
     void close() {
+        others.close();
         client.close();
     }
 

@@ -4,6 +4,7 @@
 package dev.zkrecipes.semaphore;
 
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
@@ -21,7 +22,7 @@ import java.util.Optional;
  * @param limit the limit that this driver decides by
  * @param permits how many permits this request asks for
  */
-record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implements SharedRuleDriver {
+record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implements SharedRuleDriver, FifoDriver {
     static final String KIND = "lease.";
 
     @Override

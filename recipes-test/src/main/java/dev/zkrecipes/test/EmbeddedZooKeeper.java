@@ -238,6 +238,11 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
     }
 
     @Override
+    public List<Long> childWatchers(String path) {
+        return tree().childWatchers(path);
+    }
+
+    @Override
     public List<String> children(String path) {
         return tree().children(path);
     }

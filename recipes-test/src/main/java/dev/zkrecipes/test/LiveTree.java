@@ -44,6 +44,11 @@ final class LiveTree implements ServerTree {
     }
 
     @Override
+    public List<Long> childWatchers(String path) {
+        return server.childWatchers(path);
+    }
+
+    @Override
     public List<String> children(String path) {
         DataNode node = server.tree().getNode(path);
         if (node == null) {

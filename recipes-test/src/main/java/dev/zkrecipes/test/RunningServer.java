@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test;
 
+import com.google.common.collect.Streams;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -12,10 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.DataTree.ProcessTxnResult;
+import org.apache.zookeeper.server.ServerCnxn;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 
 /** One run of a server, from start to stop. A restarted server is a new one of these on the same port and data. */
@@ -129,6 +132,15 @@ final class RunningServer {
 
     DataTree tree() {
         return server.getZKDatabase().getDataTree();
+    }
+
+    /** The server reports only who watches data; but it says of each connection whether it watches children. */
+    List<Long> childWatchers(String path) {
+        return Streams.stream(connections.getConnections())
+                .filter(connection -> tree().containsWatcher(path, WatcherType.Children, connection))
+                .map(ServerCnxn::getSessionId)
+                .sorted()
+                .toList();
     }
 
     List<Long> sessions() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.test.contract.LockDriverContract;
@@ -66,6 +67,41 @@ class BrokenDriversTest {
         public String toString() {
             return nodeName;
         }
+    }
+
+    /** Serves in order, as it says. */
+    private record InOrder(Ruled driver) implements FifoDriver {
+        @Override
+        public String nodeName() {
+            return driver.nodeName();
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return driver.parse(childName);
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return driver.decide(predecessors, self);
+        }
+    }
+
+    private static List<LockDriver> inOrder(Rule rule) {
+        return deciding(rule).stream()
+                .map(driver -> (LockDriver) new InOrder((Ruled) driver))
+                .toList();
+    }
+
+    /** An a waits for a b in front, and for nobody else; a b waits for nobody. */
+    private static Decision overtaking(List<LockNode> predecessors, LockNode self) {
+        return self.payload().equals("b")
+                ? Decision.granted()
+                : predecessors.stream()
+                        .filter(node -> node.payload().equals("b"))
+                        .findFirst()
+                        .map(Decision::waitFor)
+                        .orElse(Decision.granted());
     }
 
     private static List<LockDriver> deciding(Rule rule) {
@@ -192,6 +228,11 @@ class BrokenDriversTest {
                         deciding(BrokenDriversTest::besideAnybody),
                         "whoeverIsGranted",
                         "but not compatible, are [pair.a(1), pair.a(2), pair.a(3)]"),
+                found(
+                        "overtaking",
+                        inOrder(BrokenDriversTest::overtaking),
+                        "law4_",
+                        "law 4: granted is pair.b(3) behind [pair.b(1), pair.a(2)], though somebody in front is not"),
                 found("alone", deciding(BrokenDriversTest::alone), "whoIsCompatible", "but the last one waits"),
                 found("nobody", deciding(BrokenDriversTest::nobody), "whoIsAlone", "Never"),
                 found("on who is gone", deciding(BrokenDriversTest::onWhoIsGone), "wait_isFor", "waits for"),
@@ -248,6 +289,11 @@ class BrokenDriversTest {
         Events tests = play(deciding(BrokenDriversTest::pair));
         assertThat(tests.failed().stream()).isEmpty();
         assertThat(tests.succeeded().count()).isEqualTo(tests.started().count()).isGreaterThanOrEqualTo(13);
+    }
+
+    @Test
+    void soundDriverThatServesInOrder_passes() {
+        assertThat(play(inOrder(BrokenDriversTest::pair)).failed().stream()).isEmpty();
     }
 
     private static Events play(List<LockDriver> drivers) {

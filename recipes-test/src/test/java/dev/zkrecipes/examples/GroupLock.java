@@ -7,7 +7,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
@@ -38,7 +38,7 @@ public final class GroupLock {
         return new LockInternals(client, path, new Driver(group), LockOptions.defaults()).threadOwned();
     }
 
-    record Driver(String group) implements LockDriver {
+    record Driver(String group) implements FifoDriver {
         @Override
         public String nodeName() {
             return KIND + group + "-";

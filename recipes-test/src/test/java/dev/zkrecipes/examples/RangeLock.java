@@ -30,7 +30,7 @@ public final class RangeLock {
         this.path = path;
     }
 
-    /** The lock of one range, re-entrant per thread: keep it for that, another one of the same range is a rival. */
+    /** The lock of one range, re-entrant per thread. A thread holds one range at a time: another one is refused. */
     public InterProcessLock lock(long from, long to) {
         if (from >= to) {
             throw new IllegalArgumentException("the range [" + from + ", " + to + ") is empty");

@@ -257,12 +257,15 @@ class EmbeddedZooKeeperIT {
             assertThat(server.watchCount()).isEqualTo(2);
             assertThat(server.watchers("/a")).containsExactly(client.session());
             assertThat(server.watchers("/")).isEmpty();
+            assertThat(server.childWatchers("/")).containsExactly(client.session());
+            assertThat(server.childWatchers("/a")).isEmpty();
             assertThat(server.eventsSent()).isZero();
 
             client.create("/a");
 
             assertThat(server.watchCount()).isZero();
             assertThat(server.watchers("/a")).isEmpty();
+            assertThat(server.childWatchers("/")).isEmpty();
             assertThat(server.eventsSent()).isEqualTo(2);
             assertThat(event).succeedsWithin(LIMIT).isEqualTo(EventType.NodeCreated);
         }

@@ -8,11 +8,17 @@ import java.util.Optional;
 
 /**
  * Decides who holds a lock. A driver names the nodes of its queue, recognises them, and says for one of them whether it
- * may hold, given those in front of it. Everything else, {@link LockInternals} does.
+ * may hold, given those in front of it. {@link LockInternals} does everything else.
  *
- * <p>A driver must be a pure function of its arguments and may be called from any thread. It never sees nodes that stand
- * behind the one it decides on, so a later arrival can never take a granted lock away; orders that have to look behind
- * (priorities, unfair locks) cannot be written as a driver.
+ * <p>A driver must be a pure function of its arguments and may be called from any thread.
+ *
+ * <p><b>A driver is a value: it is the rule of its lock.</b> Two that are equal are one rule. What a thread holds by one, it
+ * may hold once more by the other, whichever lock object it asks; a thread that holds a path by one rule and asks for it by
+ * another is refused, as it would wait for itself. So make a driver a record, or implement {@code equals} and
+ * {@code hashCode}. A driver without is equal to itself only: then share one instance among the locks of a path.
+ *
+ * <p>A driver never sees nodes that stand behind the one it decides on, so a later arrival can never take a granted lock
+ * away; orders that have to look behind (priorities, unfair locks) cannot be written as a driver.
  *
  * <p><b>Law 1.</b> If it grants with a set of predecessors, it grants with every subset of them.
  *
@@ -20,7 +26,7 @@ import java.util.Optional;
  * all of them: at least one must vanish before the answer can change.
  *
  * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only where the same session has a living one
- * ({@link LockInternals#modes}), and the driver of that mode must block nobody whom the other does not.
+ * ({@link LockGroups#modes}), and the driver of that mode must block nobody whom the other does not.
  *
  * <p>A driver that throws fails the acquire with {@link dev.zkrecipes.core.LockRefusedException}, its node is deleted.
  */

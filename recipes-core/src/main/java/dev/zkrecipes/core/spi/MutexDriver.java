@@ -8,13 +8,10 @@ import java.util.Optional;
 
 /**
  * Who is first, holds; everybody else waits for the nearest predecessor, so that one release wakes one waiter. The nodes
- * are named {@code lock-} as those of Apache Curator's mutex, in the same order.
+ * are named {@code lock-} as those of Apache Curator's mutex, in the same order. All drivers of this type are equal.
  */
-public final class MutexDriver implements LockDriver {
+public record MutexDriver() implements FifoDriver {
     private static final String KIND = "lock-";
-
-    /** Makes the driver. */
-    public MutexDriver() {}
 
     @Override
     public String nodeName() {

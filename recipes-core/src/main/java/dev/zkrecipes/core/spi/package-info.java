@@ -12,8 +12,8 @@
  * <tr><td>{@link dev.zkrecipes.core.spi.Decision}</td><td>what a driver answers</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.MutexDriver}</td><td>the simplest one: who is first, holds</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.SharedRuleDriver}</td><td>a driver whose rule all processes share</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.LockInternals}</td><td>the engine: for one path and driver, for two modes of a
- * lock, for several locks as one</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockInternals}</td><td>the engine for one path and one driver</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockGroups}</td><td>two modes of a lock, several locks as one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.DelegatingLock}</td><td>what a recipe's lock may look like</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockSnapshot}</td><td>the queue of a lock as one request showed it</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.port.ZooKeeperOperations}</td><td>port: what the engine asks of ZooKeeper</td></tr>

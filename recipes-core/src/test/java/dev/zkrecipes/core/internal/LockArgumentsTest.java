@@ -15,6 +15,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,8 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a lock is made of is checked when it is made, before anything is sent. */
 class LockArgumentsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(states -> new ScriptedOperations(scheduler), scheduler)
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> new ScriptedOperations(scheduler), scheduler)
             .build();
 
     private LockInternals on(String path) {

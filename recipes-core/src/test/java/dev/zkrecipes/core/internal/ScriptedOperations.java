@@ -22,12 +22,14 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.CreateRequest;
 
 /** A session on one lock path, that answers at once and can be told to lie in its lists, to fail and to lose answers. */
 public final class ScriptedOperations implements ZooKeeperOperations {
@@ -41,6 +43,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         READ,
         ACL,
         WATCH,
+        WATCH_DELETION,
         DELETE,
         MULTI
     }
@@ -50,12 +53,14 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final ManualScheduler scheduler;
     private final TreeSet<String> nodes = new TreeSet<>();
     private final List<String> deleted = new ArrayList<>();
+    private final Map<String, String> parents = new HashMap<>(); // of those that lie below one path only
     private UnaryOperator<List<String>> view = names -> names;
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
     private final Map<Request, Duration> delays = new EnumMap<>(Request.class);
     private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
     private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
+    private final Map<String, Consumer<NodeEvent>> deletionWatches = new LinkedHashMap<>();
     private final Map<String, Long> madeBy = new HashMap<>(); // by the first read
     private final List<String> dropped = new ArrayList<>();
     private State initial = State.CONNECTED;
@@ -67,9 +72,15 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         this.scheduler = scheduler;
     }
 
-    /** Puts a node of somebody else's there. */
+    /** Puts a node of somebody else's there, below any path. */
     public void add(String name) {
         nodes.add(name);
+    }
+
+    /** Puts a node of somebody else's below one path. */
+    public void add(String path, String name) {
+        nodes.add(name);
+        parents.put(name, path);
     }
 
     /** The path's counter stands there: who comes now gets the next number. */
@@ -82,10 +93,10 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         view = changed;
     }
 
-    /** The next requests of that kind are not carried out, and answered with these codes, one each. */
+    /** The next requests of that kind are not carried out, and answered with these codes, one each; OK lets one pass. */
     public void refuse(Request request, Code... codes) {
         for (Code code : codes) {
-            failuresOf(request).add(new Failure(code, false));
+            failuresOf(request).add(new Failure(code, code == Code.OK));
         }
     }
 
@@ -116,22 +127,44 @@ public final class ScriptedOperations implements ZooKeeperOperations {
 
     /** Somebody deletes a node; who watches it is told. */
     public void remove(String name) {
+        removeUntold(name);
+        tellRemoved(name);
+    }
+
+    /** Somebody deletes a node while nobody can be told. */
+    public void removeUntold(String name) {
         nodes.remove(name);
         madeBy.remove(name);
-        fire(name, NodeEvent.DELETED);
     }
 
-    /** The data of all nodes changes; who watches this one is told. */
+    /** Who watches a node is told that it was deleted. */
+    public void tellRemoved(String name) {
+        fire(watches, name, NodeEvent.DELETED);
+        fire(deletionWatches, name, NodeEvent.DELETED);
+    }
+
+    /** The data of all nodes changes; who watches that of this one is told. */
     public void change(String name) {
         dataVersion++;
-        fire(name, NodeEvent.CHANGED);
+        fire(watches, name, NodeEvent.CHANGED);
     }
 
-    private void fire(String name, NodeEvent event) {
-        Consumer<NodeEvent> watch = watches.remove(name);
+    /** A watch for the deletion of the node is spent by something else. */
+    public void spendDeletionWatch(String name) {
+        fire(deletionWatches, name, NodeEvent.CHANGED);
+    }
+
+    private void fire(Map<String, Consumer<NodeEvent>> set, String name, NodeEvent event) {
+        Consumer<NodeEvent> watch = set.remove(name);
         if (watch != null) {
             scheduler.execute(() -> watch.accept(event));
         }
+    }
+
+    /** The session is over, and its watches with it. */
+    public void forgetWatches() {
+        watches.clear();
+        deletionWatches.clear();
     }
 
     /** What was sent, and is forgotten by this. */
@@ -141,9 +174,16 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         return sent;
     }
 
-    /** The names of the nodes that are watched. */
+    /** The names of the nodes that are watched, in either way. */
     public Set<String> watched() {
-        return Set.copyOf(watches.keySet());
+        Set<String> all = new TreeSet<>(watches.keySet());
+        all.addAll(deletionWatches.keySet());
+        return all;
+    }
+
+    /** The names of the nodes that are watched for their deletion only, in the order in which they came to be. */
+    public List<String> watchedForDeletion() {
+        return List.copyOf(deletionWatches.keySet());
     }
 
     /** The names of the nodes whose watches were dropped. */
@@ -184,6 +224,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         answer(Request.CREATE, reply, () -> {
             String path = prefix + String.format("%010d", ++zxid);
             nodes.add(LockPath.name(path));
+            parents.put(LockPath.name(path), LockPath.parent(path));
             return Answer.ok(new Created(path, stat()));
         });
     }
@@ -198,7 +239,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         answer(Request.LIST, reply, () -> {
             Stat stat = stat();
             stat.setCversion((int) (2 * zxid)); // so it is if all have left again
-            return Answer.ok(new Children(view.apply(nodes()), stat));
+            return Answer.ok(new Children(view.apply(below(path)), stat));
         });
     }
 
@@ -224,9 +265,21 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        answer(Request.WATCH_DELETION, reply, () -> {
+            if (!isThere(LockPath.name(path))) {
+                return Answer.failed(Code.NONODE);
+            }
+            deletionWatches.put(LockPath.name(path), watch);
+            return Answer.ok(path);
+        });
+    }
+
+    @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         dropped.add(LockPath.name(path));
         watches.remove(LockPath.name(path), watch);
+        deletionWatches.remove(LockPath.name(path), watch);
     }
 
     @Override
@@ -237,47 +290,75 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         });
     }
 
-    /** All or nothing, of checks, creates and deletes; or a list with the data of its path. */
+    /** All or nothing; or a list with the data of its path, or of several paths. */
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         if (operations.get(0) instanceof Op.GetChildren) {
             answer(
                     Request.LIST,
                     reply,
-                    () -> Answer.ok(listWithData(operations.get(0).getPath())));
+                    () -> Answer.ok(operations.stream().map(this::carryOutRead).toList()));
             return;
         }
         answer(Request.MULTI, reply, () -> {
+            Set<String> before = Set.copyOf(nodes);
+            List<OpResult> results = new ArrayList<>();
             for (Op operation : operations) {
-                String name = LockPath.name(operation.getPath());
-                if (operation instanceof Op.Create && nodes.contains(name)) {
-                    return Answer.failed(Code.NODEEXISTS);
-                } else if (!(operation instanceof Op.Create) && !isThere(name)) {
-                    return Answer.failed(Code.NONODE);
+                Code refusal = refusalOf(operation);
+                if (refusal != Code.OK) {
+                    nodes.retainAll(before);
+                    nodes.addAll(before);
+                    return Answer.failed(refusal);
                 }
+                results.add(carryOut(operation));
             }
-            operations.forEach(this::carryOut);
-            return Answer.ok(List.of());
+            deleted.addAll(before.stream().filter(name -> !nodes.contains(name)).toList());
+            return Answer.ok(results);
         });
     }
 
-    private void carryOut(Op operation) {
+    private Code refusalOf(Op operation) {
         String name = LockPath.name(operation.getPath());
-        if (operation instanceof Op.Create && isLockPath(name)) {
-            count(0);
-        } else if (operation instanceof Op.Create) {
-            nodes.add(name);
-        } else if (operation instanceof Op.Delete && !isLockPath(name)) {
-            deleted.add(name);
-            nodes.remove(name);
+        if (operation instanceof Op.Create) {
+            return nodes.contains(name) ? Code.NODEEXISTS : Code.OK;
         }
+        return isThere(name) ? Code.OK : Code.NONODE;
     }
 
-    private List<OpResult> listWithData(String path) {
-        Content content = contentOf(path).value();
-        return List.of(
-                new OpResult.GetChildrenResult(view.apply(nodes())),
-                new OpResult.GetDataResult(content.data(), content.stat()));
+    private OpResult carryOut(Op operation) {
+        String path = operation.getPath();
+        String name = LockPath.name(path);
+        if (operation instanceof Op.Create create) {
+            if (isLockPath(name)) {
+                count(0);
+                return new OpResult.CreateResult(path);
+            }
+            boolean numbered =
+                    ((CreateRequest) create.toRequestRecord()).getFlags() == CreateMode.EPHEMERAL_SEQUENTIAL.toFlag();
+            String whole = numbered ? path + String.format("%010d", ++zxid) : path;
+            nodes.add(LockPath.name(whole));
+            parents.put(LockPath.name(whole), LockPath.parent(path));
+            return new OpResult.CreateResult(whole);
+        } else if (operation instanceof Op.SetData) {
+            return new OpResult.SetDataResult(stat());
+        } else if (operation instanceof Op.Delete && !isLockPath(name)) {
+            nodes.remove(name);
+        }
+        return new OpResult.CheckResult();
+    }
+
+    private OpResult carryOutRead(Op operation) {
+        if (operation instanceof Op.GetChildren) {
+            return new OpResult.GetChildrenResult(view.apply(below(operation.getPath())));
+        }
+        Content content = contentOf(operation.getPath()).value();
+        return new OpResult.GetDataResult(content.data(), content.stat());
+    }
+
+    private List<String> below(String path) {
+        return nodes.stream()
+                .filter(name -> parents.getOrDefault(name, path).equals(path))
+                .toList();
     }
 
     /** The lock's own path is always there. */
@@ -321,7 +402,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         }
         Failure failure = failuresOf(request).poll();
         Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());
-        Answer<T> told = failure == null ? answer : Answer.failed(failure.code());
+        Answer<T> told = failure == null || failure.code() == Code.OK ? answer : Answer.failed(failure.code());
         Duration delay = delays.remove(request);
         if (delay == null) {
             scheduler.execute(() -> reply.accept(told));

@@ -14,6 +14,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -123,7 +124,7 @@ class MutexCallbackIT {
     @MethodSource("failingDrivers")
     @Tag("H45")
     void driverThatThrows_failsTheAcquireWithItsCauseAndLeavesNoNode(FailingDriver driver) {
-        InterProcessLock lock = new InterProcessMutex(client, path, driver, LockOptions.defaults());
+        InterProcessLock lock = new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned();
         driver.arm();
         for (ThrowingCallable acquire : List.<ThrowingCallable>of(
                 () -> lock.acquireAsync().orTimeout(20, TimeUnit.SECONDS).join(),
@@ -152,8 +153,9 @@ class MutexCallbackIT {
     void driverThatThrowsWhenItsWaiterWakesUp_failsIt() throws Exception {
         for (FailingDriver driver : failingDrivers().toList()) {
             Lease held = new InterProcessMutex(client, path).acquire();
-            CompletableFuture<Lease> waiting =
-                    new InterProcessMutex(client, path, driver, LockOptions.defaults()).acquireAsync();
+            CompletableFuture<Lease> waiting = new LockInternals(client, path, driver, LockOptions.defaults())
+                    .threadOwned()
+                    .acquireAsync();
             await().until(() -> server.watchCount() == 1);
             driver.arm();
             held.close();
@@ -168,11 +170,11 @@ class MutexCallbackIT {
     @Tag("H45")
     void nodeName_isAskedForOnlyWhenTheLockIsMade() throws Exception {
         FailingDriver driver = new FailingDriver("nodeName", new IllegalStateException("broken"));
-        InterProcessLock lock = new InterProcessMutex(client, path, driver, LockOptions.defaults());
+        InterProcessLock lock = new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned();
         driver.arm();
         lock.tryAcquire().orElseThrow().close();
         lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow().close();
-        assertThatThrownBy(() -> new InterProcessMutex(client, path, driver, LockOptions.defaults()))
+        assertThatThrownBy(() -> new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned())
                 .isSameAs(driver.failure);
     }
 

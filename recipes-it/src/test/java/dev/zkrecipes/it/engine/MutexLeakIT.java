@@ -12,6 +12,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -166,16 +167,17 @@ class MutexLeakIT {
             // Both queue on one path; one of them has a driver that fails now and then.
             InterProcessMutex sound = new InterProcessMutex(client, path);
             Random luck = seed.random(0);
-            InterProcessMutex flaky = new InterProcessMutex(
-                    client,
-                    path,
-                    new StubDriver((predecessors, self) -> {
-                        if (luck.nextInt(20) == 0) {
-                            throw new IllegalStateException("out of luck");
-                        }
-                        return new MutexDriver().decide(predecessors, self);
-                    }),
-                    LockOptions.defaults());
+            InterProcessLock flaky = new LockInternals(
+                            client,
+                            path,
+                            new StubDriver((predecessors, self) -> {
+                                if (luck.nextInt(20) == 0) {
+                                    throw new IllegalStateException("out of luck");
+                                }
+                                return new MutexDriver().decide(predecessors, self);
+                            }),
+                            LockOptions.defaults())
+                    .threadOwned();
             Random random = seed.random(1);
             List<CompletableFuture<?>> ends = new ArrayList<>();
             List<Future<?>> leaving = new ArrayList<>();
@@ -224,12 +226,14 @@ class MutexLeakIT {
                 Workers workers = new Workers()) {
             InterProcessMutex holder = new InterProcessMutex(holding, path);
             // Both threads wait for one and the same node.
-            InterProcessMutex shared = new InterProcessMutex(
-                    client,
-                    path,
-                    new StubDriver((predecessors, self) ->
-                            predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors.get(0))),
-                    LockOptions.defaults());
+            InterProcessLock shared = new LockInternals(
+                            client,
+                            path,
+                            new StubDriver((predecessors, self) -> predecessors.isEmpty()
+                                    ? Decision.granted()
+                                    : Decision.waitFor(predecessors.get(0))),
+                            LockOptions.defaults())
+                    .threadOwned();
             for (boolean leaverIsFirst : new boolean[] {true, false}) {
                 Lease held = holder.acquire();
                 if (leaverIsFirst) {
@@ -251,7 +255,7 @@ class MutexLeakIT {
         }
     }
 
-    private static void leave(Workers workers, InterProcessMutex lock) {
+    private static void leave(Workers workers, InterProcessLock lock) {
         workers.start(
                 "leaves",
                 () -> assertThat(lock.tryAcquire(Duration.ofMillis(1500))).isEmpty());

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
@@ -15,6 +16,7 @@ import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -240,8 +242,8 @@ class MutexQueueIT {
         try (ZooKeeperClient client = client(server.connectString());
                 ZooKeeperClient holding = client(server.connectString())) {
             // Two local attempts that wait for one and the same node, as readers behind a writer do.
-            InterProcessMutex shared =
-                    new InterProcessMutex(client, path, new BehindTheFirst(), LockOptions.defaults());
+            InterProcessLock shared =
+                    new LockInternals(client, path, new BehindTheFirst(), LockOptions.defaults()).threadOwned();
             Lease held = new InterProcessMutex(holding, path).acquire();
             CompletableFuture<Lease> leaving = shared.acquireAsync();
             CompletableFuture<Lease> staying = shared.acquireAsync();

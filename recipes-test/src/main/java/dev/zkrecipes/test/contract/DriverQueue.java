@@ -4,6 +4,7 @@
 package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.ArrayList;
@@ -117,6 +118,11 @@ final class DriverQueue {
         return IntStream.rangeClosed(1, nodes.size())
                 .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)))
                 .allMatch(queue -> isGrant(queue.answer(queue.whole())));
+    }
+
+    /** Whether all say that nobody is granted before those in front of it. */
+    boolean isServedInOrder() {
+        return drivers.stream().allMatch(FifoDriver.class::isInstance);
     }
 
     Decision decide(Part part) {

@@ -333,6 +333,15 @@ public abstract class LockDriverContract {
         });
     }
 
+    @Test
+    void law4_whoeverIsGrantedByAFifoDriver_hasNobodyInFrontThatIsNot() {
+        asked().filter(DriverQueue::isServedInOrder)
+                .filter(queue -> DriverQueue.isGrant(queue.answer(queue.whole())))
+                .forEach(queue -> require(
+                        queue.isGrantedThroughout(),
+                        () -> "law 4: granted is " + queue.about(queue.whole()) + ", though somebody in front is not"));
+    }
+
     // ---- The rule of the lock.
 
     /** Requests leave in any order, so by law 1 these are all the sets that can ever hold together. */

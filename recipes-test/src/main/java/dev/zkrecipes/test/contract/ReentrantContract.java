@@ -6,7 +6,10 @@ package dev.zkrecipes.test.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.test.RequestCounts;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -36,6 +39,51 @@ public abstract class ReentrantContract extends Stage {
             first.close();
             own.assertNothingLeft();
         }
+    }
+
+    @Test
+    @Tag("H99")
+    void otherObjectOfTheSameLock_isHeldOnceMore() throws InterruptedException {
+        try (Contenders quiet = Contenders.openQuiet(server, recipe())) {
+            Scene own = Scene.of(quiet);
+            InterProcessLock other = own.another();
+            Lease first = own.lock.acquire();
+            RequestCounts before = quiet.proxy.requestsSeen();
+            Lease second = other.tryAcquire().orElseThrow();
+            Lease third = own.another().acquire();
+            RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
+            assertThat(sent.total()).as(sent.toString()).isZero();
+            assertThat(second.fencingTokens()).isEqualTo(first.fencingTokens());
+            assertThat(other.holdCount()).isEqualTo(3);
+            assertThat(own.lock.holdCount()).isEqualTo(3);
+            other.release();
+            assertThat(third.state()).as("the youngest").isEqualTo(LeaseState.RELEASED);
+            first.close();
+            assertThat(own.lock.isHeldByCurrentThread()).isTrue();
+            assertThat(own.rival.tryAcquire()).isEmpty();
+            second.close();
+            own.assertNothingLeft();
+        }
+    }
+
+    @Test
+    @Tag("H99")
+    void holderOfThePathByAnotherRule_isRefusedAtOnce() throws InterruptedException {
+        InterProcessLock other = scene.ofAnotherRule();
+        Lease lease = scene.lock.acquire();
+        assertRefused(other);
+        lease.close();
+        Lease otherwise = other.acquire();
+        assertRefused(scene.lock);
+        otherwise.close();
+        scene.lock.acquire().close();
+        scene.assertNothingLeft();
+    }
+
+    private static void assertRefused(InterProcessLock lock) {
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockRefusedException.class);
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockRefusedException.class);
+        assertThatThrownBy(() -> lock.tryAcquire(Duration.ofSeconds(1))).isInstanceOf(LockRefusedException.class);
     }
 
     @Test

@@ -75,19 +75,24 @@ public final class Remains {
 
     private static List<String> look(ZooKeeperClient client) throws ReflectiveOperationException {
         Remains remains = new Remains();
-        remains.note(client, "attempts", "the client has an attempt");
+        remains.note(read(client, "requests"), "open", "the client has a request");
+        remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
         remains.note(client, "pursuits", "the client follows a request to give a lock back");
-        remains.note(read(client, "queueGuard"), "waitingSince", "the queue guard watches over an attempt");
-        remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
-        for (Object session : (Collection<?>) read(client, "living")) {
+        remains.note(read(read(client, "requests"), "queues"), "views", "the client has the view of a queue");
+        remains.note(read(client, "cleaner"), "paths", "a deletion is pending");
+        for (Object session : ((Map<?, ?>) read(client, "living")).keySet()) {
             remains.note(session, "observers", "the session has an observer");
-            remains.note(read(session, "watches"), "watches", "the watch registry has a watch");
+            Object registry = read(session, "watches");
+            remains.note(read(registry, "content"), "watches", "the watch registry has a watch for content");
+            remains.note(read(registry, "deletions"), "watches", "the watch registry has a watch for a deletion");
             remains.note(read(session, "leases"), "grants", "the lease keeper has a lease");
         }
         if (client.zooKeeper().isPresent()) {
-            Method watches = ZooKeeper.class.getDeclaredMethod("getDataWatches");
-            watches.setAccessible(true);
-            remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a data watch");
+            for (String kind : List.of("getDataWatches", "getChildWatches")) {
+                Method watches = ZooKeeper.class.getDeclaredMethod(kind);
+                watches.setAccessible(true);
+                remains.note(watches.invoke(client.zooKeeper().get()), "the handle has a watch: " + kind);
+            }
         }
         return remains.left;
     }

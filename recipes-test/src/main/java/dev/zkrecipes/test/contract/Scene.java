@@ -10,6 +10,10 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.time.Duration;
 import java.util.List;
@@ -48,6 +52,36 @@ final class Scene {
         scene.rival.acquire().close();
         scene.lock.acquire().close(); // has more paths, maybe
         return scene;
+    }
+
+    /** Another object for what {@link #lock} is for. */
+    InterProcessLock another() {
+        return contenders.recipe.lock().make(contenders.client, path, LockOptions.defaults());
+    }
+
+    /** A lock of the same client on the first of the queues, whose rule no recipe has. */
+    InterProcessLock ofAnotherRule() {
+        return new LockInternals(contenders.client, queues.get(0), new AnotherRule(), LockOptions.defaults())
+                .threadOwned();
+    }
+
+    private record AnotherRule() implements LockDriver {
+        private static final String KIND = "another-";
+
+        @Override
+        public String nodeName() {
+            return KIND;
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, KIND);
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
     }
 
     /** The paths of all nodes in all queues. */

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.test.contract.Remains;
 import dev.zkrecipes.test.explore.ExploredLock.Nesting;
 import dev.zkrecipes.test.sim.Choices;
@@ -49,8 +50,7 @@ final class Actor {
         this.name = "client " + number;
         this.scheduler = new SimulatedScheduler(schedule.simulation(), number, this::onEngineFailure);
         this.process = schedule.ensemble().process(scheduler, name);
-        this.client = ZooKeeperClient.builder()
-                .operations(states -> schedule.lock().port().apply(process.open(states)), scheduler)
+        this.client = PortClientBuilder.on(states -> schedule.lock().port().apply(process.open(states)), scheduler)
                 .callbackExecutor(Runnable::run)
                 .sessionTimeout(Schedule.SESSION)
                 .ownerLabel(name)
@@ -195,7 +195,7 @@ final class Actor {
 
     private void giveBack(Lease lease) {
         tell("gives back " + lease.path());
-        schedule.judge().onClosing(lease);
+        schedule.onClosing(lease);
         schedule.keep(lease.closeAsync());
     }
 
@@ -261,7 +261,7 @@ final class Actor {
 
     private void close(Lease lease) {
         tell("gives back " + lease.path());
-        schedule.judge().onClosing(lease);
+        schedule.onClosing(lease);
         lease.close();
     }
 

@@ -4,20 +4,25 @@
 package dev.zkrecipes.test.explore;
 
 import dev.zkrecipes.test.sim.Choices;
+import dev.zkrecipes.test.sim.SimulatedProcess;
 import dev.zkrecipes.test.sim.SimulatedZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Faults, one after the other, until there were enough of them. */
 final class Chaos {
     private static final int MILLIS = 25;
+    private static final int TRIES = 40;
 
     private final Schedule schedule;
     private final SimulatedZooKeeper ensemble;
     private final List<Fault> kinds;
     private int left;
+    private int hunts;
+    private int traps;
     private long lastTrouble;
 
     Chaos(Schedule schedule, Set<Fault> kinds, int count) {
@@ -29,7 +34,7 @@ final class Chaos {
     }
 
     boolean isOver() {
-        return left == 0 && !ensemble.isTroubled();
+        return left == 0 && hunts == 0 && !ensemble.isTroubled();
     }
 
     /** Also what a fault has left to heal by itself is over then. */
@@ -45,6 +50,10 @@ final class Chaos {
         return Duration.ofMillis((long) MILLIS * choices().skewed(bound));
     }
 
+    private long healed() {
+        return schedule.simulation().now() + Schedule.SESSION.multipliedBy(2).toNanos();
+    }
+
     private void plan() {
         if (left > 0) {
             schedule.simulation().after(duration(96), () -> {
@@ -56,10 +65,9 @@ final class Chaos {
     }
 
     private void strike() {
-        lastTrouble =
-                schedule.simulation().now() + Schedule.SESSION.multipliedBy(2).toNanos();
+        lastTrouble = healed();
         Actor victim = schedule.actors().get(choices().next(schedule.actors().size()));
-        switch (kinds.get(choices().next(kinds.size()))) {
+        switch (kind()) {
             case DISCONNECT -> victim.process().disconnect();
             case STALL -> victim.process().stall(longTime());
             case OUTAGE -> victim.process().cutOff(longTime());
@@ -79,6 +87,10 @@ final class Chaos {
                 }
             }
             case DELETION -> onSomeNode(true);
+            case LOST_PLACE -> {
+                hunts++;
+                hunt(TRIES);
+            }
             case CHANGE -> onSomeNode(false);
             case REAPING -> ensemble.reapContainers();
             case INTERRUPT -> schedule.interrupt();
@@ -86,9 +98,87 @@ final class Chaos {
         }
     }
 
+    /** Where a waiter loses its place just when its turn would come, an engine is in more danger than anywhere else. */
+    private Fault kind() {
+        return kinds.contains(Fault.LOST_PLACE) && choices().chance(200)
+                ? Fault.LOST_PLACE
+                : kinds.get(choices().next(kinds.size()));
+    }
+
     /** Mostly shorter than a session time-out, and up to twice as long. */
     private Duration longTime() {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
+    }
+
+    /** Waits until somebody waits; half of the times, until the one in front of it then gives back by itself. */
+    private void hunt(int tries) {
+        Optional<Place> front = schedule.lockNodes().stream()
+                .filter(place -> !behind(place).isEmpty())
+                .findFirst();
+        if (front.isEmpty() && tries > 0) {
+            schedule.simulation().after(Duration.ofMillis(MILLIS), () -> hunt(tries - 1));
+            return;
+        }
+        hunts--;
+        if (front.isPresent() && choices().chance(500)) {
+            traps++;
+        } else if (front.isPresent()) {
+            takePlaceBehind(front.get());
+            soon(() -> delete(front.get().path()));
+        }
+    }
+
+    /** A lease is being given back: its node is about to go. */
+    void onClosing(List<Place> nodes) {
+        Optional<Place> front =
+                nodes.stream().filter(place -> !behind(place).isEmpty()).findFirst();
+        if (traps > 0 && front.isPresent()) {
+            traps--;
+            takePlaceBehind(front.get());
+        }
+    }
+
+    /** The next one after it in its queue, if that waits. */
+    private List<Place> behind(Place front) {
+        List<Place> queue = schedule.lockNodes().stream()
+                .filter(place -> place.lockPath().equals(front.lockPath()))
+                .toList();
+        int next = queue.indexOf(front) + 1;
+        return next > 0 && next < queue.size() && !schedule.judge().isGranted(queue.get(next))
+                ? List.of(queue.get(next))
+                : List.of();
+    }
+
+    private void takePlaceBehind(Place front) {
+        lastTrouble = healed();
+        behind(front).forEach(place -> takePlace(place, front));
+    }
+
+    private void takePlace(Place place, Place front) {
+        Optional<Long> session = ensemble.committed().owner(place.path());
+        if (choices().chance(300)) {
+            soon(() -> ensemble.touchNode(front.path()));
+        }
+        soon(() -> delete(place.path()));
+        if (choices().chance(500)) {
+            soon(() -> schedule.actors().stream()
+                    .map(Actor::process)
+                    .filter(process ->
+                            session.filter(id -> id == process.sessionId()).isPresent())
+                    .forEach(SimulatedProcess::disconnect));
+        }
+    }
+
+    /** Within the time that a few messages take. */
+    private void soon(Runnable what) {
+        schedule.simulation().after(Duration.ofMillis(choices().next(12)), what);
+    }
+
+    private void delete(String path) {
+        if (ensemble.committed().exists(path)) {
+            schedule.judge().deletedByOperator(path);
+            ensemble.deleteNode(path);
+        }
     }
 
     private void onSomeNode(boolean delete) {
@@ -97,8 +187,7 @@ final class Chaos {
             boolean first = choices().chance(500); // it is likely to hold
             String path = nodes.get(first ? 0 : choices().next(nodes.size())).path();
             if (delete) {
-                schedule.judge().deletedByOperator(path);
-                ensemble.deleteNode(path);
+                delete(path);
             } else {
                 ensemble.touchNode(path);
             }

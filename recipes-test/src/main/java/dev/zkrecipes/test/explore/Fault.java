@@ -21,6 +21,11 @@ public enum Fault {
     DEPOSED_LEADER,
     /** An operator deletes a lock node. */
     DELETION,
+    /**
+     * An operator deletes the node of somebody who waits, at about the time when the one in front of it goes; that may be
+     * written to before, and the connection may break between the two.
+     */
+    LOST_PLACE,
     /** Somebody writes to a lock node, which spends the watches on it. */
     CHANGE,
     /** The server removes lock paths that are empty. */

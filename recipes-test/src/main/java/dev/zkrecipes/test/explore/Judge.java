@@ -29,6 +29,7 @@ final class Judge {
     private final Map<String, List<Token>> tokens = new HashMap<>();
     private final Set<String> deletedByOperator = new HashSet<>();
     private final Set<Long> endedByOperator = new HashSet<>();
+    private final Set<String> goneBeforeTheirTurn = new HashSet<>();
     private @Nullable BrokenPromise found;
 
     /** A lease as its holder has it. */
@@ -40,7 +41,19 @@ final class Judge {
     Judge(SimulatedZooKeeper ensemble, Rule rule) {
         this.ensemble = ensemble;
         this.rule = rule;
-        ensemble.onCommit(deleted -> deleted.forEach(granted::remove));
+        ensemble.onCommit(this::onCommit);
+    }
+
+    /** Those in front of a node only become fewer, so if it ever had its turn, it had it just before it went. */
+    private void onCommit(NodeTree before, List<String> deleted) {
+        for (String node : deleted) {
+            if (granted.remove(node) == null
+                    && Place.isOne(node)
+                    && !rule.mayHold(
+                            inFrontOf(Place.of(node), before), Place.of(node).kind())) {
+                goneBeforeTheirTurn.add(node);
+            }
+        }
     }
 
     void accuse(String promise, String message) {
@@ -82,6 +95,10 @@ final class Judge {
         deletedByOperator.add(node);
     }
 
+    boolean isDeletedByOperator(String node) {
+        return deletedByOperator.contains(node);
+    }
+
     /** Nor of a session that is ended before its time. */
     void endedByOperator(long session) {
         endedByOperator.add(session);
@@ -106,6 +123,10 @@ final class Judge {
                 requireToken(who, place, fencing.getOrDefault(place.lockPath(), -1L));
                 granted.put(node, place);
                 requireExclusion(place.lockPath());
+            } else if (goneBeforeTheirTurn.contains(node)) {
+                accuse(
+                        "nobody is granted out of turn",
+                        who + " is granted " + node + ", which was gone before those in front of it");
             }
         }
     }
@@ -116,25 +137,31 @@ final class Judge {
 
     /** Whether a node that stands in a queue may hold, behind all that stand in front of it. */
     boolean mayHold(Place place) {
-        return rule.mayHold(inFrontOf(place), place.kind());
+        return rule.mayHold(inFrontOf(place, ensemble.committed()), place.kind());
     }
 
-    private List<String> inFrontOf(Place place) {
-        return ensemble.committed().children(place.lockPath()).stream()
+    private static List<String> inFrontOf(Place place, NodeTree tree) {
+        return tree.children(place.lockPath()).stream()
                 .flatMap(name -> Place.of(place.lockPath(), name).stream())
-                .filter(other -> isInFront(other, place))
+                .filter(other -> isInFront(other, place, tree))
                 .sorted()
                 .map(Place::kind)
                 .toList();
     }
 
-    void onClosing(Lease lease) {
+    /** Returns the lease's nodes, if it was one. */
+    List<String> onClosing(Lease lease) {
+        List<String> nodes = open.stream()
+                .filter(holding -> holding.lease() == lease)
+                .flatMap(holding -> holding.nodes().stream())
+                .toList();
         open.removeIf(holding -> holding.lease() == lease);
+        return nodes;
     }
 
     /** Fair, and so exclusive too: whoever came before and is still there lets it. */
     private void requireTurn(String who, Place place) {
-        List<String> front = inFrontOf(place);
+        List<String> front = inFrontOf(place, ensemble.committed());
         if (!rule.mayHold(front, place.kind())) {
             accuse("nobody is granted out of turn", who + " is granted " + place.path() + " behind " + front);
         }
@@ -147,7 +174,7 @@ final class Judge {
                 .toList();
         for (Place holder : holders) {
             List<String> front = holders.stream()
-                    .filter(other -> isInFront(other, holder))
+                    .filter(other -> isInFront(other, holder, ensemble.committed()))
                     .map(Place::kind)
                     .toList();
             if (!rule.mayHold(front, holder.kind())) {
@@ -157,8 +184,7 @@ final class Judge {
     }
 
     /** Of two with one number, which a change of mode makes, neither is in front; of two sessions, both are. */
-    private boolean isInFront(Place other, Place place) {
-        NodeTree tree = ensemble.committed();
+    private static boolean isInFront(Place other, Place place, NodeTree tree) {
         return other.number() < place.number()
                 || (other.number() == place.number()
                         && !tree.owner(other.path()).equals(tree.owner(place.path())));

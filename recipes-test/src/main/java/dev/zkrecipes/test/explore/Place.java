@@ -32,10 +32,17 @@ record Place(String lockPath, String name, String kind, long number) implements 
                 : Optional.empty();
     }
 
-    static Place of(String nodePath) {
+    static boolean isOne(String nodePath) {
+        return find(nodePath).isPresent();
+    }
+
+    private static Optional<Place> find(String nodePath) {
         int slash = nodePath.lastIndexOf('/');
-        return of(nodePath.substring(0, slash), nodePath.substring(slash + 1))
-                .orElseThrow(() -> new IllegalArgumentException("not a lock node: " + nodePath));
+        return of(nodePath.substring(0, slash), nodePath.substring(slash + 1));
+    }
+
+    static Place of(String nodePath) {
+        return find(nodePath).orElseThrow(() -> new IllegalArgumentException("not a lock node: " + nodePath));
     }
 
     String path() {

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test.explore;
 
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.sim.Choices;
 import dev.zkrecipes.test.sim.NodeTree;
 import dev.zkrecipes.test.sim.SimulatedZooKeeper;
@@ -135,6 +136,11 @@ final class Schedule {
 
     boolean isClosed(Actor actor) {
         return closed.contains(actor);
+    }
+
+    /** Somebody gives a lease back. */
+    void onClosing(Lease lease) {
+        chaos.onClosing(judge.onClosing(lease).stream().map(Place::of).toList());
     }
 
     /** Something whose end nobody waits for. */

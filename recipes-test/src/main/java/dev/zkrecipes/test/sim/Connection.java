@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -113,7 +112,7 @@ final class Connection {
         }
     }
 
-    void notify(String path, NodeEvent event) {
+    void notify(String path, WatchEvent event) {
         toClient(() -> client.onWatch(path, event));
     }
 

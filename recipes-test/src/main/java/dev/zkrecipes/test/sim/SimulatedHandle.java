@@ -118,13 +118,32 @@ final class SimulatedHandle implements ZooKeeperOperations {
                 (server, asker) -> {
                     Answer<Content> answer = content(server, path);
                     if (answer.isOk()) {
-                        server.watch(path, asker);
+                        server.watches().add(WatchKind.DATA, path, asker);
                     }
                     return answer;
                 },
                 answer -> {
                     if (answer.isOk()) {
-                        session.addWatch(path, watch);
+                        session.addWatch(WatchKind.DATA, path, watch);
+                    }
+                },
+                reply));
+    }
+
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        session.submit(Request.read(
+                "watch for the deletion of " + path,
+                (server, asker) -> {
+                    if (!server.tree().exists(path)) {
+                        return Answer.failed(Code.NONODE);
+                    }
+                    server.watches().add(WatchKind.CHILDREN, path, asker);
+                    return Answer.ok(path);
+                },
+                answer -> {
+                    if (answer.isOk()) {
+                        session.addWatch(WatchKind.CHILDREN, path, watch);
                     }
                 },
                 reply));

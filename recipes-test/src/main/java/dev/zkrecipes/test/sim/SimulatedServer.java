@@ -3,14 +3,11 @@
 
 package dev.zkrecipes.test.sim;
 
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -22,7 +19,7 @@ final class SimulatedServer {
     private final SimulatedZooKeeper ensemble;
     private final Simulation simulation;
     private final Set<Connection> connections = new LinkedHashSet<>();
-    private final Map<String, Set<Connection>> watches = new LinkedHashMap<>();
+    private final WatchTable<Connection> watches = new WatchTable<>();
     private final Set<Long> touched = new LinkedHashSet<>();
     private final Deque<Runnable> unsent = new ArrayDeque<>();
     private boolean reportPlanned;
@@ -74,16 +71,11 @@ final class SimulatedServer {
 
     void closed(Connection connection) {
         connections.remove(connection);
-        watches.values().forEach(watchers -> watchers.remove(connection));
-        watches.values().removeIf(Set::isEmpty);
+        watches.removeAll(connection);
     }
 
-    void watch(String path, Connection connection) {
-        watches.computeIfAbsent(path, key -> new LinkedHashSet<>()).add(connection);
-    }
-
-    Set<String> watchedNodes() {
-        return watches.keySet();
+    WatchTable<Connection> watches() {
+        return watches;
     }
 
     /** There was traffic of a session: the leader's clock for it is moved on with the next report. */
@@ -154,10 +146,15 @@ final class SimulatedServer {
 
     private void apply(Leader.Proposal entry) {
         for (Draft.Change change : entry.transaction().changes()) {
+            String path = change.path();
             switch (change.kind()) {
-                case DELETED -> fire(change.path(), NodeEvent.DELETED);
-                case CHANGED -> fire(change.path(), NodeEvent.CHANGED);
-                case CREATED -> {} // the engine watches only what exists
+                case DELETED -> {
+                    fire(path, WatchEvent.DELETED);
+                    fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
+                }
+                case CHANGED -> fire(path, WatchEvent.DATA_CHANGED);
+                case CREATED -> // the engine watches only what exists
+                    fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
             }
         }
         Connection origin = entry.origin();
@@ -174,10 +171,19 @@ final class SimulatedServer {
         }
     }
 
-    private void fire(String path, NodeEvent event) {
-        Set<Connection> watchers = watches.remove(path);
-        if (watchers != null) {
-            watchers.forEach(connection -> connection.notify(path, event));
+    private void fire(String path, WatchEvent event) {
+        watches.spend(path, event).forEach(connection -> connection.notify(path, event));
+    }
+
+    /** A client that comes back names a watch, and how much it has seen: what it missed it is told now. */
+    void watchAgain(WatchKind kind, String path, long seen, Connection connection) {
+        TreeNode node = tree().get(path);
+        if (node == null) {
+            connection.notify(path, WatchEvent.DELETED);
+        } else if (kind.changedIn(node) > seen) {
+            connection.notify(path, kind.change());
+        } else {
+            watches.add(kind, path, connection);
         }
     }
 

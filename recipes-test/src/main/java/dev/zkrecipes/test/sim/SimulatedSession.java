@@ -9,11 +9,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -33,7 +31,7 @@ final class SimulatedSession {
     private final long timeout;
     private final Deque<Request<?>> unsent = new ArrayDeque<>();
     private final Deque<Request<?>> unanswered = new ArrayDeque<>();
-    private final Map<String, Set<Consumer<NodeEvent>>> watches = new LinkedHashMap<>();
+    private final WatchTable<Consumer<NodeEvent>> watches = new WatchTable<>();
     private State state = State.CONNECTING;
     private @Nullable Connection connection;
     private long sessionId;
@@ -65,7 +63,7 @@ final class SimulatedSession {
     }
 
     int watchCount() {
-        return watches.values().stream().mapToInt(Set::size).sum();
+        return watches.size();
     }
 
     private void tell(String what) {
@@ -156,24 +154,26 @@ final class SimulatedSession {
     }
 
     private void setWatchesAgain() {
-        List<String> paths = List.copyOf(watches.keySet());
+        List<String> data = inAnyOrder(watches.paths(WatchKind.DATA));
+        List<String> children = inAnyOrder(watches.paths(WatchKind.CHILDREN));
         long seen = lastZxid;
         send(Request.ownRead(
                 "set watches again",
                 (server, asker) -> {
-                    for (String path : paths) {
-                        TreeNode node = server.tree().get(path);
-                        if (node == null) {
-                            asker.notify(path, NodeEvent.DELETED);
-                        } else if (node.mzxid() > seen) {
-                            asker.notify(path, NodeEvent.CHANGED);
-                        } else {
-                            server.watch(path, asker);
-                        }
-                    }
-                    return Answer.ok(paths.size());
+                    data.forEach(path -> server.watchAgain(WatchKind.DATA, path, seen, asker));
+                    children.forEach(path -> server.watchAgain(WatchKind.CHILDREN, path, seen, asker));
+                    return Answer.ok(data.size() + children.size());
                 },
                 answer -> {}));
+    }
+
+    /** The client names the watches of a kind in the order of a hash table, and the server answers one after the other. */
+    private List<String> inAnyOrder(Set<String> paths) {
+        List<String> order = new ArrayList<>(paths);
+        for (int i = 0; i < order.size() - 1; i++) {
+            Collections.swap(order, i, i + simulation.choices().next(order.size() - i));
+        }
+        return order;
     }
 
     /** Pings when it has sent nothing for a third of the time-out, gives up when it has heard nothing for two thirds. */
@@ -287,28 +287,24 @@ final class SimulatedSession {
         request.arrive(scheduler::execute);
     }
 
-    void onWatch(String path, NodeEvent event) {
+    void onWatch(String path, WatchEvent event) {
         heard();
-        Set<Consumer<NodeEvent>> told = watches.remove(path);
-        if (told != null) {
-            simulation.tell(process.name(), () -> "is told that " + path + " is " + event);
-            told.forEach(watch -> scheduler.execute(() -> watch.accept(event)));
+        Set<Consumer<NodeEvent>> told = watches.spend(path, event);
+        if (!told.isEmpty()) {
+            simulation.tell(process.name(), () -> "is told of " + path + ": " + event);
+            told.forEach(watch -> scheduler.execute(() -> watch.accept(event.told())));
         }
     }
 
-    void addWatch(String path, Consumer<NodeEvent> watch) {
+    void addWatch(WatchKind kind, String path, Consumer<NodeEvent> watch) {
         if (!state.isFinal()) {
-            watches.computeIfAbsent(path, key -> new LinkedHashSet<>()).add(watch);
+            watches.add(kind, path, watch);
         }
     }
 
     /** The handle forgets the watch and says so to it, which takes it for a change. */
     void dropWatch(String path, Consumer<NodeEvent> watch) {
-        Set<Consumer<NodeEvent>> left = watches.get(path);
-        if (left != null && left.remove(watch)) {
-            if (left.isEmpty()) {
-                watches.remove(path);
-            }
+        for (int removed = watches.remove(path, watch); removed > 0; removed--) {
             scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
         }
     }

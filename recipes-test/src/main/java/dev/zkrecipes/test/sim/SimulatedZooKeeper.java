@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -158,20 +159,29 @@ public final class SimulatedZooKeeper {
      */
     public Set<String> watchedNodes() {
         return servers.stream()
-                .flatMap(server -> server.watchedNodes().stream())
+                .flatMap(server -> server.watches().paths().stream())
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    Set<String> watchedNodes(WatchKind kind) {
+        return servers.stream()
+                .flatMap(server -> server.watches().paths(kind).stream())
+                .collect(Collectors.toSet());
     }
 
     /**
      * Tells of every committed transaction.
      *
-     * @param listener run when one is committed, before any server has applied it; told the paths that were deleted
+     * @param listener run when one is committed, before any server has applied it; told all nodes as they were before it
+     *     and the paths that it deleted
      */
-    public void onCommit(Consumer<List<String>> listener) {
-        onCommit = proposal -> listener.accept(proposal.transaction().changes().stream()
-                .filter(change -> change.kind() == Draft.Kind.DELETED)
-                .map(Draft.Change::path)
-                .toList());
+    public void onCommit(BiConsumer<NodeTree, List<String>> listener) {
+        onCommit = proposal -> listener.accept(
+                treeAfter(log.size() - 1),
+                proposal.transaction().changes().stream()
+                        .filter(change -> change.kind() == Draft.Kind.DELETED)
+                        .map(Draft.Change::path)
+                        .toList());
     }
 
     // ---- Faults.

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import java.lang.reflect.InvocationTargetException;
@@ -106,8 +107,8 @@ class BrokenSharedLocksIT {
         Rule all = (predecessors, self) ->
                 isWriter(self) ? Decision.grantedIfFirst(predecessors) : readers.decide(predecessors, self);
         return (client, path, options) -> {
-            LockInternals.Modes modes =
-                    LockInternals.modes(client, path, new Ruled("write-", all), new Ruled("read-", all), options);
+            LockGroups.Modes modes =
+                    LockGroups.modes(client, path, new Ruled("write-", all), new Ruled("read-", all), options);
             return new ReadWritePair(modes.shared(), modes.exclusive());
         };
     }

@@ -167,6 +167,16 @@ class BrokenLocksTest {
                 Fault.CHANGE);
     }
 
+    /** Its own node is in each of its lists, and nobody says that it has gone. */
+    @Test
+    void engineThatDoesNotSeeThatItsOwnNodeIsGone_isFound() {
+        assertBroken(
+                MUTEX.through(BlindToItsOwnNodes::new),
+                "nobody is granted out of turn",
+                violation -> violation.message().contains("gone before"),
+                Fault.LOST_PLACE);
+    }
+
     @Test
     void releaseThatDeletesTheNextHoldersNodeToo_isFound() {
         assertBroken(

@@ -73,6 +73,11 @@ class ForwardingOperations implements ZooKeeperOperations {
     }
 
     @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        sound.watchDeletion(path, watch, reply);
+    }
+
+    @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         sound.dropWatch(path, watch);
     }

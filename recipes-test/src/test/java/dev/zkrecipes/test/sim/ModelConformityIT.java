@@ -57,11 +57,15 @@ class ModelConformityIT {
                             counter + " " + String.join(System.lineSeparator(), played))
                     .isEqualTo(onServer.play(step));
         }
+        steps.comeBack().ifPresent(step -> assertThat(onModel.play(step)).isEqualTo(onServer.play(step)));
         int reader = steps.session();
         assertThat(onModel.walk(reader, base)).as("nodes of %s", played).isEqualTo(onServer.walk(reader, base));
-        assertThat(model.watched(base, steps.watched()))
+        assertThat(model.watched(steps.watched()))
                 .as("watched nodes of %s", played)
-                .isEqualTo(real.watched(base, steps.watched()));
+                .isEqualTo(real.watched(steps.watched()));
+        assertThat(model.watchedForDeletion(steps.watched()))
+                .as("nodes of %s whose deletion is watched", played)
+                .isEqualTo(real.watchedForDeletion(steps.watched()));
         real.reuse();
     }
 }

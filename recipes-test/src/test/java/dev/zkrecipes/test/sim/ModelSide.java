@@ -13,15 +13,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.jspecify.annotations.Nullable;
 
 /** The simulated ensemble without faults, which is given time to come to rest after each operation. */
 final class ModelSide implements Side {
-    private static final Duration SESSION = Duration.ofMinutes(2);
+    private static final Duration SESSION = Duration.ofMinutes(5);
+    private static final Duration AWAY = SESSION.dividedBy(2);
     private static final Duration REST = Duration.ofSeconds(10);
 
     private final Simulation simulation;
     private final SimulatedZooKeeper ensemble;
+    private @Nullable SimulatedProcess first;
     private int opened;
+    private long backAt;
 
     ModelSide(Choices choices) {
         simulation = new Simulation(choices);
@@ -57,11 +61,31 @@ final class ModelSide implements Side {
             throw new AssertionError("a task failed", failure);
         });
         CompletableFuture<ZooKeeperOperations.State> connected = new CompletableFuture<>();
-        ZooKeeperOperations session =
-                ensemble.process(scheduler, "client " + opened).open(connected::complete);
+        SimulatedProcess process = ensemble.process(scheduler, "client " + opened);
+        ZooKeeperOperations session = process.open(connected::complete);
+        if (first == null) {
+            first = process;
+        }
         await(connected);
         settle();
         return session;
+    }
+
+    @Override
+    public void leave() {
+        if (first != null) {
+            first.cutOff(AWAY);
+        }
+        backAt = simulation.now() + AWAY.toNanos();
+    }
+
+    @Override
+    public void comeBack() {
+        if (simulation.now() > backAt) {
+            throw new AssertionError("too much was done meanwhile");
+        }
+        simulation.passUntil(backAt);
+        settle();
     }
 
     @Override
@@ -85,7 +109,16 @@ final class ModelSide implements Side {
     }
 
     @Override
-    public Set<String> watched(String base, Set<String> candidates) {
-        return ensemble.watchedNodes().stream().filter(candidates::contains).collect(Collectors.toSet());
+    public Set<String> watched(Set<String> candidates) {
+        return watched(WatchKind.DATA, candidates);
+    }
+
+    @Override
+    public Set<String> watchedForDeletion(Set<String> candidates) {
+        return watched(WatchKind.CHILDREN, candidates);
+    }
+
+    private Set<String> watched(WatchKind kind, Set<String> candidates) {
+        return ensemble.watchedNodes(kind).stream().filter(candidates::contains).collect(Collectors.toSet());
     }
 }

@@ -7,6 +7,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
@@ -21,6 +22,11 @@ import org.apache.zookeeper.data.Id;
 /** Draws steps on a few nodes below one path; knows from the model what is there, so that many of them succeed. */
 final class RandomSteps {
     static final int SESSIONS = 3;
+    /** The one that can lose its connection. */
+    private static final Integer FIRST = 0;
+
+    private static final int WATCHED = 6;
+    private static final int MISSED = 6;
     private static final List<CreateMode> MODES =
             List.of(CreateMode.EPHEMERAL, CreateMode.PERSISTENT, CreateMode.CONTAINER, CreateMode.EPHEMERAL_SEQUENTIAL);
     /** In one transaction, all but the first child behind the end of the counter get numbers that wrap. */
@@ -38,6 +44,8 @@ final class RandomSteps {
     private final List<Watch> watches = new ArrayList<>();
     private final Set<String> watched = new TreeSet<>();
     private int opened;
+    private int leaving; // so many steps ahead
+    private int away; // for so many steps
 
     private record Watch(int session, String path, String name) {}
 
@@ -61,12 +69,31 @@ final class RandomSteps {
         return any(open);
     }
 
+    /** What others do while one is away. */
+    private Step change() {
+        int session = any(open.stream().filter(other -> !other.equals(FIRST)).toList());
+        return switch (random.nextInt(3)) {
+            case 0 -> Steps.delete(session, path());
+            case 1 -> Steps.createEphemeralSequential(session, prefix(), data(), any(ACLS));
+            default -> writes(session);
+        };
+    }
+
     /** Every path that was ever watched. */
     Set<String> watched() {
         return watched;
     }
 
     Step next() {
+        if (away > 0) {
+            return --away == 0 ? Steps.comeBack() : change();
+        }
+        if (leaving == 0 && open.contains(FIRST) && random.nextInt(200) == 0) {
+            leaving = WATCHED;
+        }
+        if (leaving > 0) {
+            return --leaving == 0 ? leave() : watch(FIRST);
+        }
         int session = session();
         int kind = random.nextInt(100);
         if (kind < 14) {
@@ -95,16 +122,36 @@ final class RandomSteps {
         return comeOrGo(session);
     }
 
+    /** It takes its client up to a second to come back, so this is rare. */
+    private Step leave() {
+        away = MISSED;
+        return Steps.leave();
+    }
+
+    /** If it is away. */
+    Optional<Step> comeBack() {
+        boolean wasAway = away > 0;
+        away = 0;
+        return wasAway ? Optional.of(Steps.comeBack()) : Optional.empty();
+    }
+
+    /** In half of the cases for the deletion only; the same watch may serve for both on the same node. */
     private Step watch(int session) {
+        Watch watch = watchOf(session);
+        return random.nextBoolean()
+                ? Steps.readAndWatch(session, watch.path(), watch.name())
+                : Steps.watchDeletion(session, watch.path(), watch.name());
+    }
+
+    private Watch watchOf(int session) {
         List<Watch> own = ownWatches(session);
         if (!own.isEmpty() && random.nextInt(4) == 0) {
-            Watch again = any(own);
-            return Steps.readAndWatch(session, again.path(), again.name());
+            return any(own);
         }
         Watch made = new Watch(session, path(), "watch " + watches.size() + " of session " + session);
         watches.add(made);
         watched.add(made.path());
-        return Steps.readAndWatch(session, made.path(), made.name());
+        return made;
     }
 
     private Step dropWatch(int session) {

@@ -6,6 +6,7 @@ package dev.zkrecipes.test.sim;
 import com.google.common.collect.ImmutableSet;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Soon;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A real server, and the engine's own port on handles. A handle whose session a sequence has not closed is kept for the
@@ -33,16 +35,32 @@ final class ServerSide implements Side, AutoCloseable {
     private final Deque<ZooKeeperOperations> free = new ArrayDeque<>();
     private final List<ZooKeeperOperations> used = new ArrayList<>();
     private final List<Long> closing = new ArrayList<>();
+    private final FaultProxy line;
+    private @Nullable ZooKeeper first; // the only one that can leave
+    private boolean away;
+    private int opened;
     private long eventsSeen;
 
     ServerSide(EmbeddedZooKeeper server) {
         this.server = server;
+        this.line = FaultProxy.to(server);
     }
 
     /** A sequence is over. */
     void reuse() {
-        free.addAll(used);
+        used.forEach(session -> {
+            if (isFirst(session)) {
+                free.addFirst(session);
+            } else {
+                free.addLast(session);
+            }
+        });
         used.clear();
+        opened = 0;
+    }
+
+    private boolean isFirst(ZooKeeperOperations session) {
+        return first != null && first.getSessionId() == session.sessionId();
     }
 
     @Override
@@ -55,18 +73,31 @@ final class ServerSide implements Side, AutoCloseable {
 
     @Override
     public ZooKeeperOperations open() {
-        ZooKeeperOperations session = free.isEmpty() ? connect() : free.remove();
+        ZooKeeperOperations session;
+        if (opened == 0 && first == null) {
+            // A client that knows two addresses does not wait between them.
+            first = connect(line.connectString() + "," + line.connectString());
+            session = on(first);
+        } else if (free.isEmpty() || opened >= RandomSteps.SESSIONS) { // a step that opens one is a transaction
+            session = on(connect(server.connectString()));
+        } else {
+            session = free.remove();
+        }
         used.add(session);
+        opened++;
         return session;
     }
 
-    private ZooKeeperOperations connect() {
+    private ZooKeeperOperations on(ZooKeeper handle) {
+        return port.on(handle, () -> close(handle));
+    }
+
+    private static ZooKeeper connect(String address) {
         CompletableFuture<KeeperState> connected = new CompletableFuture<>();
         try {
-            ZooKeeper handle = new ZooKeeper(
-                    server.connectString(), TIMEOUT_MILLIS, event -> connected.complete(event.getState()));
+            ZooKeeper handle = new ZooKeeper(address, TIMEOUT_MILLIS, event -> connected.complete(event.getState()));
             Soon.get(connected);
-            return port.on(handle, () -> close(handle));
+            return handle;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -75,6 +106,9 @@ final class ServerSide implements Side, AutoCloseable {
     /** The handle stays a while after its session has ended. */
     private void close(ZooKeeper handle) {
         long session = handle.getSessionId();
+        if (handle == first) {
+            first = null;
+        }
         used.removeIf(port -> port.sessionId() == session);
         closing.add(session);
         closer.execute(() -> {
@@ -84,6 +118,30 @@ final class ServerSide implements Side, AutoCloseable {
                 throw new AssertionError(e);
             }
         });
+    }
+
+    /** The client tries to come back in up to a second, and then waits for the answer to its greeting. */
+    @Override
+    public void leave() {
+        away = true;
+        line.pause();
+        line.cut();
+        Soon.await().until(() -> !firstIsConnected());
+    }
+
+    /** What a server owes to one who comes back it sends before it answers anything else. */
+    @Override
+    public void comeBack() {
+        away = false;
+        line.resume();
+        Soon.await().until(this::firstIsConnected);
+        CompletableFuture<Object> answered = new CompletableFuture<>();
+        used.stream().filter(this::isFirst).forEach(session -> session.read("/", answered::complete));
+        Soon.get(answered);
+    }
+
+    private boolean firstIsConnected() {
+        return first != null && first.getState().isConnected();
     }
 
     @Override
@@ -104,6 +162,9 @@ final class ServerSide implements Side, AutoCloseable {
             eventsSeen = events;
             List<CompletableFuture<?>> answers = new ArrayList<>();
             for (ZooKeeperOperations session : used) {
+                if (away && isFirst(session)) {
+                    continue;
+                }
                 CompletableFuture<Object> answered = new CompletableFuture<>();
                 session.read("/", answered::complete);
                 answers.add(answered);
@@ -118,9 +179,16 @@ final class ServerSide implements Side, AutoCloseable {
     }
 
     @Override
-    public Set<String> watched(String base, Set<String> candidates) {
+    public Set<String> watched(Set<String> candidates) {
         return candidates.stream()
                 .filter(path -> !server.watchers(path).isEmpty())
+                .collect(ImmutableSet.toImmutableSet());
+    }
+
+    @Override
+    public Set<String> watchedForDeletion(Set<String> candidates) {
+        return candidates.stream()
+                .filter(path -> !server.childWatchers(path).isEmpty())
                 .collect(ImmutableSet.toImmutableSet());
     }
 
@@ -130,6 +198,7 @@ final class ServerSide implements Side, AutoCloseable {
         free.forEach(ZooKeeperOperations::close);
         settle();
         closer.shutdown();
+        line.close();
         port.close();
     }
 }

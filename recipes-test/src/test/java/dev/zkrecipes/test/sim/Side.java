@@ -15,6 +15,12 @@ interface Side {
     /** Opens a session and waits until it is connected. */
     ZooKeeperOperations open();
 
+    /** Takes the connection of the session away that was opened first. */
+    void leave();
+
+    /** Lets it connect again, and waits until it has been told what it missed. */
+    void comeBack();
+
     /** Waits until something has been answered. */
     <T> T await(CompletableFuture<T> answer);
 
@@ -24,6 +30,9 @@ interface Side {
     /** The newest transaction's number. */
     long lastZxid();
 
-    /** The nodes below a path that a server watches for somebody. */
-    Set<String> watched(String base, Set<String> candidates);
+    /** Those of the nodes whose data a server watches for somebody. */
+    Set<String> watched(Set<String> candidates);
+
+    /** Those of the nodes whose children, or whose deletion alone, a server watches for somebody. */
+    Set<String> watchedForDeletion(Set<String> candidates);
 }

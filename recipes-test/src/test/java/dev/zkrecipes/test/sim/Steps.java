@@ -97,6 +97,28 @@ final class Steps {
                         path, player.watch(session, watch), told -> answer.accept(content(player, told))));
     }
 
+    static Step watchDeletion(int session, String path, String watch) {
+        return new Step(
+                session,
+                "watchDeletion " + path + " with " + watch,
+                (player, ops, answer) -> ops.watchDeletion(
+                        path, player.watch(session, watch), told -> answer.accept(shown(told, watched -> watched))));
+    }
+
+    static Step leave() {
+        return new Step(0, "loses its connection", (player, ops, answer) -> {
+            player.side().leave();
+            answer.accept(() -> "away");
+        });
+    }
+
+    static Step comeBack() {
+        return new Step(0, "connects again", (player, ops, answer) -> {
+            player.side().comeBack();
+            answer.accept(() -> "back");
+        });
+    }
+
     /** Has no answer; but the one to the next request comes afterwards. */
     static Step dropWatch(int session, String path, String watch) {
         return new Step(session, "dropWatch " + path + " with " + watch, (player, ops, answer) -> {

@@ -9,22 +9,20 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.internal.acquire.Steps.Step;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
-import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionObserver;
-import dev.zkrecipes.core.internal.session.SessionSource;
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.session.SessionTask;
+import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -33,7 +31,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquire, from the request to the grant or any other ending.
+ * The loop of all recipes: one acquire, from the request to the grant or any other ending.
  *
  * <pre>
  *           SEEKING   a session; then PEEKING, if only a free lock will do
@@ -42,51 +40,45 @@ import org.jspecify.annotations.Nullable;
  *  +----&gt; ENQUEUEING ---- no path -----&gt; MAKING_PATH, then ENQUEUEING
  *  |           |  \------ answer lost --&gt; SETTLING: ADOPTING what was made, or ENQUEUEING
  *  |           v
- *  |    CHECKING_ACCESS  if the lock has an ACL of its own and this session has not seen its path
+ *  |     CHECKING_ACL  if the lock has an ACL of its own and this session has not seen its path
  *  |           |
- *  |       (decide) ----- granted -----&gt; GRANTED
- *  |        |    ^
- *  |        v    |
- *  |    WAITING  LISTING  a node that it waited for is gone
+ *  |       (decide) ----- granted -----&gt; GRANTED, by way of PROVING, if no write was committed lately
+ *  |        |    ^                          ^
+ *  |        v    |                          |
+ *  |    WAITING  LISTING  in doubt          |
+ *  |        +--- a predecessor is gone -----+
  *  |
  *  +-- own node gone; by way of SEEKING, if the session has ended;
  *      by way of RENEWING, if the path's counter is near its end
  * </pre>
  *
- * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again. Any ending
- * but GRANTED (ENDED) hands the node to the {@link NodeCleaner}.
+ * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step again. Any
+ * ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
+ *
+ * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do not.
  *
  * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
  * grant or the caller by giving up.
  */
-public final class AcquireLoop
-        implements Acquisition, SessionObserver, SessionSource.User, Turn.Owner, CounterRenewal.Owner {
-    private final EngineClient client;
-    private final LockGroup targets;
+public final class AcquireLoop extends SessionTask<AcquireStep>
+        implements Acquisition, Enqueue.Owner, QueueView.Waiter, CounterRenewal.Owner {
+
+    private final Requests requests;
+    private final LockGroup group;
     private final Mode mode;
-    private final Runnable onQueued;
-    private final Steps steps;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
-    private @Nullable Session session;
-    private @Nullable Enqueue entry;
-    private @Nullable Turn turn;
+    private @Nullable Enqueue entry; // its nodes, while it has any that are not held
+    private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
+    private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
+    private int proofs; // how many writes were committed since it was last woken
     private @Nullable CounterRenewal renewal;
 
-    /**
-     * Prepares an attempt.
-     *
-     * @param onQueued run on the engine thread when the attempt begins to wait for others, and now and then after that
-     */
-    public AcquireLoop(LockGroup targets, Mode mode, Runnable onQueued) {
-        this.client = targets.client();
-        this.targets = targets;
+    public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
+        super(requests.scheduler(), requests.sessions(), requests.newPace(), AcquireStep.SEEKING, AcquireStep.PAUSED);
+        this.requests = requests;
+        this.group = group;
         this.mode = mode;
-        this.onQueued = onQueued;
-        this.steps = new Steps(
-                client.scheduler(),
-                new Backoff(client.settings(), client.scheduler().random()),
-                this::onFailure);
     }
 
     // ---- What callers do, on any thread.
@@ -98,13 +90,18 @@ public final class AcquireLoop
 
     @Override
     public String lockPath() {
-        return targets.path();
+        return group.path();
+    }
+
+    @Override
+    public List<String> paths() {
+        return group.paths();
     }
 
     @Override
     public void launch() {
-        client.enter(this);
-        client.scheduler().execute(() -> steps.guard(this::start));
+        requests.enter(this);
+        requests.scheduler().execute(() -> guard(this::start));
     }
 
     @Override
@@ -113,156 +110,303 @@ public final class AcquireLoop
             return false; // it has ended or is about to
         }
         boolean first = outcome.completeExceptionally(new CancellationException());
-        client.scheduler().execute(this::endQuietly);
+        requests.scheduler().execute(() -> end(() -> {}));
         return first;
     }
 
-    // ---- Getting a session.
-
     private void start() {
         if (outcome.isDone()) {
-            endQuietly();
-        } else if (!steps.isOver()) {
+            end(() -> {});
+        } else {
             seek();
         }
     }
 
-    private void seek() {
-        steps.become(Step.SEEKING);
-        client.sessions().request(this);
-    }
+    // ---- A session.
 
     @Override
-    public void with(Session found) {
-        if (steps.isIn(Step.SEEKING)) {
-            steps.guard(() -> begin(found));
-        }
-    }
-
-    private void begin(Session found) {
-        session = found;
-        found.observe(this);
-        targets.paths().forEach(client.cleaner()::flush);
+    protected void onSession(Session found) {
+        group.paths().forEach(requests.cleaner()::flush);
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
-            boolean looksFirst = targets.all().stream().anyMatch(LockSpec::isHopeless);
-            steps.whenConnected(found, looksFirst ? this::peek : this::enqueue);
+            boolean looksFirst = group.all().stream().anyMatch(LockSpec::isHopeless);
+            whenConnected(looksFirst ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
         } else {
-            fail(new LockConnectionException(client.notConnected() + ", so it cannot be seen whether the lock "
-                    + targets.path() + " is free; try again when connected, or use a timed acquire"));
-        }
-    }
-
-    @Override
-    public void unavailable(LockException why) {
-        if (steps.isIn(Step.SEEKING)) {
-            fail(why);
+            fail(new LockConnectionException(requests.notConnected() + ", so it cannot be seen whether the lock "
+                    + group.path() + " is free; try again when connected, or use a timed acquire"));
         }
     }
 
     @Override
     public void notNow(LockException why) {
-        if (steps.isIn(Step.SEEKING) && mode == Mode.TRY) {
+        if (isIn(AcquireStep.SEEKING) && mode == Mode.TRY) {
             fail(why);
         }
     }
 
     @Override
-    public void onConnected() {
-        steps.onConnected();
-    }
-
-    @Override
-    public void onEnded(State how) {
-        steps.guard(() -> onSessionEnded(how));
-    }
-
-    private void onSessionEnded(State how) {
+    protected void onSessionEnded(State how) {
         boolean hadPlace = entry != null && entry.nodes().get(0).existence() == OwnNode.Existence.CREATED;
-        discardNodes();
-        session = null;
+        leaveQueue();
         if (how == State.AUTH_FAILED) {
-            fail(new LockAccessException("ZooKeeper refused the credentials of this client, so the lock "
-                    + targets.path() + " cannot be acquired; check the auth settings"));
+            fail(new LockAccessException("ZooKeeper refused the credentials of this client, so the lock " + group.path()
+                    + " cannot be acquired; check the auth settings"));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("the ZooKeeper session ended (" + how + ") while trying for the lock "
-                    + targets.path() + "; try again"));
-        } else if (hadPlace && targets.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
+                    + group.path() + "; try again"));
+        } else if (hadPlace && group.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
             fail(placeLost("the ZooKeeper session has ended (" + how + ")"));
         } else {
             seek();
         }
     }
 
-    // ---- Queueing.
+    // ---- Enqueue.
 
     private void peek() {
-        steps.become(Step.PEEKING);
-        session().lists().ask(targets.query(), steps.inThisStep(this::onPeeked));
-    }
-
-    private void onPeeked(ChildrenSnapshot look) {
-        if (look.code() != Code.OK && look.code() != Code.NONODE) {
-            retryOrFail("list " + targets.path(), look.answer(), this::peek);
-            return;
-        }
-        try {
-            JointDecision verdict = JointDecision.onNewcomer(targets, look);
-            if (verdict instanceof JointDecision.Never never) {
+        become(AcquireStep.PEEKING);
+        session().lists().ask(group.query(), inThisState(seen -> {
+            if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
+                retryOrFail("list " + group.path(), seen.answer(), this::peek);
+                return;
+            }
+            JointDecision decision = JointDecision.onNewcomer(group, seen);
+            if (decision instanceof JointDecision.Never never) {
                 fail(never.refusal());
-            } else if (verdict instanceof JointDecision.Granted || mode == Mode.QUEUE) {
+            } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
                 enqueue();
             } else {
                 end(() -> outcome.complete(Optional.empty()));
             }
-        } catch (LockException e) {
-            fail(e);
-        }
+        }));
     }
 
     private void enqueue() {
-        Enqueue begun = new Enqueue(targets, session(), steps, this);
+        Enqueue begun = new Enqueue(requests, group, session(), this, this);
         entry = begun;
         begun.create();
     }
 
     @Override
-    public void onEntered(ChildrenSnapshot look) {
-        Turn begun = new Turn(targets, nodes(), session(), steps, this);
-        turn = begun;
-        begun.decide(look);
+    public void onEntered(ChildrenSnapshot taken) {
+        proofs = 1; // the create
+        decide(taken);
     }
 
-    @Override
-    public boolean onBusy() {
-        if (mode == Mode.TRY) {
+    // ---- Decide.
+
+    private void decide(ChildrenSnapshot taken) {
+        switch (taken.code()) {
+            case OK -> {
+                resetPace();
+                list = taken;
+                requests.queues().accept(session(), group, taken);
+                decide();
+            }
+            case NONODE -> onVanished();
+            default -> retryOrFail("list " + group.path(), taken.answer(), this::askForList);
+        }
+    }
+
+    private void decide() {
+        if (nodes().stream().anyMatch(node -> CounterAge.of(node.name()) >= CounterAge.WORN_OUT)) {
+            renewCounter();
+            return;
+        }
+        JointDecision decision = JointDecision.onOwn(group, ownLockNodes(), list());
+        if (decision instanceof JointDecision.Vanished) {
+            onVanished();
+        } else if (decision instanceof JointDecision.Never never) {
+            fail(never.refusal());
+        } else if (decision instanceof JointDecision.Granted) {
+            grantWhenProven();
+        } else if (decision instanceof JointDecision.Wait && mode == Mode.QUEUE) {
+            await();
+        } else {
             end(() -> outcome.complete(Optional.empty()));
-            return false;
         }
-        steps.become(Step.WAITING);
-        client.queueGuard().add(this);
-        onQueued.run();
-        return true;
+    }
+
+    /** Our nodes as the drivers see them. */
+    private List<LockNode> ownLockNodes() {
+        List<LockNode> own = new ArrayList<>();
+        for (int i = 0; i < nodes().size(); i++) {
+            own.add(group.all().get(i).parseOwn(nodes().get(i).name()));
+        }
+        return own;
+    }
+
+    // ---- Wait.
+
+    private void await() {
+        become(AcquireStep.WAITING);
+        proofs = 0;
+        if (places.isEmpty()) {
+            enterViews();
+        }
+        list = null; // what the views know is newer, and a list is large
+        if (isIn(AcquireStep.WAITING)) { // and not in doubt already
+            // Anew, for what was granted before may not be by this list, under another rule.
+            List.copyOf(places).forEach(QueueView.Place::ask);
+            proceed();
+        }
+    }
+
+    private void enterViews() {
+        List<LockNode> own = ownLockNodes();
+        List<QueueView.Place> entered = new ArrayList<>();
+        for (int i = 0; i < own.size(); i++) {
+            LockSpec spec = group.all().get(i);
+            entered.add(
+                    requests.queues().at(session(), spec.path(), list()).enter(spec, nodes().get(i), own.get(i), this));
+        }
+        places = entered;
+        entered.forEach(QueueView.Place::watch); // last: it may tell at once
+    }
+
+    /** Grants when all places are granted, and all nodes are known to stand. */
+    private void proceed() {
+        if (!places.stream().allMatch(QueueView.Place::isGranted)) {
+            return; // onTurn() goes on
+        }
+        if (!places.stream().allMatch(QueueView.Place::isWatched)) {
+            return; // onStanding() goes on
+        }
+        boolean certain = places.stream().allMatch(QueueView.Place::isStanding)
+                && places.stream().noneMatch(QueueView.Place::mayHaveSomebodyNewInFront);
+        if (certain) {
+            grantWhenProven();
+        } else {
+            askForList();
+        }
     }
 
     @Override
-    public void onGranted(List<HeldNode> grants) {
+    public void onTurn() {
+        if (isIn(AcquireStep.WAITING)) {
+            guard(this::proceed);
+        }
+    }
+
+    @Override
+    public void onStanding() {
+        if (isIn(AcquireStep.WAITING)) {
+            guard(this::proceed);
+        }
+    }
+
+    @Override
+    public void onDoubt() {
+        if (isIn(AcquireStep.WAITING)) {
+            guard(() -> whenConnected(this::askForList));
+        }
+    }
+
+    private void askForList() {
+        become(AcquireStep.LISTING);
+        if (!session().isFreshlyProven()) {
+            session().prove(group.paths().get(0), inThisState(this::noteProof)); // on the same way
+        }
+        session().lists().ask(group.query(), inThisState(this::decide));
+    }
+
+    // ---- Grant.
+
+    /** A lease must not start on an old proof of the session: then a write is committed first, once for all who need it. */
+    private void grantWhenProven() {
+        boolean proven = session().isFreshlyProven()
+                || proofs > 1
+                || (proofs == 1 && session().isProven());
+        // More than one more is of no use: on a line that is too slow no lease is valid.
+        if (proven && !session().isOutlived()) {
+            grant();
+            return;
+        }
+        become(AcquireStep.PROVING);
+        session().prove(group.paths().get(0), inThisState(answer -> {
+            if (answer.code() == Code.NONODE) {
+                askForList(); // which tells that our nodes are gone
+            } else if (answer.isOk()) {
+                noteProof(answer);
+                grantWhenProven();
+            } else {
+                retryOrFail("check " + group.path(), answer, this::askForList);
+            }
+        }));
+    }
+
+    private void noteProof(Answer<?> answer) {
+        proofs += answer.isOk() ? 1 : 0;
+    }
+
+    private void grant() {
+        List<HeldNode> held = new ArrayList<>();
+        for (int i = 0; i < nodes().size(); i++) {
+            OwnNode node = nodes().get(i);
+            node.granted(
+                    places.isEmpty()
+                            ? list().names(node.lockPath()).size() == 1
+                            : places.get(i).isAlone());
+            held.add(new HeldNode(group.all().get(i), node, HeldNode.token(node)));
+        }
         entry = null;
-        grants.forEach(session().leases()::add);
-        finish(Step.GRANTED);
-        if (!outcome.complete(Optional.of(grants))) {
-            HeldNode.release(grants);
+        held.forEach(session().leases()::add);
+        for (int i = 0; i < places.size(); i++) {
+            places.get(i).leave(held.get(i)::onNodeGone);
+        }
+        places = List.of();
+        over(AcquireStep.GRANTED);
+        if (!outcome.complete(Optional.of(held))) {
+            HeldNode.release(held);
         }
     }
 
-    // ---- A counter that is near its end.
+    // ---- Retry.
 
     @Override
-    public void onWornOut() {
-        discardNodes();
-        CounterRenewal begun = new CounterRenewal(targets, session(), steps, this);
+    public void retryOrFail(String what, Answer<?> answer, Runnable again) {
+        if (answer.code() == Code.SESSIONEXPIRED) {
+            session().become(State.EXPIRED);
+        } else if (!answer.isUnsettled()) {
+            fail(ZooKeeperErrors.of(group.path(), what, answer));
+        } else if (mode == Mode.TRY) {
+            fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
+                    + ") while trying for the lock " + group.path() + "; try again"));
+        } else {
+            pauseThen(again);
+        }
+    }
+
+    /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
+    @Override
+    public void onVanished() {
+        if (entry != null) {
+            guard(this::enterAgain);
+        }
+    }
+
+    private void enterAgain() {
+        String names = OwnNode.describe(nodes());
+        leaveQueue();
+        if (group.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
+            fail(placeLost(
+                    (group.isSingle() ? "its node " : "one of its nodes ") + names + " was deleted by somebody else"));
+        } else {
+            pauseThen(this::enqueue);
+        }
+    }
+
+    private QueuePlaceLostException placeLost(String why) {
+        return new QueuePlaceLostException("lost the place in the queue of the lock " + group.path() + ": " + why
+                + "; acquire again, or use QueueLossPolicy.REQUEUE");
+    }
+
+    /** Our numbers are too near the counter's end to be granted. */
+    private void renewCounter() {
+        leaveQueue();
+        CounterRenewal begun = new CounterRenewal(group, session(), this, this);
         renewal = begun;
         begun.begin();
     }
@@ -271,123 +415,66 @@ public final class AcquireLoop
     public boolean mayWaitForRenewal() {
         if (mode == Mode.TRY) {
             end(() -> outcome.complete(Optional.empty()));
-            return false;
         }
-        onQueued.run();
-        return true;
+        return mode == Mode.QUEUE;
     }
 
     @Override
     public void onRenewed() {
-        endTurn();
+        endRenewal();
         enqueue();
     }
 
-    // ---- Losing the place.
-
-    /** The nodes that this attempt waits with; none unless it waits. */
-    public List<OwnNode> waitingNodes() {
-        return steps.isIn(Step.WAITING) ? nodes() : List.of();
-    }
-
-    /** The attempt has waited for a while: its owner may have something to see to. */
-    public void remindOwner() {
-        onQueued.run();
-    }
-
-    /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
-    @Override
-    public void onVanished() {
-        String names = OwnNode.describe(nodes());
-        discardNodes();
-        if (targets.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
-            fail(placeLost((targets.isSingle() ? "its node " : "one of its nodes ") + names
-                    + " was deleted by somebody else"));
-        } else {
-            steps.pauseThen(session(), this::enqueue);
-        }
-    }
-
-    private QueuePlaceLostException placeLost(String why) {
-        return new QueuePlaceLostException("lost the place in the queue of the lock " + targets.path() + ": " + why
-                + "; acquire again, or use QueueLossPolicy.REQUEUE");
-    }
-
-    // ---- Trouble and endings.
-
-    private void onFailure(Throwable failure) {
-        fail(new LockException("the lock engine failed on " + targets.path() + "; please report this", failure));
-    }
-
-    @Override
-    public void retryOrFail(String what, Answer<?> answer, Runnable again) {
-        if (answer.code() == Code.SESSIONEXPIRED) {
-            session().become(State.EXPIRED);
-        } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(targets.path(), what, answer.code()));
-        } else if (mode == Mode.TRY) {
-            fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
-                    + ") while trying for the lock " + targets.path() + "; try again"));
-        } else {
-            steps.pauseThen(session(), again);
-        }
-    }
+    // ---- Endings.
 
     @Override
     public void fail(LockException why) {
         end(() -> outcome.completeExceptionally(why));
     }
 
-    /** Somebody else has completed the outcome. */
-    private void endQuietly() {
-        end(() -> {});
-    }
-
     private void end(Runnable last) {
-        if (!steps.isOver()) {
-            discardNodes();
-            finish(Step.ENDED);
+        if (!isOver()) {
+            leaveQueue();
+            over(AcquireStep.ENDED);
             last.run();
         }
     }
 
-    private void finish(Step last) {
-        steps.become(last);
-        client.queueGuard().remove(this);
-        client.sessions().forget(this);
-        endTurn();
-        if (session != null) {
-            session.ignore(this);
-        }
-        client.exit(this);
+    private void over(AcquireStep last) {
+        finish(last);
+        leavePlaces();
+        endRenewal();
+        requests.exit(this);
     }
 
-    private void endTurn() {
-        if (turn != null) {
-            turn.end();
-            turn = null;
+    private void leaveQueue() {
+        leavePlaces();
+        endRenewal();
+        Enqueue left = entry;
+        if (left != null) {
+            entry = null;
+            requests.cleaner().discard(left.nodes());
         }
+    }
+
+    private void leavePlaces() {
+        List<QueueView.Place> left = places;
+        places = List.of();
+        left.forEach(place -> place.leave(() -> {}));
+    }
+
+    private void endRenewal() {
         if (renewal != null) {
             renewal.end();
             renewal = null;
         }
     }
 
-    private void discardNodes() {
-        endTurn();
-        Enqueue left = entry;
-        if (left != null) {
-            entry = null;
-            client.queueGuard().remove(this);
-            client.cleaner().discard(left.nodes());
-        }
-    }
-
-    private Session session() {
-        return Preconditions.checkNotNull(session, "no session in step %s", steps);
-    }
-
     private List<OwnNode> nodes() {
-        return Preconditions.checkNotNull(entry, "no node in step %s", steps).nodes();
+        return Preconditions.checkNotNull(entry, "no node").nodes();
+    }
+
+    private ChildrenSnapshot list() {
+        return Preconditions.checkNotNull(list, "no list");
     }
 }

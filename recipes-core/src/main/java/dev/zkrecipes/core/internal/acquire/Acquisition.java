@@ -21,11 +21,14 @@ public interface Acquisition {
     /** The path of the lock. */
     String lockPath();
 
+    /** The same, if there are several one by one. */
+    List<String> paths();
+
     /** Begins. Any thread. */
     void launch();
 
     /**
-     * Completes once: with a grant for each node, empty if the lock is busy and the mode is TRY, or with a LockException.
+     * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a LockException.
      */
     CompletableFuture<Optional<List<HeldNode>>> outcome();
 

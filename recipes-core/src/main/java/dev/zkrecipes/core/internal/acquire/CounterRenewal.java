@@ -5,22 +5,23 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.acquire.Steps.Step;
 import dev.zkrecipes.core.internal.node.CounterReset;
-import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.ListBatcher;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionTask;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,11 +33,11 @@ import org.slf4j.LoggerFactory;
  * <p>To know when nobody is left it watches one node at a time, whichever: the path cannot be empty before that is gone.
  * Several locks that are acquired as one are seen to one after the other. Confined to the engine thread.
  */
-public final class CounterRenewal {
+final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     private static final Logger log = LoggerFactory.getLogger(CounterRenewal.class);
 
     /** The attempt, as its renewal sees it. */
-    public interface Owner {
+    interface Owner {
         /** Others are below the path; returns whether to wait for them. */
         boolean mayWaitForRenewal();
 
@@ -52,18 +53,17 @@ public final class CounterRenewal {
 
     private final List<String> paths;
     private final Session session;
-    private final Steps steps;
+    private final SessionTask<AcquireStep> task;
     private final Owner owner;
-    private final PredecessorWatch waits;
+    private @Nullable String watched;
     private int current;
     private boolean warned;
 
-    public CounterRenewal(LockGroup targets, Session session, Steps steps, Owner owner) {
+    public CounterRenewal(LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
         this.paths = targets.paths();
         this.session = session;
-        this.steps = steps;
+        this.task = task;
         this.owner = owner;
-        this.waits = new PredecessorWatch(this::onChange, this::onWatchRefused);
     }
 
     public void begin() {
@@ -72,7 +72,7 @@ public final class CounterRenewal {
 
     /** Waits for nothing any more. */
     public void end() {
-        waits.clear(session.watches());
+        watch(null);
     }
 
     private String path() {
@@ -80,33 +80,34 @@ public final class CounterRenewal {
     }
 
     private void look() {
-        steps.become(Step.RENEWING);
-        session.zk().children(path(), steps.inThisStep(answer -> {
-            switch (answer.code()) {
-                case OK -> act(answer.value());
+        task.become(AcquireStep.RENEWING);
+        ListBatcher.Query query = new ListBatcher.Query(List.of(new ListBatcher.Part(path(), false)));
+        session.lists().ask(query, task.inThisState((ChildrenSnapshot list) -> {
+            switch (list.code()) {
+                case OK -> act(list.names(path()), list.stat(path()).orElseThrow());
                 case NONODE -> next();
-                default -> owner.retryOrFail("list " + path(), answer, this::look);
+                default -> owner.retryOrFail("list " + path(), list.answer(), this::look);
             }
         }));
     }
 
-    private void act(Children children) {
-        if (CounterAge.next(children.stat()) < CounterAge.WORN_OUT) {
+    private void act(List<String> names, Stat parent) {
+        if (CounterAge.next(parent) < CounterAge.WORN_OUT) {
             next();
             return;
         }
-        for (String name : children.names()) {
+        for (String name : names) {
             if (!LockNode.isLockForm(name)) {
                 fail("the node " + Printable.of(name) + " lies below it: remove that node");
                 return;
             }
         }
-        if (children.names().isEmpty()) {
+        if (names.isEmpty()) {
             renew();
         } else if (owner.mayWaitForRenewal()) {
-            String first = LockPath.child(path(), Collections.min(children.names()));
-            warn(children.names().size(), first);
-            waits.waitFor(new JointDecision.Wait(Set.of(first), Map.of()), session.watches());
+            String first = LockPath.child(path(), Collections.min(names));
+            warn(names.size(), first);
+            watch(first);
         }
     }
 
@@ -124,7 +125,7 @@ public final class CounterRenewal {
     }
 
     private void renew() {
-        new CounterReset(session).renew(path(), steps.inThisStep(answer -> {
+        new CounterReset(session).renew(path(), task.inThisState(answer -> {
             switch (answer.code()) {
                 // Or somebody came or was faster: what is there now?
                 case OK, NOTEMPTY, BADVERSION, NONODE, NODEEXISTS -> look();
@@ -148,14 +149,32 @@ public final class CounterRenewal {
         }
     }
 
-    private void onChange() {
-        if (steps.isIn(Step.RENEWING)) {
+    private void watch(@Nullable String next) {
+        String before = watched;
+        watched = next;
+        if (next != null) {
+            session.watches().subscribeToDeletion(next, this);
+        }
+        if (before != null) {
+            session.watches().unsubscribeFromDeletion(before, this);
+        }
+    }
+
+    @Override
+    public void onWatched(String path) {}
+
+    @Override
+    public void onGone(String path) {
+        watched = null;
+        if (task.isIn(AcquireStep.RENEWING)) {
             look();
         }
     }
 
-    private void onWatchRefused(String path, Answer<?> answer) {
-        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer.code()));
+    @Override
+    public void onRefused(String path, Answer<?> answer) {
+        watched = null;
+        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer));
     }
 
     private void fail(String why) {

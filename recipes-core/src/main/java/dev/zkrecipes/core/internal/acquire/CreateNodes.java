@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
@@ -13,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.CreateResult;
@@ -31,13 +29,13 @@ import org.apache.zookeeper.data.ACL;
 public final class CreateNodes {
     private static final String PROBE = "-zxid";
 
-    private final EngineClient client;
+    private final Requests requests;
     private final LockGroup targets;
     private final Session session;
     private final List<OwnNode> nodes;
 
-    public CreateNodes(LockGroup targets, Session session) {
-        this.client = targets.client();
+    public CreateNodes(Requests requests, LockGroup targets, Session session) {
+        this.requests = requests;
         this.targets = targets;
         this.session = session;
         this.nodes = targets.all().stream()
@@ -51,12 +49,12 @@ public final class CreateNodes {
     }
 
     /** Sends it; the answer is noted in the nodes before it is passed on. */
-    public void send(Consumer<Code> done) {
-        long sentAt = client.scheduler().nanoTime();
+    public void send(Consumer<Answer<?>> done) {
+        long sentAt = requests.scheduler().nanoTime();
         if (nodes.size() == 1) {
             OwnNode node = nodes.get(0);
             List<ACL> acl = targets.all().get(0).acl();
-            session.zk().createEphemeralSequential(node.prefix(), client.nodeData(), acl, answer -> {
+            session.zk().createEphemeralSequential(node.prefix(), requests.nodeData(), acl, answer -> {
                 if (answer.isOk()) {
                     node.created(
                             LockPath.name(answer.value().path()),
@@ -65,7 +63,7 @@ public final class CreateNodes {
                 } else {
                     node.failed(answer.code());
                 }
-                done.accept(answer.code());
+                done.accept(answer);
             });
         } else {
             sendTogether(done);
@@ -77,11 +75,11 @@ public final class CreateNodes {
      * delete there: see the node that nobody sees. A server that refuses writes before their turn
      * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
      */
-    public void sendTogether(Consumer<Code> done) {
-        long sentAt = client.scheduler().nanoTime();
+    public void sendTogether(Consumer<Answer<?>> done) {
+        long sentAt = requests.scheduler().nanoTime();
         session.zk().multi(operations(), answer -> {
             note(answer, sentAt);
-            done.accept(answer.code());
+            done.accept(answer);
         });
     }
 
@@ -89,9 +87,9 @@ public final class CreateNodes {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             List<ACL> acl = targets.all().get(i).acl();
-            operations.add(Op.create(nodes.get(i).prefix(), client.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+            operations.add(Op.create(nodes.get(i).prefix(), requests.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
-        String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(client.scheduler()) + PROBE);
+        String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(requests.scheduler()) + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
         operations.add(Op.setData(probe, new byte[0], -1));
         operations.add(Op.delete(probe, -1));

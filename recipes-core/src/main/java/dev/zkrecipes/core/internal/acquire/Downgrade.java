@@ -5,14 +5,11 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.acquire.Steps.Step;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionObserver;
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
@@ -34,33 +31,43 @@ import org.apache.zookeeper.OpResult;
  * <p>The name is unique and nobody else makes it. So if the answer is lost, the same is sent again, and that the node
  * exists means that it was made the first time. Confined to the engine thread, but for {@link #outcome()}.
  */
-public final class Downgrade implements Acquisition, SessionObserver {
-    private final EngineClient client;
+public final class Downgrade extends SessionTask<Downgrade.Step> implements Acquisition {
+
+    enum Step {
+        STARTING,
+        SENT,
+        PAUSED,
+        GRANTED,
+        ENDED
+    }
+
+    private final Requests requests;
     private final LockSpec target;
     private final HeldNode exclusive;
     private final Mode mode;
     private final Session session;
     private final OwnNode node;
-    private final Steps steps;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
     private boolean sent;
 
-    public Downgrade(LockSpec target, HeldNode exclusive, Mode mode) {
-        this.client = target.client();
+    public Downgrade(Requests requests, LockSpec target, HeldNode exclusive, Mode mode) {
+        super(requests.scheduler(), requests.sessions(), requests.newPace(), Step.STARTING, Step.PAUSED);
+        this.requests = requests;
         this.target = target;
         this.exclusive = exclusive;
         this.mode = mode;
         this.session = exclusive.session();
         this.node = OwnNode.atPlaceOf(exclusive.node(), target);
-        this.steps = new Steps(
-                client.scheduler(),
-                new Backoff(client.settings(), client.scheduler().random()),
-                this::onFailure);
     }
 
     @Override
     public String lockPath() {
         return target.path();
+    }
+
+    @Override
+    public List<String> paths() {
+        return List.of(target.path());
     }
 
     @Override
@@ -70,8 +77,8 @@ public final class Downgrade implements Acquisition, SessionObserver {
 
     @Override
     public void launch() {
-        client.enter(this);
-        client.scheduler().execute(() -> steps.guard(this::start));
+        requests.enter(this);
+        requests.scheduler().execute(() -> guard(this::start));
     }
 
     @Override
@@ -80,7 +87,7 @@ public final class Downgrade implements Acquisition, SessionObserver {
             return false; // it has ended or is about to
         }
         boolean first = outcome.completeExceptionally(new CancellationException());
-        client.scheduler().execute(() -> end(() -> {}));
+        requests.scheduler().execute(() -> end(() -> {}));
         return first;
     }
 
@@ -88,26 +95,31 @@ public final class Downgrade implements Acquisition, SessionObserver {
         if (outcome.isDone()) {
             end(() -> {});
         } else if (session.isEnded()) {
-            onEnded(session.state());
+            onSessionEnded(session.state());
         } else {
-            session.observe(this);
-            if (mode == Mode.QUEUE || session.isConnected()) {
-                steps.whenConnected(session, this::send);
-            } else {
-                fail(new LockConnectionException(client.notConnected() + ", so the lock " + target.path()
-                        + " cannot be taken in its shared mode; try again when connected"));
-            }
+            workIn(session);
+            onSession(session);
+        }
+    }
+
+    @Override
+    protected void onSession(Session found) {
+        if (mode == Mode.QUEUE || found.isConnected()) {
+            whenConnected(this::send);
+        } else {
+            fail(new LockConnectionException(requests.notConnected() + ", so the lock " + target.path()
+                    + " cannot be taken in its shared mode; try again when connected"));
         }
     }
 
     private void send() {
-        steps.become(Step.ENQUEUEING);
+        become(Step.SENT);
         sent = true;
-        long sentAt = client.scheduler().nanoTime();
+        long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),
-                Op.create(node.prefix(), client.nodeData(), target.acl(), CreateMode.EPHEMERAL));
-        var next = steps.inThisStep(this::onAnswer);
+                Op.create(node.prefix(), requests.nodeData(), target.acl(), CreateMode.EPHEMERAL));
+        var next = inThisState(this::onAnswer);
         session.zk().multi(operations, answer -> {
             note(answer, sentAt);
             next.accept(answer);
@@ -134,41 +146,28 @@ public final class Downgrade implements Acquisition, SessionObserver {
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer.code()));
+            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while taking the lock " + target.path() + " in its shared mode; try again"));
         } else {
-            steps.pauseThen(session, this::send);
+            pauseThen(this::send);
         }
     }
 
     private void grant() {
         HeldNode shared = new HeldNode(target, node, exclusive.token());
         session.leases().add(shared);
-        finish(Step.GRANTED);
+        over(Step.GRANTED);
         if (!outcome.complete(Optional.of(List.of(shared)))) {
             HeldNode.release(List.of(shared));
         }
     }
 
     @Override
-    public void onConnected() {
-        steps.onConnected();
-    }
-
-    @Override
-    public void onEnded(State how) {
+    protected void onSessionEnded(State how) {
         exclusive.lose("the ZooKeeper session has ended (" + how + ")");
         fail(exclusive.lost());
-    }
-
-    private void onFailure(Throwable failure) {
-        fail(
-                failure instanceof LockException known
-                        ? known
-                        : new LockException(
-                                "the lock engine failed on " + target.path() + "; please report this", failure));
     }
 
     @Override
@@ -177,18 +176,17 @@ public final class Downgrade implements Acquisition, SessionObserver {
     }
 
     private void end(Runnable last) {
-        if (!steps.isOver()) {
+        if (!isOver()) {
             if (sent) {
-                client.cleaner().discard(List.of(node));
+                requests.cleaner().discard(List.of(node));
             }
-            finish(Step.ENDED);
+            over(Step.ENDED);
             last.run();
         }
     }
 
-    private void finish(Step last) {
-        steps.become(last);
-        session.ignore(this);
-        client.exit(this);
+    private void over(Step last) {
+        finish(last);
+        requests.exit(this);
     }
 }

@@ -4,15 +4,14 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.acquire.Steps.Step;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.AclCheck;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.node.ParentMaker;
-import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
@@ -43,20 +42,32 @@ public final class Enqueue {
         void fail(LockException why);
     }
 
-    private final EngineClient client;
+    private final Requests requests;
     private final LockGroup targets;
     private final Session session;
-    private final Steps steps;
+    private final SessionTask<AcquireStep> task;
     private final Owner owner;
+    private final List<ParentMaker> parents;
     private CreateNodes creation;
 
-    public Enqueue(LockGroup targets, Session session, Steps steps, Owner owner) {
-        this.client = targets.client();
+    public Enqueue(Requests requests, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
+        this.requests = requests;
         this.targets = targets;
         this.session = session;
-        this.steps = steps;
+        this.task = task;
         this.owner = owner;
-        this.creation = new CreateNodes(targets, session);
+        this.parents = targets.all().stream()
+                .map(target -> new ParentMaker(session, target.acl()))
+                .toList();
+        this.creation = newCreation();
+    }
+
+    private CreateNodes newCreation() {
+        CreateNodes made = new CreateNodes(requests, targets, session);
+        for (int i = 0; i < parents.size(); i++) {
+            made.nodes().get(i).madeBelow(parents.get(i));
+        }
+        return made;
     }
 
     /** The nodes of the last create, in the order of the targets. */
@@ -69,15 +80,15 @@ public final class Enqueue {
      * not known yet whether the client has the rights that the lock's own ACL names, one after the other.
      */
     public void create() {
-        steps.become(Step.ENQUEUEING);
+        task.become(AcquireStep.ENQUEUEING);
         if (targets.all().stream().allMatch(session.checkedPaths()::knows)) {
-            creation.send(steps.inThisStep(this::onCreated));
+            creation.send(task.inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes.
-            session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
+            session.lists().ask(targets.query(), task.inThisState(this::onListed));
         } else {
-            creation.sendTogether(steps.inThisStep(code -> {
-                onCreated(code);
-                if (code == Code.OK) {
+            creation.sendTogether(task.inThisState(answer -> {
+                onCreated(answer);
+                if (answer.isOk()) {
                     checkAccess();
                 }
             }));
@@ -98,14 +109,14 @@ public final class Enqueue {
 
     /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
     private void checkAccess() {
-        steps.become(Step.CHECKING_ACCESS);
+        task.become(AcquireStep.CHECKING_ACL);
         for (int i = 0; i < nodes().size(); i++) {
             LockSpec target = targets.all().get(i);
             if (target.hasOwnAcl()) {
-                new AclCheck(session, target, nodes().get(i)).send(steps.inThisStep(this::onAccessChecked));
+                new AclCheck(session, target, nodes().get(i)).send(task.inThisState(this::onAccessChecked));
             }
         }
-        session.lists().ask(targets.query(), steps.inThisStep(this::onListed));
+        session.lists().ask(targets.query(), task.inThisState(this::onListed));
     }
 
     private void onAccessChecked(AclCheck check) {
@@ -117,11 +128,11 @@ public final class Enqueue {
         }
     }
 
-    private void onCreated(Code code) {
-        switch (code) {
+    private void onCreated(Answer<?> answer) {
+        switch (answer.code()) {
             case OK -> {}
             case NONODE -> makePaths(0);
-            default -> owner.retryOrFail("create a node below " + targets.path(), Answer.failed(code), this::settle);
+            default -> owner.retryOrFail("create a node below " + targets.path(), answer, this::settle);
         }
     }
 
@@ -130,15 +141,14 @@ public final class Enqueue {
             createAnew();
             return;
         }
-        steps.become(Step.MAKING_PATH);
+        task.become(AcquireStep.MAKING_PATH);
         LockSpec target = targets.all().get(from);
         session.checkedPaths().forget(target);
-        ParentMaker maker = new ParentMaker(session, target.acl());
-        maker.make(target.path(), target.initialRule(), steps.inThisStep(answer -> {
+        parents.get(from).make(target.path(), target.initialRule(), task.inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> makePaths(from + 1);
                 case NONODE ->
-                    owner.fail(new LockException(client.rootName() + " does not exist, so the lock " + target.path()
+                    owner.fail(new LockException(requests.rootName() + " does not exist, so the lock " + target.path()
                             + " cannot be made; create the chroot node first"));
                 default -> owner.retryOrFail("create the path " + target.path(), answer, this::createAnew);
             }
@@ -147,7 +157,7 @@ public final class Enqueue {
 
     /** With new node objects: every create has ids of its own. */
     private void createAnew() {
-        creation = new CreateNodes(targets, session);
+        creation = newCreation();
         create();
     }
 
@@ -156,14 +166,14 @@ public final class Enqueue {
      * that are under way. A write of the same session does: it is committed behind the create, or instead of it.
      */
     private void settle() {
-        steps.become(Step.SETTLING);
-        session.check(targets.paths(), steps.inThisStep(answer -> {
+        task.become(AcquireStep.SETTLING);
+        session.check(targets.paths(), task.inThisState(answer -> {
             // That there is no such path is an answer too, and a committed one.
             if (!answer.isOk() && answer.code() != Code.NONODE) {
                 owner.retryOrFail("check " + targets.path(), answer, this::settle);
             }
         }));
-        session.lists().ask(targets.query(), steps.inThisStep(look -> {
+        session.lists().ask(targets.query(), task.inThisState(look -> {
             switch (look.code()) {
                 case OK, NONODE -> adoptOrCreate(look);
                 default -> owner.retryOrFail("list " + targets.path(), look.answer(), this::settle);
@@ -188,25 +198,30 @@ public final class Enqueue {
         } else if (found.size() < nodes().size()) {
             owner.onVanished(); // they were made together, so somebody has deleted one
         } else {
-            adopt(look);
+            adopt();
         }
     }
 
-    /** Nodes that were found are ours only if they belong to this session. */
-    private void adopt(ChildrenSnapshot look) {
-        steps.become(Step.ADOPTING);
+    /**
+     * Nodes that were found are ours only if they belong to this session. They are listed again: meanwhile others may have
+     * been told of a later list than the one that showed them.
+     */
+    private void adopt() {
+        task.become(AcquireStep.ADOPTING);
         List<Answer<Content>> answers = new ArrayList<>();
         for (OwnNode node : nodes()) {
-            session.zk().read(node.path(), steps.inThisStep((Answer<Content> answer) -> {
+            session.zk().read(node.path(), task.inThisState((Answer<Content> answer) -> {
                 answers.add(answer);
                 if (answers.size() == nodes().size()) {
-                    judge(answers, look);
+                    judge(answers);
                 }
             }));
         }
+        // If the nodes are not ours, the step has changed by the time this answer comes.
+        session.lists().ask(targets.query(), task.inThisState(this::onListed));
     }
 
-    private void judge(List<Answer<Content>> answers, ChildrenSnapshot look) {
+    private void judge(List<Answer<Content>> answers) {
         boolean ours = true;
         for (int i = 0; i < answers.size(); i++) {
             Answer<Content> answer = answers.get(i);
@@ -222,9 +237,7 @@ public final class Enqueue {
                 return;
             }
         }
-        if (ours) {
-            onListed(look);
-        } else {
+        if (!ours) {
             owner.onVanished();
         }
     }

@@ -6,9 +6,9 @@ package dev.zkrecipes.core.internal.client;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.acquire.Acquisition;
-import dev.zkrecipes.core.internal.acquire.LostPlaceCheck;
-import dev.zkrecipes.core.internal.lock.ThreadHolds;
+import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
+import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -17,8 +17,10 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.session.SuppliedSessions;
 import dev.zkrecipes.core.internal.session.WrappedSession;
+import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineThread;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -33,11 +35,13 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
@@ -55,20 +59,20 @@ public final class EngineClient implements ZooKeeperClient {
     private final SessionSource sessions;
     private final Optional<ConnectionTrouble> trouble;
     private final NodeCleaner cleaner;
-    private final LostPlaceCheck queueGuard;
-    private final PauseDetector pulse;
-    private final ThreadHolds threadHolds = new ThreadHolds();
-    private final byte[] nodeData;
-    private final String rootName;
-    private final Set<Acquisition> attempts = ConcurrentHashMap.newKeySet();
+    private final Requests requests;
+    private final LockDataTable holds = new LockDataTable();
+    private final DeadOwnerCheck deadOwners;
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
-    private final Set<Session> living = ConcurrentHashMap.newKeySet();
+    private final Map<Session, PauseDetector> living = new ConcurrentHashMap<>();
+    /** Waits that are of no use without a connection. */
+    private final Set<CompletableFuture<Void>> untilDisconnected = ConcurrentHashMap.newKeySet();
+
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
-    private @Nullable Session newest; // the one whose states are the client's
+    private @Nullable Session used; // the one that was asked for last: its states are the client's
     private volatile long sessionTimeoutNanos;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile @Nullable ShutdownHook hook;
@@ -78,10 +82,7 @@ public final class EngineClient implements ZooKeeperClient {
         this.scheduler = kind instanceof HandleKind.Simulated simulated ? simulated.scheduler() : new EngineThread();
         this.callbacks = new Callbacks(settings.callbackExecutor());
         this.reporter = new ConnectionReporter(callbacks.sequential());
-        this.cleaner = new NodeCleaner(this);
-        this.queueGuard = new LostPlaceCheck(this);
-        this.nodeData = OwnerLabel.encode(settings.ownerLabel());
-        this.rootName = kind instanceof HandleKind.Opened opened
+        String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
                 : "the root of the connection (its chroot)";
@@ -89,8 +90,18 @@ public final class EngineClient implements ZooKeeperClient {
                 ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
                 : Optional.empty();
         this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
-        this.pulse = new PauseDetector(scheduler, () -> sessionTimeoutNanos);
         this.sessions = sessionSource(kind);
+        this.cleaner = new NodeCleaner(
+                scheduler, () -> new Backoff(settings, scheduler.random()), sessions, this::requestTimeout);
+        this.requests = new Requests(
+                scheduler,
+                sessions,
+                cleaner,
+                () -> new Backoff(settings, scheduler.random()),
+                OwnerLabel.encode(settings.ownerLabel()),
+                rootName,
+                this::notConnected);
+        this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
     }
 
     /** Makes a client and returns at once. */
@@ -99,7 +110,6 @@ public final class EngineClient implements ZooKeeperClient {
         if (settings.closeOnShutdown()) {
             client.hook = ShutdownHook.register(client);
         }
-        client.scheduler.execute(client.pulse::begin);
         client.scheduler.execute(client.sessions::start);
         client.trouble.ifPresent(found -> found.watch(client.requestTimeout()));
         return client;
@@ -122,7 +132,7 @@ public final class EngineClient implements ZooKeeperClient {
             return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
             return new SuppliedSessions(
-                    supplied.supplier(), found -> session(new WrappedHandles(found, scheduler)), this);
+                    supplied.supplier(), found -> session(new WrappedHandles(found, scheduler)), this::use, this);
         } else {
             ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
             return new OpenedSessions(() -> session(factory), this);
@@ -130,12 +140,32 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private Session session(ZooKeeperOperations.Factory factory) {
-        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pulse, this::onState);
-        living.add(session);
-        newest = session;
-        handle = session.zk().handle();
+        // Each session has its own: a supplier's handles may differ in their time-outs.
+        AtomicLong timeout = new AtomicLong(settings.sessionTimeout().toNanos());
+        PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
+        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pauses, (changed, state) -> {
+            timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
+            if (state == State.CONNECTED) {
+                pauses.begin(); // with the time-out that was granted
+            } else if (state.isFinal()) {
+                pauses.end();
+            }
+            onState(changed, state);
+        });
+        pauses.begin();
+        living.put(session, pauses);
         session.begin();
+        use(session);
         return session;
+    }
+
+    /** From now on the state of this session is the client's. */
+    private void use(Session session) {
+        if (session != used && !session.isEnded()) {
+            used = session;
+            handle = session.zk().handle();
+            tellState(session, session.state());
+        }
     }
 
     // ---- What the parts share.
@@ -160,21 +190,17 @@ public final class EngineClient implements ZooKeeperClient {
         return cleaner;
     }
 
-    public LostPlaceCheck queueGuard() {
-        return queueGuard;
+    /** The requests of this client that are under way. */
+    public Requests requests() {
+        return requests;
     }
 
-    public ThreadHolds threadHolds() {
-        return threadHolds;
+    public LockDataTable holds() {
+        return holds;
     }
 
-    /** What to call the node that all paths of this client lie below, in messages. */
-    public String rootName() {
-        return rootName;
-    }
-
-    public byte[] nodeData() {
-        return nodeData.clone();
+    public DeadOwnerCheck deadOwners() {
+        return deadOwners;
     }
 
     /** How errors begin that tell of a missing connection. Any thread. */
@@ -189,17 +215,22 @@ public final class EngineClient implements ZooKeeperClient {
         return given != null ? given : Duration.ofNanos(sessionTimeoutNanos / 3);
     }
 
-    /** Lets an attempt begin, or ends it if the client is closed. Any thread. */
-    public void enter(Acquisition attempt) {
-        attempts.add(attempt);
-        if (closing.get()) {
-            attempts.remove(attempt);
-            attempt.outcome().completeExceptionally(closedFor(attempt.lockPath()));
+    /**
+     * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection. Keeps
+     * the interrupt flag. Any thread.
+     */
+    public void awaitWhileConnected(CompletableFuture<Void> future) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        untilDisconnected.add(over);
+        try {
+            // Looked at afterwards: whoever takes the connection away first says so and then ends the waits.
+            if (connectionState() == ConnectionState.CONNECTED) {
+                Completion.on(future, (nothing, failure) -> over.complete(null));
+                Blocking.awaitQuietly(over, Deadline.after(requestTimeout(), scheduler));
+            }
+        } finally {
+            untilDisconnected.remove(over);
         }
-    }
-
-    public List<Acquisition> attempts() {
-        return List.copyOf(attempts);
     }
 
     /** Requests for locks of others that are not over. */
@@ -208,16 +239,12 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     public List<Session> livingSessions() {
-        return List.copyOf(living);
-    }
-
-    public void exit(Acquisition attempt) {
-        attempts.remove(attempt);
+        return List.copyOf(living.keySet());
     }
 
     public void requireOpenFor(String lockPath) {
         if (closing.get()) {
-            throw closedFor(lockPath);
+            throw Requests.closedFor(lockPath);
         }
     }
 
@@ -227,25 +254,26 @@ public final class EngineClient implements ZooKeeperClient {
         }
     }
 
-    public static ClientClosedException closedFor(String lockPath) {
-        return new ClientClosedException(
-                "the ZooKeeperClient of the lock " + lockPath + " is closed; make a new client and a lock on it");
+    private void tellState(Session session, State state) {
+        sessionTimeoutNanos = session.timeoutNanos() > 0 ? session.timeoutNanos() : sessionTimeoutNanos;
+        if (!closing.get()) { // the end of closing tells of itself
+            boolean over = state == State.CLOSED && !sessions.renewsSessions();
+            reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
+        }
+        if (state == State.CONNECTED) {
+            trouble.ifPresent(ConnectionTrouble::end);
+            connected.complete(true);
+            return;
+        }
+        untilDisconnected.forEach(wait -> wait.complete(null));
+        if (connected.isDone() && !closing.get()) {
+            connected = new CompletableFuture<>();
+        }
     }
 
     private void onState(Session session, State state) {
-        if (session == newest) {
-            sessionTimeoutNanos = session.timeoutNanos() > 0 ? session.timeoutNanos() : sessionTimeoutNanos;
-            if (!closing.get()) { // the end of closing tells of itself
-                boolean over = state == State.CLOSED && !sessions.renewsSessions();
-                reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
-            }
-            if (state == State.CONNECTED) {
-                pulse.begin(); // with the time-out that was granted
-                trouble.ifPresent(ConnectionTrouble::end);
-                connected.complete(true);
-            } else if (connected.isDone() && !closing.get()) {
-                connected = new CompletableFuture<>();
-            }
+        if (session == used) {
+            tellState(session, state);
         }
         if (state.isFinal()) {
             living.remove(session);
@@ -302,6 +330,7 @@ public final class EngineClient implements ZooKeeperClient {
     @Override
     public void close() {
         if (closing.compareAndSet(false, true)) {
+            requests.close();
             connected.complete(false);
             scheduler.execute(() -> new Shutdown(this, this::onShutDown).begin());
         }
@@ -311,7 +340,7 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private void onShutDown() {
-        pulse.end();
+        living.values().forEach(PauseDetector::end);
         trouble.ifPresent(ConnectionTrouble::end);
         handle = Optional.empty();
         ShutdownHook registered = hook;

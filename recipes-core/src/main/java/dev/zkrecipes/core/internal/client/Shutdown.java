@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.client;
 
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.session.Session;
@@ -35,10 +36,9 @@ public final class Shutdown {
     }
 
     public void begin() {
-        client.attempts()
-                .forEach(attempt -> Guarded.run(() -> attempt.fail(EngineClient.closedFor(attempt.lockPath()))));
-        client.pursuits()
-                .forEach(pursuit -> Guarded.run(() -> pursuit.fail(EngineClient.closedFor(pursuit.lockPath()))));
+        List.copyOf(client.requests().open())
+                .forEach(attempt -> Guarded.run(() -> attempt.fail(Requests.closedFor(attempt.lockPath()))));
+        client.pursuits().forEach(pursuit -> Guarded.run(() -> pursuit.fail(Requests.closedFor(pursuit.lockPath()))));
         List<HeldNode> grants = client.livingSessions().stream()
                 .flatMap(session -> session.leases().all().stream())
                 .toList();

@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
@@ -21,47 +21,70 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** The blocking and the asynchronous API over attempts, and the record of who holds what. Thread-safe. */
+/**
+ * The blocking and the asynchronous API over attempts. What the calling thread holds is found by path and rule in the
+ * client's {@link LockDataTable}, whichever object it was acquired through. Thread-safe.
+ *
+ * <p>A thread of the application may die in here of anything: at the end of its stack or of the heap. Whatever is thrown,
+ * its request leaves the queue, or what was granted is given back.
+ */
 public final class EngineLock implements InterProcessLock {
-    private static final Logger log = LoggerFactory.getLogger(EngineLock.class);
+
+    /** Whom the holds of blocking acquires belong to. */
+    private enum Owner {
+        THREAD,
+        /** The instance, once at a time. */
+        INSTANCE,
+        /** The instance, any number of times. */
+        NOBODY
+    }
 
     private final LockGroup targets;
     private final EngineClient client;
-    private final HoldTable holds;
-    private final @Nullable LockModes modes;
-    private final Set<Hold> ownerless = ConcurrentHashMap.newKeySet();
+    private final Owner owner;
+    private final LockData ofInstance; // what the instance holds, unless threads do
+    private final LockData asynchronous;
+    private final @Nullable LockSpec otherMode;
+    private final boolean isExclusive; // of two modes
 
-    private EngineLock(LockGroup targets, HoldTable holds, @Nullable LockModes modes) {
+    private EngineLock(LockGroup targets, Owner owner) {
+        this(targets, owner, null, false);
+    }
+
+    private EngineLock(LockGroup targets, Owner owner, @Nullable LockSpec otherMode, boolean isExclusive) {
         this.targets = targets;
         this.client = targets.client();
-        this.holds = holds;
-        this.modes = modes;
+        this.owner = owner;
+        this.ofInstance = new LockData(null);
+        this.otherMode = otherMode;
+        this.isExclusive = isExclusive;
+        this.asynchronous = owner == Owner.THREAD ? client.holds().ofNobody() : new LockData(null);
     }
 
     /** A lock that is held by threads, re-entrantly. */
     public static EngineLock threadOwned(LockSpec target) {
-        return threadOwned(LockGroup.of(target), null);
+        return new EngineLock(LockGroup.of(target), Owner.THREAD);
     }
 
-    /** One of the two modes of a lock, held by threads, re-entrantly. */
-    public static EngineLock mode(LockSpec target, LockModes modes) {
-        return threadOwned(LockGroup.of(target), modes);
+    /** The mode of a lock that excludes everybody; its thread may take the shared one too. */
+    public static EngineLock exclusiveMode(LockSpec target, LockSpec shared) {
+        return new EngineLock(LockGroup.of(target), Owner.THREAD, shared, true);
+    }
+
+    /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
+    public static EngineLock sharedMode(LockSpec target, LockSpec exclusive) {
+        return new EngineLock(LockGroup.of(target), Owner.THREAD, exclusive, false);
     }
 
     /**
@@ -73,26 +96,26 @@ public final class EngineLock implements InterProcessLock {
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.targets.all().stream())
                 .toList();
-        return threadOwned(LockGroup.together(all, options), null);
-    }
-
-    private static EngineLock threadOwned(LockGroup targets, @Nullable LockModes modes) {
-        return new EngineLock(targets, new HoldTable.PerThread(targets.client().threadHolds(), targets), modes);
+        return new EngineLock(LockGroup.together(all, options), Owner.THREAD);
     }
 
     /** A lock that is held by the instance, once at a time. */
     public static EngineLock instanceOwned(LockSpec target) {
-        return new EngineLock(LockGroup.of(target), new HoldTable.PerInstance(true), null);
+        return new EngineLock(LockGroup.of(target), Owner.INSTANCE);
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
     public static EngineLock unowned(LockSpec target) {
-        return new EngineLock(LockGroup.of(target), new HoldTable.PerInstance(false), null);
+        return new EngineLock(LockGroup.of(target), Owner.NOBODY);
     }
 
     @Override
     public String path() {
         return targets.path();
+    }
+
+    public LockGroup targets() {
+        return targets;
     }
 
     public EngineClient client() {
@@ -105,18 +128,9 @@ public final class EngineLock implements InterProcessLock {
 
     // ---- Acquiring.
 
-    /**
-     * Refuses what the calling thread holds a part of, or holds another way; what it holds as it is, it may acquire again.
-     *
-     * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
-     * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
-     */
-    public void requireNotHeldInPart() {
-        var unused = holds.toReenter();
-    }
-
     @Override
     public Lease acquire() throws InterruptedException {
+        StackReserve.require();
         Blocking.requireMayBlock(client);
         Blocking.throwIfInterrupted();
         Lease again = reenter();
@@ -128,6 +142,9 @@ public final class EngineLock implements InterProcessLock {
             return hold(Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow());
         } catch (InterruptedException e) {
             return leaveOrHold(attempt, e);
+        } catch (Throwable t) {
+            abandon(attempt, t);
+            throw t;
         }
     }
 
@@ -138,26 +155,33 @@ public final class EngineLock implements InterProcessLock {
 
     /** The same with another limit than the request time-out, if that is shorter. */
     public Optional<Lease> tryAtOnce(Duration limit) {
+        StackReserve.require();
         Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
         Blocking.requireMayBlock(client);
         Lease again = reenter();
         if (again != null) {
             return Optional.of(again);
         }
-        Acquisition attempt = begin(Mode.TRY);
         Deadline deadline = Deadline.after(atMost, client.scheduler());
-        Optional<Optional<List<HeldNode>>> outcome =
-                Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
-        if (outcome.isEmpty() && attempt.giveUp()) {
-            throw new LockConnectionException("no answer from ZooKeeper within " + atMost
-                    + ", so it is not known whether the lock " + path() + " is free; try again");
+        Acquisition attempt = begin(Mode.TRY);
+        try {
+            Optional<Optional<List<HeldNode>>> outcome =
+                    Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
+            if (outcome.isEmpty() && attempt.giveUp()) {
+                throw new LockConnectionException("no answer from ZooKeeper within " + atMost
+                        + ", so it is not known whether the lock " + path() + " is free; try again");
+            }
+            return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
+                    .map(this::hold);
+        } catch (Throwable t) {
+            abandon(attempt, t);
+            throw t;
         }
-        return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
-                .map(this::hold);
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        StackReserve.require();
         Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(client);
@@ -177,75 +201,171 @@ public final class EngineLock implements InterProcessLock {
             return Blocking.await(attempt.outcome(), client.scheduler()).map(this::hold);
         } catch (InterruptedException e) {
             return Optional.of(leaveOrHold(attempt, e));
+        } catch (Throwable t) {
+            abandon(attempt, t);
+            throw t;
         }
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        CompletableFuture<Lease> future = new CompletableFuture<>();
-        Acquisition attempt = launch(new AcquireLoop(targets, Mode.QUEUE, this::warnOfDeadOwners));
-        Completion.on(attempt.outcome(), (outcome, failure) -> {
-            List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
-            client.callbacks().run(() -> deliver(future, grants, failure));
-        });
-        // However the future ends, if not with the grant, the attempt leaves the queue.
-        Completion.on(future, (lease, failure) -> attempt.giveUp());
-        return future;
     }
 
     /** As {@link #acquire()}, but waits on when interrupted and keeps the flag. */
     public Lease acquireUninterruptibly() {
+        StackReserve.require();
         Blocking.requireMayBlock(client);
         Lease again = reenter();
         if (again != null) {
             return again;
         }
         Acquisition attempt = begin(Mode.QUEUE);
-        return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
-                .orElseThrow());
+        try {
+            return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
+                    .orElseThrow());
+        } catch (Throwable t) {
+            abandon(attempt, t);
+            throw t;
+        }
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        StackReserve.require();
+        CompletableFuture<Lease> future = new CompletableFuture<>();
+        Acquisition attempt = new AcquireLoop(client.requests(), targets, Mode.QUEUE);
+        Completion.on(attempt.outcome(), (outcome, failure) -> {
+            List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
+            orGiveBack(future, grants, () -> client.callbacks().run(() -> deliver(future, grants, failure)));
+        });
+        // However the future ends, if not with the grant, the attempt leaves the queue.
+        Completion.on(future, (lease, failure) -> attempt.giveUp());
+        launch(attempt);
+        return future;
     }
 
     private Acquisition begin(Mode mode) {
-        HeldNode exclusive =
-                modes == null ? null : modes.toDowngrade(targets.all().get(0), holds.mine());
-        return launch(
-                exclusive == null
-                        ? new AcquireLoop(targets, mode, this::warnOfDeadOwners)
-                        : new Downgrade(targets.all().get(0), exclusive, mode));
+        HeldNode exclusive = toDowngrade();
+        Acquisition attempt = exclusive == null
+                ? new AcquireLoop(client.requests(), targets, mode)
+                : new Downgrade(client.requests(), targets.all().get(0), exclusive, mode);
+        launch(attempt);
+        return attempt;
     }
 
-    private static Acquisition launch(Acquisition attempt) {
-        attempt.launch();
-        return attempt;
+    private void launch(Acquisition attempt) {
+        try {
+            attempt.launch();
+            client.deadOwners().begin();
+        } catch (Throwable t) {
+            abandon(attempt, t);
+            throw t;
+        }
+    }
+
+    // ---- What the caller holds already.
+
+    @Nullable
+    private LockData mine() {
+        return owner == Owner.THREAD ? client.holds().mine() : ofInstance;
+    }
+
+    /**
+     * Refuses what the calling thread holds a part of, or holds another way; what it holds as it is, it may acquire again.
+     *
+     * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
+     * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
+     */
+    public void requireNotHeldInPart() {
+        var unused = toReenter();
     }
 
     private @Nullable Lease reenter() {
         client.requireOpenFor(path());
-        List<HeldNode> grants = holds.toReenter();
+        List<HeldNode> grants = toReenter();
         return grants == null ? null : hold(grants);
     }
 
+    private @Nullable List<HeldNode> toReenter() {
+        LockData mine = mine();
+        if (owner == Owner.THREAD) {
+            return mine == null ? null : mine.grantsToReenter(targets, otherMode);
+        }
+        if (owner == Owner.INSTANCE) {
+            ofInstance.requireNoneLost();
+        }
+        return null;
+    }
+
+    /** The exclusive grant that a request of its thread for the shared mode can go on from; null if there is none. */
+    private @Nullable HeldNode toDowngrade() {
+        LockData mine = mine();
+        HeldNode other = mine == null || otherMode == null ? null : mine.grantOn(otherMode);
+        if (other == null) {
+            return null;
+        }
+        other.requireNotLost();
+        if (isExclusive) {
+            throw new LockUpgradeException("this thread holds the lock " + path()
+                    + " in its shared mode and asks for the exclusive one: it would wait for itself; give the shared"
+                    + " hold back first, or acquire the exclusive mode before it");
+        }
+        return other;
+    }
+
+    // ---- What becomes of a grant.
+
     /** Records a hold of the caller on the grants. */
     private Lease hold(List<HeldNode> grants) {
-        LockData data = holds.mineToOpen();
-        Hold lease = new Hold(this, grants, data);
-        data.opened(lease);
-        return lease;
+        LockData data = owner == Owner.THREAD ? client.holds().mineToOpen() : ofInstance;
+        return opened(new Hold(this, grants, data));
+    }
+
+    private static Hold opened(Hold lease) {
+        try {
+            lease.open();
+            return lease;
+        } catch (Throwable t) {
+            lease.beginClosing();
+            throw t;
+        }
     }
 
     /** After an interruption: nothing is acquired, unless the grant came first; then the flag tells of it. */
     private Lease leaveOrHold(Acquisition attempt, InterruptedException interruption) throws InterruptedException {
-        if (attempt.giveUp()) {
-            throw interruption;
+        try {
+            List<HeldNode> granted = attempt.giveUp() ? null : granted(attempt);
+            if (granted == null) {
+                throw interruption;
+            }
+            Thread.currentThread().interrupt();
+            return hold(granted);
+        } catch (RuntimeException | Error e) {
+            abandon(attempt, e);
+            throw e;
         }
-        List<HeldNode> granted = attempt.outcome()
+    }
+
+    /** What an attempt that is over was granted; null if nothing. */
+    private static @Nullable List<HeldNode> granted(Acquisition attempt) {
+        return attempt.outcome()
                 .handle((outcome, failure) -> failure == null ? outcome.orElse(null) : null)
                 .join();
-        if (granted == null) {
-            throw interruption;
+    }
+
+    /** The caller fails with {@code why}; nothing may be left to it that nobody would ever give back. */
+    private void abandon(Acquisition attempt, Throwable why) {
+        try {
+            List<HeldNode> granted = attempt.giveUp() ? null : granted(attempt);
+            if (granted != null) {
+                LockData mine = mine();
+                Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
+                if (hold == null) {
+                    HeldNode.release(granted);
+                } else {
+                    hold.beginClosing();
+                }
+                forgetIfEmpty(mine);
+            }
+        } catch (Throwable again) {
+            why.addSuppressed(again);
         }
-        Thread.currentThread().interrupt();
-        return hold(granted);
     }
 
     private void deliver(
@@ -254,10 +374,22 @@ public final class EngineLock implements InterProcessLock {
             future.completeExceptionally(Objects.requireNonNull(failure));
             return;
         }
-        Hold lease = new Hold(this, grants, null);
-        ownerless.add(lease);
-        if (!future.complete(lease)) {
-            lease.beginClosing();
+        orGiveBack(future, grants, () -> {
+            Hold lease = opened(new Hold(this, grants, asynchronous));
+            if (!future.complete(lease)) {
+                lease.beginClosing();
+            }
+        });
+    }
+
+    /** Hands grants on; if that fails, gives them back. */
+    private static void orGiveBack(
+            CompletableFuture<Lease> future, @Nullable List<HeldNode> grants, Runnable delivery) {
+        try {
+            delivery.run();
+        } catch (Throwable t) {
+            HeldNode.release(grants == null ? List.of() : grants);
+            future.completeExceptionally(t);
         }
     }
 
@@ -265,10 +397,11 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public void release() {
-        LockData mine = holds.mine();
+        StackReserve.require();
+        LockData mine = mine();
         Hold lease;
         do {
-            lease = mine == null ? null : mine.toRelease(this);
+            lease = mine == null ? null : mine.youngest(targets);
             if (lease == null) {
                 throw new IllegalMonitorStateException("thread "
                         + Printable.of(Thread.currentThread().getName()) + " does not hold the lock " + path());
@@ -284,30 +417,29 @@ public final class EngineLock implements InterProcessLock {
     /** Takes a hold that was closed from the record; releases the grants of which it was the last one. */
     public CompletableFuture<Void> giveBack(Hold lease) {
         LockData data = lease.data();
-        ownerless.remove(lease);
-        List<HeldNode> left = lease.grants();
-        if (data != null) {
-            data.closed(lease);
-            if (data.isEmpty()) {
-                holds.forget(data);
-            }
-            left = left.stream().filter(grant -> !data.needs(grant)).toList();
+        data.closed(lease);
+        forgetIfEmpty(data);
+        return HeldNode.release(
+                lease.grants().stream().filter(grant -> !data.needs(grant)).toList());
+    }
+
+    private void forgetIfEmpty(@Nullable LockData data) {
+        if (data != null && data.isEmpty()) {
+            client.holds().forget(data);
         }
-        return HeldNode.release(left);
     }
 
     /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
     public void onHoldEnded(Hold lease) {
-        LockData data = lease.data();
-        if (data != null && data.isForgettable()) {
-            holds.forget(data);
+        if (lease.data().isForgettable()) {
+            client.holds().forget(lease.data());
         }
     }
 
     /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
     public void awaitRelease(CompletableFuture<Void> givenBack) {
-        if (Blocking.mayBlock(client) && client.connectionState() == ConnectionState.CONNECTED) {
-            Blocking.awaitQuietly(givenBack, Deadline.after(client.requestTimeout(), client.scheduler()));
+        if (Blocking.mayBlock(client)) {
+            client.awaitWhileConnected(givenBack);
         }
     }
 
@@ -315,22 +447,21 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public boolean isHeldByCurrentThread() {
-        LockData mine = holds.mine();
+        LockData mine = mine();
         return mine != null && mine.holds(targets);
     }
 
     @Override
     public int holdCount() {
-        LockData mine = holds.mine();
-        return mine == null ? 0 : mine.count(this);
+        LockData mine = mine();
+        return mine == null ? 0 : mine.count(targets);
     }
 
     @Override
     public boolean isAcquiredInThisProcess() {
-        return Stream.of(holds.all(), client.threadHolds().all())
-                        .flatMap(Collection::stream)
-                        .anyMatch(data -> data.holds(targets))
-                || ownerless.stream().anyMatch(Hold::isStanding);
+        return owner == Owner.THREAD
+                ? client.holds().isHeld(targets)
+                : ofInstance.holds(targets) || asynchronous.holds(targets);
     }
 
     @Override
@@ -349,16 +480,5 @@ public final class EngineLock implements InterProcessLock {
     @Override
     public Lock asLock() {
         return new JucLock(this, this::acquireUninterruptibly);
-    }
-
-    private void warnOfDeadOwners() {
-        holds.all().stream().filter(LockData::isForgettable).toList().forEach(holds::forget);
-        holds.all().stream()
-                .filter(data -> data.isNewlyOrphaned(this))
-                .forEach(data -> log.warn(
-                        "Thread {} ended while it held the lock {}. It stays locked until a lease of it is closed, which any"
-                                + " thread may do now, or the client is. Close leases with try-with-resources.",
-                        Printable.of(data.ownerName()),
-                        path()));
     }
 }

@@ -9,11 +9,13 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.util.HashSet;
 import java.util.List;
@@ -36,29 +38,33 @@ public final class Hold implements Lease {
     private final EngineClient client;
     private final EngineLock lock;
     private final List<HeldNode> grants;
-    private final @Nullable LockData data;
+    private final LockData data;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final AtomicReference<@Nullable CompletableFuture<LeaseState>> endedForAll = new AtomicReference<>();
+    private final AtomicReference<@Nullable CompletableFuture<Void>> givenBackForAll = new AtomicReference<>();
     private final RevocationListeners revocationListeners;
     private volatile boolean listens;
 
-    /**
-     * Makes a hold.
-     *
-     * @param data the owner's record; null if the hold belongs to nobody
-     */
-    public Hold(EngineLock lock, List<HeldNode> grants, @Nullable LockData data) {
+    /** Makes a hold that is in no record yet, see {@link #open}. */
+    public Hold(EngineLock lock, List<HeldNode> grants, LockData data) {
         this.client = lock.client();
         this.lock = lock;
         this.grants = grants;
         this.data = data;
         this.revocationListeners = new RevocationListeners(this, client.callbacks());
+    }
+
+    /** Enters the hold in its owner's record; from now on it hears of the end of what it stands on. */
+    public void open() {
+        data.opened(this);
         grants.forEach(grant -> grant.attach(this));
     }
 
-    public EngineLock lock() {
-        return lock;
+    /** What is held, as it was asked for. */
+    public LockGroup targets() {
+        return lock.targets();
     }
 
     public List<HeldNode> grants() {
@@ -69,14 +75,13 @@ public final class Hold implements Lease {
     @Nullable
     public HeldNode grantOn(LockSpec target) {
         for (HeldNode grant : grants) {
-            if (grant.target() == target) {
+            if (grant.target().equals(target)) {
                 return grant;
             }
         }
         return null;
     }
 
-    @Nullable
     public LockData data() {
         return data;
     }
@@ -182,7 +187,7 @@ public final class Hold implements Lease {
 
     @Override
     public CompletableFuture<LeaseState> ended() {
-        return ended.thenApplyAsync(state -> state, client.callbacks()::run);
+        return shared(endedForAll, ended);
     }
 
     @Override
@@ -197,7 +202,18 @@ public final class Hold implements Lease {
     @Override
     public CompletableFuture<Void> closeAsync() {
         beginClosing();
-        return givenBack.thenApplyAsync(nothing -> null, client.callbacks()::run);
+        return shared(givenBackForAll, givenBack);
+    }
+
+    private <T> CompletableFuture<T> shared(
+            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source) {
+        CompletableFuture<T> made = place.get();
+        if (made != null) {
+            return made;
+        }
+        CompletableFuture<T> mine = SharedFuture.of(source, client.callbacks()::run);
+        CompletableFuture<T> first = place.compareAndExchange(null, mine);
+        return first != null ? first : mine;
     }
 
     /**
@@ -209,7 +225,7 @@ public final class Hold implements Lease {
         if (closedAs.get() != null) {
             return false;
         }
-        if (data != null && !data.mayClose()) {
+        if (!data.mayClose()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
                     + Printable.of(data.ownerName()) + ", which is alive: only that thread may close it");
         }

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.concurrent.CompletableFuture;
@@ -69,15 +70,15 @@ public abstract class OneShotRequest<T> implements SessionSource.User {
                 answer.isUnsettled()
                         ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                                 + ") while asking for " + subject + ": nothing is known of it; ask again")
-                        : ZooKeeperErrors.of(target.path(), what, answer.code()));
+                        : ZooKeeperErrors.of(target.path(), what, answer));
     }
 
     /** Runs what may throw, and fails with that. */
     public void guard(Runnable step) {
         try {
             step.run();
-        } catch (LockException e) {
-            fail(e);
+        } catch (Throwable t) {
+            fail(EngineFailure.of("asking for " + subject, t));
         }
     }
 

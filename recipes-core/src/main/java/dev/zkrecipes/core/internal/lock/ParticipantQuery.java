@@ -4,10 +4,10 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
@@ -36,34 +38,37 @@ public final class ParticipantQuery extends OneShotRequest<List<Participant>> {
         session.lists()
                 .ask(
                         LockGroup.of(target()).query(),
-                        look -> guard(() -> {
-                            switch (look.code()) {
-                                case OK -> readAll(session, look);
+                        list -> guard(() -> {
+                            switch (list.code()) {
+                                case OK -> readAll(session, list);
                                 case NONODE -> answer(List.of());
-                                default -> fail("list " + target().path(), look.answer());
+                                default -> fail("list " + target().path(), list.answer());
                             }
                         }));
     }
 
-    private void readAll(Session session, ChildrenSnapshot look) {
-        LockQueue queue = look.queue(target());
-        if (queue.nodes().isEmpty()) {
+    private void readAll(Session session, ChildrenSnapshot list) {
+        LockQueue queue = LockQueue.in(list, target());
+        List<LockNode> nodes = List.copyOf(queue.nodes());
+        Set<LockNode> holding =
+                nodes.stream().filter(queue::holds).collect(Collectors.toSet()); // later it is another queue
+        if (nodes.isEmpty()) {
             answer(List.of());
         }
-        for (LockNode node : queue.nodes()) {
+        for (LockNode node : nodes) {
             session.zk().read(LockPath.child(target().path(), node.name()), answer -> {
                 contents.put(node.name(), answer);
-                if (contents.size() == queue.nodes().size()) {
-                    guard(() -> complete(queue));
+                if (contents.size() == nodes.size()) {
+                    guard(() -> complete(nodes, holding));
                 }
             });
         }
     }
 
-    private void complete(LockQueue queue) {
+    private void complete(List<LockNode> nodes, Set<LockNode> holding) {
         Instant now = target().client().scheduler().wallClock();
         List<Participant> participants = new ArrayList<>();
-        for (LockNode node : queue.nodes()) {
+        for (LockNode node : nodes) {
             Answer<Content> answer = contents.getOrDefault(node.name(), Answer.failed(Code.NONODE));
             if (answer.isOk()) {
                 Stat stat = answer.value().stat();
@@ -77,7 +82,7 @@ public final class ParticipantQuery extends OneShotRequest<List<Participant>> {
                         stat.getEphemeralOwner(),
                         age.isNegative() ? Duration.ZERO : age,
                         participants.size(),
-                        queue.holds(node)));
+                        holding.contains(node)));
             } else if (answer.code() == Code.NOAUTH) {
                 participants.add(new Participant(
                         target().path(),
@@ -88,7 +93,7 @@ public final class ParticipantQuery extends OneShotRequest<List<Participant>> {
                         0,
                         Duration.ZERO,
                         participants.size(),
-                        queue.holds(node)));
+                        holding.contains(node)));
             } else if (answer.code() != Code.NONODE) {
                 fail("read " + node.name(), answer);
                 return;

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import com.google.common.base.Throwables;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.client.EngineClient;
@@ -11,6 +10,8 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.spi.LockSnapshot;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -38,15 +39,21 @@ public final class PathQueries {
     }
 
     /**
-     * Replaces the rule by what {@code change} makes of it; without a path, makes the path with it. Throws what
-     * {@code change} throws.
+     * Replaces the rule by what {@code change} makes of it; without a path, makes the path with it. {@code change} is user
+     * code and runs here, on the calling thread; its time does not count against the limit. What it throws is thrown here.
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
-        await(() -> new RuleChange(target, change).launch(), deadline(), "a change of the rule of the lock")
-                .ifPresent(thrown -> {
-                    Throwables.throwIfUnchecked(thrown);
-                    throw new IllegalStateException("a change of a rule threw a checked exception", thrown);
-                });
+        String what = "a change of the rule of the lock";
+        Deadline deadline = deadline();
+        boolean written = false;
+        while (!written) {
+            Optional<Content> read = await(() -> new RuleRead(target).launch(), deadline, what);
+            long begun = client.scheduler().nanoTime();
+            byte[] rule = change.apply(read.map(Content::data));
+            deadline = deadline.later(client.scheduler().nanoTime() - begun);
+            boolean isSame = read.isPresent() && Arrays.equals(rule, read.get().data());
+            written = isSame || await(() -> new RuleWrite(target, rule, read).launch(), deadline, what);
+        }
     }
 
     private Deadline deadline() {

@@ -3,10 +3,10 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.LockSnapshot;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
@@ -20,19 +20,19 @@ public final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
 
     @Override
     public void ask(Session session) {
-        session.lists().ask(LockGroup.of(target()).query(), look -> guard(() -> onLook(look)));
+        session.lists().ask(LockGroup.of(target()).query(), list -> guard(() -> onList(list)));
     }
 
-    private void onLook(ChildrenSnapshot look) {
-        switch (look.code()) {
+    private void onList(ChildrenSnapshot list) {
+        switch (list.code()) {
             case OK, NONODE -> {
-                LockQueue queue = look.queue(target());
+                LockQueue queue = LockQueue.in(list, target());
                 List<LockSnapshot.Place> places = queue.nodes().stream()
                         .map(node -> new LockSnapshot.Place(node, queue.holds(node)))
                         .toList();
-                answer(new LockSnapshot(look.rule(target().path()).map(Content::data), places));
+                answer(new LockSnapshot(list.rule(target().path()).map(Content::data), places));
             }
-            default -> fail("list " + target().path(), look.answer());
+            default -> fail("list " + target().path(), list.answer());
         }
     }
 }

@@ -127,6 +127,11 @@ public final class HeldNode {
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
+    /** The node is gone, whoever has deleted it. */
+    public void onNodeGone() {
+        lose("its node was deleted by somebody else"); // unless it has ended
+    }
+
     /** Asks, with one committed check, whether the nodes are there, and notes it if one is not. On the engine thread. */
     public static void check(List<HeldNode> grants, Consumer<Code> done) {
         List<String> paths = grants.stream().map(HeldNode::nodePath).toList();

@@ -4,142 +4,157 @@
 package dev.zkrecipes.core.internal.node;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.Leftover.Verdict;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
+ * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here; what there is
+ * to ask for, {@link Leftover} knows.
  *
  * <p>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for us
- * may live on at the server, and its nodes would block everybody. A node whose create was never answered is looked for
- * behind a committed write of its own session, after which it cannot appear any more; if that session has ended, it is
- * looked for at once and once more when the server must have ended it too.
+ * may live on at the server, and its nodes would block everybody. Without a connection it waits for one. Without an
+ * answer it is sent again, at the pace of retries.
  *
- * <p>A deletion that ZooKeeper refuses is told of at once, to those who wait for it and in the log, and tried again from
- * time to time, as long as there is a session.
+ * <p>A deletion that ZooKeeper refuses is told of at once, to those who wait for it and in the log. It goes on until the
+ * node is gone, by a change of the rights, by somebody else's hand or with its session. Rights are those of the path, so
+ * those that were refused on a path take turns, ever more seldom; when one of them is gone, the next follows at once.
  *
- * <p>At most {@value #WINDOW} deletions are under way at a time; the others wait in a queue. Confined to the engine
- * thread.
+ * <p>At most {@value #WINDOW} requests are under way at a time; the other deletions wait in a queue. Confined to the
+ * engine thread.
  */
 public final class NodeCleaner {
     private static final Logger log = LoggerFactory.getLogger(NodeCleaner.class);
     private static final int WINDOW = 100;
+    /** Between two tries of what was refused on a path, in request time-outs. */
+    private static final int LONGEST_REST = 16;
 
-    private final EngineClient client;
-    private final Map<String, Set<Deletion>> pending = new HashMap<>();
-    private final Deque<Deletion> ready = new ArrayDeque<>();
-    private int underWay;
-    private boolean pumping;
+    private final EngineScheduler scheduler;
+    private final Supplier<Backoff> pace;
+    private final SessionSource sessions;
+    private final Supplier<Duration> requestTimeout;
+    private final Map<String, PathQueue> paths = new HashMap<>();
+    // Where a deletion stands: in one of these three; or it has a timer, or is refused and not the next to be tried, or
+    // its
+    // create is not answered yet.
+    private final Set<Deletion> ready = new LinkedHashSet<>();
+    private final Set<Deletion> withoutConnection = new LinkedHashSet<>();
+    private final Set<Deletion> underWay = new HashSet<>();
+    private final Successor successor = new Successor();
 
-    public NodeCleaner(EngineClient client) {
-        this.client = client;
+    /** The deletions on one lock path. */
+    private static final class PathQueue {
+        private final Set<Deletion> all = new LinkedHashSet<>();
+        private final Deque<Deletion> refused = new ArrayDeque<>(); // the first is tried, or about to be
+        private int rest = 1;
     }
 
     /**
+     * Makes a cleaner with nothing to do.
+     *
+     * @param pace makes the pauses of one deletion that gets no answer
+     * @param requestTimeout how long one that was refused rests at first
+     */
+    public NodeCleaner(
+            EngineScheduler scheduler,
+            Supplier<Backoff> pace,
+            SessionSource sessions,
+            Supplier<Duration> requestTimeout) {
+        this.scheduler = scheduler;
+        this.pace = pace;
+        this.sessions = sessions;
+        this.requestTimeout = requestTimeout;
+    }
+
+    // ---- What others ask for.
+
+    /**
      * Sees to it that the nodes, of one session, are gone. Several are deleted by one {@code multi}, if they are there;
-     * otherwise each by itself. Who leaves an old counter, and saw nobody else, starts it anew by the way.
+     * otherwise each by itself. Who leaves an old counter, and saw nobody else, starts it anew by the way. A node whose
+     * create is not answered yet is deleted as soon as it is.
      *
      * @return a future for each, which completes when it is gone
      */
     @CanIgnoreReturnValue
     public List<CompletableFuture<Void>> discard(List<OwnNode> nodes) {
-        List<Deletion> deletions = nodes.stream().map(Deletion::new).toList();
-        for (Deletion deletion : deletions) {
-            pending.computeIfAbsent(deletion.node.lockPath(), path -> new LinkedHashSet<>())
-                    .add(deletion);
-        }
+        List<Deletion> deletions = nodes.stream().map(this::added).toList();
         boolean now = nodes.stream().allMatch(NodeCleaner::canBeDeletedNow);
         if (now && nodes.stream().anyMatch(OwnNode::leavesOldCounter)) {
             startAnew(deletions);
         } else if (now && nodes.size() > 1) {
             deleteTogether(deletions);
         } else {
-            deletions.forEach(deletion -> deletion.node.whenAnswered(deletion::begin));
+            deletions.forEach(Deletion::begin);
         }
+        pump();
         return deletions.stream().map(deletion -> deletion.done).toList();
-    }
-
-    private static boolean canBeDeletedNow(OwnNode node) {
-        return node.existence() == OwnNode.Existence.CREATED && node.session().isConnected();
-    }
-
-    private void startAnew(List<Deletion> deletions) {
-        deletions.forEach(deletion -> deletion.to(Phase.TOGETHER));
-        List<OwnNode> nodes = deletions.stream().map(deletion -> deletion.node).toList();
-        new CounterReset(nodes.get(0).session())
-                .leave(
-                        nodes.stream().filter(OwnNode::leavesOldCounter).toList(),
-                        nodes.stream().filter(node -> !node.leavesOldCounter()).toList(),
-                        answer -> {
-                            if (answer.isOk() || nodes.size() == 1) {
-                                afterMulti(deletions, answer);
-                            } else if (deletions.get(0).phase == Phase.TOGETHER) {
-                                deleteTogether(deletions); // somebody came, or has no right to make the path again
-                            }
-                        });
-    }
-
-    private void deleteTogether(List<Deletion> deletions) {
-        List<Op> operations = new ArrayList<>();
-        for (Deletion deletion : deletions) {
-            deletion.to(Phase.TOGETHER);
-            operations.add(Op.delete(deletion.node.path(), -1));
-        }
-        deletions.get(0).node.session().zk().multi(operations, answer -> afterMulti(deletions, answer));
-    }
-
-    private static void afterMulti(List<Deletion> deletions, Answer<?> answer) {
-        for (Deletion deletion : deletions) {
-            // Otherwise the client was closed meanwhile.
-            if (deletion.phase == Phase.TOGETHER) {
-                if (answer.isOk()) {
-                    deletion.finish();
-                } else {
-                    deletion.begin();
-                }
-            }
-        }
     }
 
     /** Sends at once what waits for a better time on this path: nobody shall queue behind his own ghost. */
     public void flush(String lockPath) {
-        List.copyOf(pending.getOrDefault(lockPath, Set.of())).forEach(Deletion::hurry);
+        List.copyOf(onPath(lockPath)).forEach(Deletion::hurry);
     }
 
     /** A session was connected or has ended: everything that waited for that goes on. */
     public void wake() {
-        all().filter(deletion -> deletion.phase == Phase.PARKED).toList().forEach(Deletion::begin);
+        ready.addAll(withoutConnection);
+        withoutConnection.clear();
+        pump();
     }
 
-    /** Whether a node of another session than these is still to be deleted. */
-    public boolean hasNodesBeside(Collection<Session> sessions) {
-        return all().anyMatch(deletion -> !sessions.contains(deletion.node.session()));
+    /**
+     * Names of nodes on their way out whose deletion was sent in this session and is not answered: it comes before
+     * whatever is sent next. Without those that were refused before.
+     */
+    public Set<String> leaving(String lockPath, Session session) {
+        return onPath(lockPath).stream()
+                .filter(deletion -> deletion.sentIn == session && deletion.refusal == null && deletion.isOfNode())
+                .map(deletion -> deletion.node().name())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Why a node of ours cannot be deleted, if ZooKeeper said so and it is still there as far as is known. */
+    public Optional<LockException> refusal(String nodePath) {
+        PathQueue queue = paths.get(LockPath.parent(nodePath));
+        return queue == null
+                ? Optional.empty()
+                : queue.refused.stream()
+                        .filter(deletion ->
+                                deletion.isOfNode() && deletion.node().path().equals(nodePath))
+                        .flatMap(deletion -> Optional.ofNullable(deletion.refusal).stream())
+                        .findFirst();
+    }
+
+    /** Whether something is still to be deleted that does not go when these sessions are closed. */
+    public boolean hasNodesBeside(Collection<Session> closing) {
+        return all().anyMatch(deletion ->
+                !closing.contains(deletion.node().session()) || deletion.leftover.outlivesItsSession());
     }
 
     /** Completes when nothing is left to delete of what is known now; never exceptionally. */
@@ -150,223 +165,248 @@ public final class NodeCleaner {
 
     /** The client is closed: nobody is left to delete anything, the end of the sessions does. */
     public void abandonAll() {
-        ready.clear();
-        all().toList().forEach(deletion -> deletion.finish());
+        all().toList().forEach(Deletion::finish);
+        ready.clear(); // what was refused and thought that its turn had come
     }
 
     public boolean isEmpty() {
-        return pending.isEmpty();
+        return paths.isEmpty();
     }
 
     private Stream<Deletion> all() {
-        return pending.values().stream().flatMap(Set::stream);
+        return paths.values().stream().flatMap(queue -> queue.all.stream());
+    }
+
+    private Set<Deletion> onPath(String lockPath) {
+        PathQueue queue = paths.get(lockPath);
+        return queue == null ? Set.of() : queue.all;
+    }
+
+    private Deletion added(OwnNode node) {
+        Deletion deletion = new Deletion(node);
+        paths.computeIfAbsent(node.lockPath(), path -> new PathQueue()).all.add(deletion);
+        return deletion;
     }
 
     private void pump() {
-        if (pumping) {
-            return; // a deletion that ended at once: the loop below goes on with the next
-        }
-        pumping = true;
-        try {
-            while (underWay < WINDOW && !ready.isEmpty()) {
-                ready.remove().send();
-            }
-        } finally {
-            pumping = false;
+        while (underWay.size() < WINDOW && !ready.isEmpty()) {
+            ready.iterator().next().send();
         }
     }
 
-    private enum Phase {
-        /** Its create is not answered yet. */
-        BORN,
-        /** Under way with others in one request. */
-        TOGETHER,
-        /** In the queue. */
-        READY,
-        /** Waiting for a session to be opened. */
-        SEEKING,
-        /** Waiting for a connection. */
-        PARKED,
-        /** Waiting for an answer. */
-        UNDER_WAY,
-        /** Waiting for a better time. */
-        DELAYED,
-        /** Finished. */
-        DONE
+    // ---- Several at once.
+
+    private static boolean canBeDeletedNow(OwnNode node) {
+        return node.existence() == OwnNode.Existence.CREATED && node.session().isConnected();
     }
 
-    /** One node on its way out. */
-    private final class Deletion implements SessionSource.User {
-        private final OwnNode node;
-        private final CompletableFuture<Void> done = new CompletableFuture<>();
-        private final Backoff backoff =
-                new Backoff(client.settings(), client.scheduler().random());
-        private Phase phase = Phase.BORN;
-        private @Nullable Timer delay;
-        private boolean refused;
-        private Answer<?> settled = Answer.failed(Code.CONNECTIONLOSS);
+    private void startAnew(List<Deletion> deletions) {
+        underWay.addAll(deletions);
+        List<OwnNode> nodes = deletions.stream().map(Deletion::node).toList();
+        new CounterReset(nodes.get(0).session())
+                .leave(
+                        nodes.stream().filter(OwnNode::leavesOldCounter).toList(),
+                        nodes.stream().filter(node -> !node.leavesOldCounter()).toList(),
+                        answer -> {
+                            if (answer.isOk() || nodes.size() == 1) {
+                                afterMulti(deletions, answer);
+                            } else if (!deletions.get(0).finished) {
+                                deleteTogether(deletions); // somebody came, or has no right to make the path again
+                            }
+                        });
+    }
 
-        Deletion(OwnNode node) {
-            this.node = node;
-        }
+    private void deleteTogether(List<Deletion> deletions) {
+        Session session = deletions.get(0).node().session();
+        deletions.forEach(deletion -> deletion.isSent(session));
+        List<Op> operations = deletions.stream()
+                .map(deletion -> Op.delete(deletion.node().path(), -1))
+                .toList();
+        session.zk().multi(operations, answer -> afterMulti(deletions, answer));
+    }
 
-        private void to(Phase next) {
-            underWay += (next == Phase.UNDER_WAY ? 1 : 0) - (phase == Phase.UNDER_WAY ? 1 : 0);
-            phase = next;
-            if (delay != null) {
-                delay.cancel();
-                delay = null;
+    private void afterMulti(List<Deletion> deletions, Answer<?> answer) {
+        deletions.forEach(deletion -> deletion.onAnswer(answer.isOk() ? deletion::finish : deletion::begin));
+        pump();
+    }
+
+    /** A session to delete in what sessions left that have ended. */
+    private final class Successor implements SessionSource.User {
+        private @Nullable Session session;
+        private boolean seeking;
+
+        @Nullable
+        Session seek() {
+            if ((session == null || !session.isConnected()) && !seeking) {
+                seeking = true;
+                sessions.request(this); // which may answer at once
             }
-        }
-
-        void begin() {
-            if (phase != Phase.DONE) {
-                to(Phase.READY);
-                ready.add(this);
-                pump();
-            }
-        }
-
-        void hurry() {
-            if (phase == Phase.DELAYED || (phase == Phase.READY && ready.remove(this))) {
-                send();
-            }
-        }
-
-        private void send() {
-            try {
-                if (node.existence() == OwnNode.Existence.ABSENT) {
-                    finish();
-                } else if (!node.session().isEnded()) {
-                    with(node.session());
-                } else {
-                    to(Phase.SEEKING);
-                    client.sessions().request(this);
-                }
-            } catch (RuntimeException e) {
-                log.error("Cannot delete the lock node {} now; trying again.", node.describe(), e);
-                again(backoff.next());
-            }
+            return session;
         }
 
         @Override
-        public void with(Session session) {
-            if (phase == Phase.DONE) {
-                return;
-            }
-            if (!session.isConnected()) {
-                to(Phase.PARKED);
-                return;
-            }
-            to(Phase.UNDER_WAY);
-            if (node.existence() == OwnNode.Existence.CREATED && refused) {
-                // Not a plain delete: a server with enableEagerACLCheck refuses one at the cost of the connection.
-                session.zk().multi(List.of(Op.delete(node.path(), -1)), whileUnderWay(this::onDeleted));
-            } else if (node.existence() == OwnNode.Existence.CREATED) {
-                session.zk().delete(node.path(), whileUnderWay(this::onDeleted));
-            } else {
-                session.check(List.of(node.lockPath()), answer -> settled = answer);
-                session.zk().children(node.lockPath(), whileUnderWay(this::onListed));
+        public void with(Session found) {
+            seeking = false;
+            session = found;
+            if (found.isConnected()) {
+                wake();
             }
         }
 
         @Override
         public String lockPath() {
-            return node.lockPath();
+            return paths.keySet().stream().findFirst().orElse("/");
         }
 
         @Override
         public void unavailable(LockException why) {
-            // No session is left to delete with; the server deletes the node when it ends the node's session.
-            finish();
+            seeking = false;
+            // No session is left to delete with; the server deletes a node when it ends the node's session.
+            all().filter(deletion -> deletion.node().session().isEnded() && deletion.sentIn == null)
+                    .toList()
+                    .forEach(Deletion::finish);
+            pump();
+        }
+    }
+
+    /** One node on its way out. */
+    private final class Deletion {
+        private final Leftover leftover;
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private final Backoff pauses = pace.get();
+        private @Nullable Timer timer;
+        private @Nullable Session sentIn;
+        private @Nullable LockException refusal;
+        private boolean finished;
+
+        Deletion(OwnNode node) {
+            leftover = new Leftover(node, scheduler);
         }
 
-        private <T> Consumer<Answer<T>> whileUnderWay(Consumer<Answer<T>> body) {
-            return answer -> {
-                if (phase == Phase.UNDER_WAY) {
-                    body.accept(answer);
-                }
-            };
+        OwnNode node() {
+            return leftover.node();
         }
 
-        private void onListed(Answer<Children> answer) {
-            for (Answer<?> part : List.of(settled, answer)) {
-                // That there is no such path is an answer too, and a committed one.
-                if (!part.isOk() && part.code() != Code.NONODE) {
-                    retryOrSaySo(part);
-                    return;
-                }
+        boolean isOfNode() {
+            return node().existence() == OwnNode.Existence.CREATED;
+        }
+
+        /** Queues for being sent; what nobody could ask for before is sent past the queue. */
+        void begin() {
+            if (node().existence() == OwnNode.Existence.IN_FLIGHT) {
+                node().whenAnswered(this::send);
+            } else {
+                ready.add(this);
             }
-            Optional<String> found = answer.isOk()
-                    ? answer.value().names().stream().filter(node::isOurs).findFirst()
-                    : Optional.empty();
-            long wait = mayStillAppearFor();
-            if (found.isPresent()) {
-                node.created(found.get(), 0);
+        }
+
+        void hurry() {
+            if (timer != null || ready.contains(this) || withoutConnection.contains(this)) {
                 send();
-            } else if (wait > 0) {
-                again(Duration.ofNanos(wait));
-            } else {
+            }
+        }
+
+        private void send() {
+            stopWaiting();
+            if (finished || leftover.isNothing()) {
                 finish();
-            }
-        }
-
-        /** Nanoseconds until the server must have ended the node's session too; 0 if that session still lives here. */
-        private long mayStillAppearFor() {
-            Session session = node.session();
-            if (!session.isEnded()) {
-                return 0;
-            }
-            long serverEnd = session.endedAt() + session.timeoutNanos() * 3 / 2;
-            return serverEnd - client.scheduler().nanoTime();
-        }
-
-        private void onDeleted(Answer<?> answer) {
-            if (answer.isOk() || answer.code() == Code.NONODE) {
-                finish();
-            } else {
-                retryOrSaySo(answer);
-            }
-        }
-
-        /** Those who wait are told of a refusal; the deletion goes on, slowly, for the rights may be mended. */
-        private void retryOrSaySo(Answer<?> answer) {
-            if (answer.isUnsettled()) {
-                again(backoff.next());
                 return;
             }
-            if (!refused) {
-                refused = true;
-                LockAccessException refusal = new LockAccessException("ZooKeeper refuses to delete the lock node "
-                        + node.describe() + " (" + answer.code()
-                        + "); it blocks others until its session ends: give the"
-                        + " client DELETE rights on " + node.lockPath() + ", or delete the node by hand");
-                log.warn("{}.", refusal.getMessage());
-                done.completeExceptionally(refusal);
+            Session session = node().session().isEnded() ? successor.seek() : node().session();
+            if (session == null || !session.isConnected()) {
+                withoutConnection.add(this);
+                return;
             }
-            again(client.requestTimeout());
+            isSent(session);
+            try {
+                leftover.remove(session, !queue().refused.isEmpty(), verdict -> {
+                    onAnswer(() -> onVerdict(verdict));
+                    pump();
+                });
+            } catch (Throwable t) {
+                onAnswer(() -> onRefused(leftover.notAsked(t)));
+            }
+        }
+
+        private void stopWaiting() {
+            ready.remove(this);
+            withoutConnection.remove(this);
+            if (timer != null) {
+                timer.cancel();
+                timer = null;
+            }
+        }
+
+        void isSent(Session session) {
+            sentIn = session;
+            underWay.add(this);
+        }
+
+        void onAnswer(Runnable next) {
+            sentIn = null;
+            underWay.remove(this);
+            if (!finished) {
+                next.run();
+            }
+        }
+
+        private void onVerdict(Verdict verdict) {
+            if (verdict instanceof Verdict.Gone) {
+                finish();
+            } else if (verdict instanceof Verdict.Again) {
+                again(pauses.next());
+            } else if (verdict instanceof Verdict.Later later) {
+                again(later.after());
+            } else if (verdict instanceof Verdict.Refused refused) {
+                onRefused(refused.why());
+            }
         }
 
         private void again(Duration after) {
-            to(Phase.DELAYED);
-            delay = client.scheduler().schedule(after, () -> {
-                delay = null;
+            timer = scheduler.schedule(after, () -> {
+                timer = null;
                 begin();
+                pump();
             });
-            pump();
+        }
+
+        /** Those who wait are told; the deletion goes on, for the rights may be mended. */
+        private void onRefused(LockException why) {
+            PathQueue queue = queue();
+            boolean tried = queue.refused.isEmpty() || queue.refused.remove(this);
+            queue.refused.add(this);
+            if (refusal == null) {
+                refusal = why;
+                log.warn("{}.", why.getMessage());
+                done.completeExceptionally(why);
+            }
+            if (tried) {
+                queue.refused.element().again(requestTimeout.get().multipliedBy(queue.rest));
+                queue.rest = Math.min(2 * queue.rest, LONGEST_REST);
+            }
+        }
+
+        private PathQueue queue() {
+            return Objects.requireNonNull(paths.get(node().lockPath()), "finished");
         }
 
         private void finish() {
-            if (phase == Phase.DONE) {
-                return;
+            stopWaiting();
+            if (!finished) {
+                finished = true;
+                PathQueue queue = queue();
+                queue.all.remove(this);
+                boolean tried = queue.refused.peek() == this;
+                queue.refused.remove(this);
+                if (tried && !queue.refused.isEmpty()) {
+                    queue.rest = 1;
+                    queue.refused.element().begin();
+                }
+                if (queue.all.isEmpty()) {
+                    paths.remove(node().lockPath());
+                }
+                done.complete(null);
             }
-            to(Phase.DONE);
-            Set<Deletion> ofPath = pending.get(node.lockPath());
-            if (ofPath != null && ofPath.remove(this) && ofPath.isEmpty()) {
-                pending.remove(node.lockPath());
-            }
-            done.complete(null);
-            pump();
         }
     }
 }

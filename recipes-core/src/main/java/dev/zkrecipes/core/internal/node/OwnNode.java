@@ -12,6 +12,7 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
@@ -47,6 +48,7 @@ public final class OwnNode {
     private long czxid;
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
+    private @Nullable ParentMaker parents;
 
     /** A node that ZooKeeper numbers. */
     public OwnNode(Session session, LockSpec target) {
@@ -163,6 +165,16 @@ public final class OwnNode {
             whenAnswered = null;
             waiting.run();
         }
+    }
+
+    /** Notes who makes the path that the node is to be created below. */
+    public void madeBelow(ParentMaker maker) {
+        parents = maker;
+    }
+
+    /** Who made the path for this node, if it was not there. */
+    Optional<ParentMaker> parents() {
+        return Optional.ofNullable(parents);
     }
 
     /** Notes that the node holds the lock, and whether there was no other below the lock's path when that was seen. */

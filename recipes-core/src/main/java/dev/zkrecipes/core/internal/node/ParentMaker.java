@@ -13,15 +13,23 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty, or with a node of its own
- * that stays because it keeps the lock's rule. From the bottom up, so that
- * nothing is asked for above what exists: a client may have no rights there.
+ * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty again, or with a node of its
+ * own that stays because it keeps the lock's rule. From the bottom up, so that nothing is asked for above what exists: a
+ * client may have no rights there.
+ *
+ * <p>ZooKeeper never removes a container that never had a child. Of those that are made here only the last one can be
+ * such, as the others have it below them; who gives up before he has made a node in it {@linkplain #leave asks} which
+ * one that is. Confined to the engine thread.
  */
 public final class ParentMaker {
     private final Session session;
     private final List<ACL> acl;
+    private boolean underWay;
+    private @Nullable String lastMade;
+    private @Nullable Consumer<Optional<String>> left;
 
     public ParentMaker(Session session, List<ACL> acl) {
         this.session = session;
@@ -51,10 +59,40 @@ public final class ParentMaker {
     }
 
     private void create(String path, Optional<byte[]> rule, Consumer<Answer<?>> reply) {
+        underWay = true;
         if (rule.isPresent()) {
-            session.zk().multi(List.of(Op.create(path, rule.get(), acl, CreateMode.PERSISTENT)), reply::accept);
+            session.zk()
+                    .multi(
+                            List.of(Op.create(path, rule.get(), acl, CreateMode.PERSISTENT)),
+                            answer -> onCreated(answer, null, reply));
         } else {
-            session.zk().createContainer(path, acl, reply::accept);
+            session.zk().createContainer(path, acl, answer -> onCreated(answer, path, reply));
+        }
+    }
+
+    private void onCreated(Answer<?> answer, @Nullable String container, Consumer<Answer<?>> reply) {
+        underWay = false;
+        if (answer.isOk()) {
+            lastMade = container;
+        }
+        if (left == null) {
+            reply.accept(answer);
+        } else {
+            left.accept(Optional.ofNullable(lastMade));
+        }
+    }
+
+    /** Whether no container was made, and none is under way. */
+    boolean hasMadeNothing() {
+        return !underWay && lastMade == null;
+    }
+
+    /** Makes no more; tells which container was made and has had no child of ours, as soon as that is known. */
+    public void leave(Consumer<Optional<String>> unused) {
+        if (underWay) {
+            left = unused;
+        } else {
+            unused.accept(Optional.ofNullable(lastMade));
         }
     }
 }

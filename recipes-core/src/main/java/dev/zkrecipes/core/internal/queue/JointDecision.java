@@ -5,33 +5,20 @@ package dev.zkrecipes.core.internal.queue;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.node.OwnNode;
-import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.function.Function;
+import java.util.function.IntFunction;
 
-/** What a look means for a request: the decisions of the drivers of all its locks, taken together. */
+/** What a list means for a request: the decisions of the drivers of all its locks, taken together. */
 public sealed interface JointDecision {
 
     /** All grant. */
     record Granted() implements JointDecision {}
 
-    /**
-     * At least one does not grant, and will not until one of these nodes is gone or one of these rules has changed. Of
-     * several locks that do not grant, the first is waited for: until that changes, the others cannot change the verdict.
-     *
-     * @param nodes paths of nodes
-     * @param rules paths whose data the driver decided by, and the version of it
-     */
-    record Wait(Set<String> nodes, Map<String, RuleVersion> rules) implements JointDecision {}
+    /** At least one does not grant. */
+    record Wait() implements JointDecision {}
 
     /** One never will. */
     record Never(String lockPath, String reason) implements JointDecision {
@@ -48,17 +35,13 @@ public sealed interface JointDecision {
      *
      * @throws LockException as {@link LockQueue}
      */
-    static JointDecision onOwn(LockGroup targets, List<OwnNode> nodes, ChildrenSnapshot look) {
-        Map<String, String> own = new HashMap<>();
-        for (OwnNode node : nodes) {
-            own.put(node.lockPath(), node.name());
-        }
-        for (LockSpec target : targets.all()) {
-            if (!look.queue(target).contains(own.get(target.path()))) {
+    static JointDecision onOwn(LockGroup group, List<LockNode> own, ChildrenSnapshot list) {
+        for (int i = 0; i < own.size(); i++) {
+            if (!LockQueue.in(list, group.all().get(i)).contains(own.get(i))) {
                 return new Vanished();
             }
         }
-        return together(targets, look, target -> look.queue(target).decideOnOwn(own.get(target.path())));
+        return together(group, i -> LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i)));
     }
 
     /**
@@ -66,33 +49,23 @@ public sealed interface JointDecision {
      *
      * @throws LockException as {@link LockQueue}
      */
-    static JointDecision onNewcomer(LockGroup targets, ChildrenSnapshot look) {
-        return together(targets, look, target -> look.queue(target).decide(target.hypotheticalLast()));
+    static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list) {
+        return together(group, i -> {
+            LockSpec spec = group.all().get(i);
+            return LockQueue.in(list, spec).decide(spec.hypotheticalLast());
+        });
     }
 
-    private static JointDecision together(
-            LockGroup targets, ChildrenSnapshot look, Function<LockSpec, Decision> decide) {
-        JointDecision verdict = new Granted();
-        for (LockSpec target : targets.all()) {
-            Decision decision = decide.apply(target);
+    private static JointDecision together(LockGroup group, IntFunction<Decision> decide) {
+        JointDecision joint = new Granted();
+        for (int i = 0; i < group.all().size(); i++) {
+            Decision decision = decide.apply(i);
             if (decision instanceof Decision.Never never) {
-                return new Never(target.path(), never.reason());
-            } else if (decision instanceof Decision.WaitFor wait && verdict instanceof Granted) {
-                verdict = new Wait(paths(target, wait.nodes()), rules(target, look));
+                return new Never(group.all().get(i).path(), never.reason());
+            } else if (decision instanceof Decision.WaitFor && joint instanceof Granted) {
+                joint = new Wait();
             }
         }
-        return verdict;
-    }
-
-    private static Set<String> paths(LockSpec target, List<LockNode> nodes) {
-        Set<String> paths = new HashSet<>();
-        nodes.forEach(node -> paths.add(LockPath.child(target.path(), node.name())));
-        return paths;
-    }
-
-    private static Map<String, RuleVersion> rules(LockSpec target, ChildrenSnapshot look) {
-        Optional<Content> rule = target.hasSharedRule() ? look.rule(target.path()) : Optional.empty();
-        return rule.map(content -> Map.of(target.path(), RuleVersion.of(content.stat())))
-                .orElse(Map.of());
+        return joint;
     }
 }

@@ -11,8 +11,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** What one attempt acquires as a whole: one lock, or several of one client on different paths. */
+/**
+ * What one attempt acquires as a whole: one lock, or several of one client on different paths. Two groups of the same
+ * locks are equal, in whatever order they name them.
+ */
 public final class LockGroup {
     /** Keeps every {@code multi} far below ZooKeeper's packet limit of 1 MiB. */
     private static final int MOST = 500;
@@ -21,14 +25,12 @@ public final class LockGroup {
 
     private final List<LockSpec> all;
     private final LockOptions options;
-    private final boolean together;
     private final String path;
     private final ListBatcher.Query query;
 
-    private LockGroup(List<LockSpec> all, LockOptions options, boolean together) {
+    private LockGroup(List<LockSpec> all, LockOptions options) {
         this.all = all;
         this.options = options;
-        this.together = together;
         this.path = all.stream().map(LockSpec::path).collect(Collectors.joining(","));
         this.query = new ListBatcher.Query(all.stream()
                 .map(target -> new ListBatcher.Part(target.path(), needsData(target, all)))
@@ -41,7 +43,7 @@ public final class LockGroup {
     }
 
     public static LockGroup of(LockSpec target) {
-        return new LockGroup(List.of(target), target.options(), false);
+        return new LockGroup(List.of(target), target.options());
     }
 
     /**
@@ -77,7 +79,7 @@ public final class LockGroup {
                 "paths of %s characters in all; the most that enter at once are %s",
                 characters,
                 MOST_PATH_CHARACTERS);
-        return new LockGroup(List.copyOf(targets), options, true);
+        return new LockGroup(List.copyOf(targets), options);
     }
 
     public EngineClient client() {
@@ -86,11 +88,6 @@ public final class LockGroup {
 
     public List<LockSpec> all() {
         return all;
-    }
-
-    /** Whether they are asked for as several, of which there may be just one. */
-    public boolean isTogether() {
-        return together;
     }
 
     public boolean isSingle() {
@@ -113,5 +110,18 @@ public final class LockGroup {
     /** The list that shows the queues of all of them. */
     public ListBatcher.Query query() {
         return query;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other == this
+                || (other instanceof LockGroup that
+                        && all.size() == that.all.size()
+                        && (isSingle() ? all.equals(that.all) : new HashSet<>(all).equals(new HashSet<>(that.all))));
+    }
+
+    @Override
+    public int hashCode() {
+        return all.stream().mapToInt(LockSpec::hashCode).sum();
     }
 }

@@ -10,11 +10,13 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -23,8 +25,11 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What attempts are made on: one path with one driver on one client. The driver is user code that may throw anything;
- * all calls of it go through here and come out as {@link LockRefusedException}.
+ * What attempts are made on: one path with one driver on one client. Two of these are equal if all three are: the driver
+ * is the rule of the lock, and what is held by it may be held once more by an equal one. The options are no part of that.
+ *
+ * <p>The driver is user code that may throw anything; all calls of it go through here and come out as
+ * {@link LockRefusedException}.
  */
 public final class LockSpec {
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
@@ -35,9 +40,16 @@ public final class LockSpec {
     private final LockOptions options;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
+    private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
     public LockSpec(EngineClient client, String path, LockDriver driver, LockOptions options) {
+        this(client, path, driver, options, null);
+    }
+
+    private LockSpec(
+            EngineClient client, String path, LockDriver driver, LockOptions options, @Nullable String inFront) {
+        this.inFront = inFront;
         this.client = client;
         this.path = path;
         this.driver = driver;
@@ -54,11 +66,6 @@ public final class LockSpec {
                 "%s does not recognise its own node name %s",
                 driver.getClass().getName(),
                 lastName());
-    }
-
-    /** The same again, for a lock with holds of its own: a hold is found by the target that it was acquired on. */
-    public LockSpec anew() {
-        return new LockSpec(client, path, driver, options);
     }
 
     public EngineClient client() {
@@ -83,8 +90,37 @@ public final class LockSpec {
         return ownAcl.orElseGet(client.settings()::acl);
     }
 
+    public LockDriver driver() {
+        return driver;
+    }
+
     public String nodeName() {
         return nodeName;
+    }
+
+    /** Whether nobody is granted while somebody in front of it is not. */
+    public boolean isFifo() {
+        return driver instanceof FifoDriver;
+    }
+
+    /** The same lock where nodes of another kind may appear in front of others, see {@link #nodeInFrontOf}. */
+    public LockSpec withNodesInFront(String otherNodeName) {
+        return new LockSpec(client, path, driver, options, otherNodeName);
+    }
+
+    /**
+     * A node as it may appear in front of {@code self} after the queue was listed: where a holder of the exclusive mode takes
+     * the shared one, its second node stands at the place of its first. Empty if no node can appear there.
+     *
+     * @throws LockRefusedException if the driver throws
+     */
+    public Optional<LockNode> nodeInFrontOf(LockNode self) {
+        return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
+    }
+
+    /** What to call the rule in messages. */
+    public String rule() {
+        return driver.getClass().getName() + " (nodes \"" + nodeName + "\")";
     }
 
     /**
@@ -93,7 +129,15 @@ public final class LockSpec {
      * @throws dev.zkrecipes.core.LockRefusedException if the driver throws
      */
     public LockNode hypotheticalLast() {
-        String name = lastName();
+        return parseOwn(lastName());
+    }
+
+    /**
+     * A node of ours.
+     *
+     * @throws LockRefusedException if the driver does not recognise it
+     */
+    public LockNode parseOwn(String name) {
         return parse(name)
                 .orElseThrow(() -> new LockRefusedException(
                         "the driver " + driver.getClass().getName() + " of the lock " + path
@@ -153,8 +197,34 @@ public final class LockSpec {
         return nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
     }
 
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other == this
+                || (other instanceof LockSpec that
+                        && client == that.client
+                        && path.equals(that.path)
+                        && nodeName.equals(that.nodeName)
+                        && driving(() -> driver.equals(that.driver)));
+    }
+
+    /** Without the driver's, which a user who wrote an {@code equals} may have forgotten. */
+    @Override
+    public int hashCode() {
+        return 31 * path.hashCode() + nodeName.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return path + " by " + rule();
+    }
+
     private String lastName() {
-        return "0".repeat(OwnNode.ID_LENGTH) + "-" + nodeName + LockNode.LAST_NUMBER;
+        return name(nodeName, LockNode.LAST_NUMBER);
+    }
+
+    /** The name of a node that nobody ever makes. */
+    private static String name(String nodeName, long number) {
+        return "0".repeat(OwnNode.ID_LENGTH) + "-" + nodeName + String.format(Locale.ROOT, "%010d", number);
     }
 
     private <T> T driving(Supplier<T> call) {

@@ -3,19 +3,15 @@
 
 package dev.zkrecipes.core.internal.revoke;
 
-import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.acquire.Steps;
-import dev.zkrecipes.core.internal.acquire.Steps.Step;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionObserver;
-import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
@@ -61,38 +57,53 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, but for what is public and the futures.
  */
-public final class PendingRevocation
-        implements Revocation, SessionObserver, SessionSource.User, WatchRegistry.Subscriber {
+public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
+        implements Revocation, WatchRegistry.Subscriber {
+
+    enum Step {
+        SEEKING,
+        MARKING,
+        WAITING,
+        BREAKING,
+        PAUSED,
+        ENDED
+    }
+
     private final EngineClient client;
     private final Participant holder;
     private final RevocationRequest request;
     private final String nodePath;
-    private final Steps steps;
     private final CompletableFuture<Boolean> asked = new CompletableFuture<>();
     private final CompletableFuture<RevocationOutcome> outcome = new CompletableFuture<>();
 
-    private @Nullable Session session;
     private @Nullable Timer grace;
+    private Runnable unsubscribe = () -> {};
     private boolean graceOver;
     private boolean maybeDeleted;
     private long markedCzxid; // 0 before
 
     public PendingRevocation(EngineClient client, Participant holder, RevocationRequest request) {
+        super(
+                client.scheduler(),
+                client.sessions(),
+                new Backoff(client.settings(), client.scheduler().random()),
+                Step.SEEKING,
+                Step.PAUSED);
         this.client = client;
         this.holder = holder;
         this.request = request;
         this.nodePath = LockPath.child(LockPath.check(holder.path()), holder.node());
-        this.steps = new Steps(
-                client.scheduler(),
-                new Backoff(client.settings(), client.scheduler().random()),
-                this::onFailure);
     }
 
     // ---- What callers do, on any thread.
 
     public void launch() {
         client.pursuits().add(this);
-        client.scheduler().execute(() -> steps.guard(this::seek));
+        client.scheduler()
+                .execute(() -> guard(() -> {
+                    client.requireOpenFor(lockPath());
+                    seek();
+                }));
     }
 
     /** Completes, on the engine thread, when the node is marked or known to be gone. */
@@ -132,21 +143,9 @@ public final class PendingRevocation
 
     // ---- Getting a session.
 
-    private void seek() {
-        if (!steps.isOver()) {
-            steps.become(Step.SEEKING);
-            client.requireOpenFor(lockPath());
-            client.sessions().request(this);
-        }
-    }
-
     @Override
-    public void with(Session found) {
-        if (steps.isIn(Step.SEEKING)) {
-            session = found;
-            found.observe(this);
-            steps.guard(() -> steps.whenConnected(found, this::goOn));
-        }
+    protected void onSession(Session found) {
+        whenConnected(this::goOn);
     }
 
     @Override
@@ -155,23 +154,12 @@ public final class PendingRevocation
     }
 
     @Override
-    public void unavailable(LockException why) {
-        fail(why);
-    }
-
-    @Override
-    public void onConnected() {
-        steps.onConnected();
-    }
-
-    @Override
-    public void onEnded(State how) {
-        session = null;
+    protected void onSessionEnded(State how) {
         if (how == State.AUTH_FAILED) {
             fail(new LockAccessException("ZooKeeper refused the credentials of this client, so " + nodePath
                     + " cannot be asked for; check the auth settings"));
         } else {
-            steps.guard(this::seek);
+            seek();
         }
     }
 
@@ -188,8 +176,8 @@ public final class PendingRevocation
     // ---- Asking.
 
     private void mark() {
-        steps.become(Step.MARKING);
-        session().zk().read(nodePath, steps.inThisStep(this::onReadToMark));
+        become(Step.MARKING);
+        session().zk().read(nodePath, inThisState(this::onReadToMark));
     }
 
     private void onReadToMark(Answer<Content> answer) {
@@ -212,9 +200,9 @@ public final class PendingRevocation
 
     private void onMarked(Stat stat) {
         markedCzxid = stat.getCzxid();
-        steps.resetPace();
+        resetPace();
         grace = request.grace()
-                .map(time -> client.scheduler().schedule(bounded(time), () -> steps.guard(this::onGraceOver)))
+                .map(time -> client.scheduler().schedule(bounded(time), () -> guard(this::onGraceOver)))
                 .orElse(null);
         asked.complete(true);
         follow();
@@ -228,13 +216,15 @@ public final class PendingRevocation
     // ---- Following.
 
     private void follow() {
-        steps.become(Step.WAITING);
-        session().watches().subscribe(nodePath, this);
+        become(Step.WAITING);
+        WatchRegistry watches = session().watches();
+        unsubscribe = () -> watches.unsubscribe(nodePath, this);
+        watches.subscribe(nodePath, this);
     }
 
     @Override
     public void onRead(String path, Content content) {
-        if (steps.isIn(Step.WAITING) && content.stat().getCzxid() != markedCzxid) {
+        if (isIn(Step.WAITING) && content.stat().getCzxid() != markedCzxid) {
             onGone(path);
         }
     }
@@ -242,7 +232,7 @@ public final class PendingRevocation
     /** Told by the watch, and by whatever else finds it out. */
     @Override
     public void onGone(String path) {
-        if (!steps.isIn(Step.BREAKING)) { // else it may be our own deletion, whose answer tells
+        if (!isIn(Step.BREAKING)) { // else it may be our own deletion, whose answer tells
             endAsGone();
         }
     }
@@ -256,7 +246,7 @@ public final class PendingRevocation
 
     @Override
     public void onRefused(String path, Answer<?> answer) {
-        fail(refusal("watch", answer.code()));
+        fail(refusal("watch", answer));
     }
 
     // ---- Breaking.
@@ -264,14 +254,14 @@ public final class PendingRevocation
     private void onGraceOver() {
         grace = null;
         graceOver = true;
-        if (steps.isIn(Step.WAITING)) {
-            steps.whenConnected(session(), this::breakIt);
+        if (isIn(Step.WAITING)) {
+            whenConnected(this::breakIt);
         }
     }
 
     private void breakIt() {
-        steps.become(Step.BREAKING);
-        session().zk().read(nodePath, steps.inThisStep(answer -> {
+        become(Step.BREAKING);
+        session().zk().read(nodePath, inThisState(answer -> {
             if (!answer.isOk()) {
                 onTrouble("read", answer, this::breakIt);
             } else if (answer.value().stat().getCzxid() != markedCzxid) {
@@ -298,7 +288,7 @@ public final class PendingRevocation
     // ---- What both have in common.
 
     private void write(Op operation, String what, Runnable again, Runnable done) {
-        Consumer<Answer<List<OpResult>>> next = steps.inThisStep(answer -> {
+        Consumer<Answer<List<OpResult>>> next = inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> done.run();
                 // To read again tells what there is now, and what not.
@@ -315,29 +305,23 @@ public final class PendingRevocation
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (answer.isUnsettled()) {
-            steps.pauseThen(session(), again);
+            pauseThen(again);
         } else {
-            fail(refusal(what, answer.code()));
+            fail(refusal(what, answer));
         }
     }
 
-    private LockException refusal(String what, Code code) {
-        return code == Code.NOAUTH
+    private LockException refusal(String what, Answer<?> answer) {
+        return answer.code() == Code.NOAUTH
                 ? new LockAccessException(
                         "lock " + lockPath() + ": ZooKeeper refused to " + what + " the node " + nodePath
                                 + " (NOAUTH); asking a holder needs READ and WRITE on its node, breaking its lease DELETE on the"
                                 + " lock path")
-                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, code);
-    }
-
-    private void onFailure(Throwable failure) {
-        fail(
-                failure instanceof LockException known
-                        ? known
-                        : new LockException("the lock engine failed on " + nodePath + "; please report this", failure));
+                : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, answer);
     }
 
     /** Ends it with an error, unless it has ended. On the engine thread. */
+    @Override
     public void fail(LockException why) {
         end(() -> {
             outcome.completeExceptionally(why);
@@ -346,24 +330,16 @@ public final class PendingRevocation
     }
 
     private void end(Runnable last) {
-        if (steps.isOver()) {
+        if (isOver()) {
             return;
         }
-        steps.become(Step.ENDED);
+        unsubscribe.run();
+        finish(Step.ENDED);
         client.pursuits().remove(this);
-        client.sessions().forget(this);
         if (grace != null) {
             grace.cancel();
         }
-        if (session != null) {
-            session.ignore(this);
-            session.watches().unsubscribe(nodePath, this);
-        }
         last.run();
         asked.complete(true); // unless it was, or failed
-    }
-
-    private Session session() {
-        return Preconditions.checkNotNull(session, "no session in step %s", steps);
     }
 }

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.ArrayList;
@@ -61,7 +60,16 @@ public final class ListBatcher {
         Map<Query, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
         asked.clear();
         batch.forEach((query, replies) ->
-                send(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+                sendGuarded(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+    }
+
+    /** What cannot be sent is told to all who asked. */
+    private void sendGuarded(Query query, Consumer<ChildrenSnapshot> reply) {
+        try {
+            send(query, reply);
+        } catch (Throwable t) {
+            reply.accept(ChildrenSnapshot.broken(t));
+        }
     }
 
     private void send(Query query, Consumer<ChildrenSnapshot> reply) {

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -39,12 +40,14 @@ public final class Session {
     private final KeepAlive leases;
     private final ListBatcher lists;
     private final CheckedAcls checkedPaths = new CheckedAcls();
+    private final List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
     private final Set<SessionObserver> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
     private State state = State.CONNECTING;
     private long endedAt;
     private long connectedAt;
+    private int connections;
     private volatile long timeoutNanos;
     private volatile Proof proof;
 
@@ -108,6 +111,11 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
+    /** The number of the present connection, or of the last one. What was seen on an earlier one may be out of order. */
+    public int connection() {
+        return connections;
+    }
+
     public boolean isEnded() {
         return state.isFinal();
     }
@@ -158,6 +166,21 @@ public final class Session {
         });
     }
 
+    /**
+     * Sends one committed write for all who ask for it while the engine is busy with other tasks. It is OK if the path
+     * exists; which path is checked does not matter to the proof.
+     */
+    public void prove(String path, Consumer<Answer<?>> reply) {
+        askedForProof.add(reply);
+        if (askedForProof.size() == 1) {
+            scheduler.execute(() -> {
+                List<Consumer<Answer<?>>> asked = List.copyOf(askedForProof);
+                askedForProof.clear();
+                check(List.of(path), answer -> asked.forEach(each -> Guarded.run(() -> each.accept(answer))));
+            });
+        }
+    }
+
     /** Which of the checked paths does not exist, if the answer to {@link #check} was NONODE. */
     public static int firstMissing(List<OpResult> results) {
         for (int i = 0; i < results.size(); i++) {
@@ -202,6 +225,7 @@ public final class Session {
         state = next;
         switch (next) {
             case CONNECTED -> {
+                connections++;
                 connectedAt = scheduler.nanoTime();
                 timeoutNanos = operations.sessionTimeout().toNanos();
             }

@@ -16,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
@@ -33,6 +34,7 @@ public final class SuppliedSessions implements SessionSource {
 
     private final Supplier<ZooKeeper> supplier;
     private final Function<ZooKeeper, Session> factory;
+    private final Consumer<Session> onUsed;
     private final EngineClient client;
     private final ExecutorService asker = EngineThreads.supplier();
     private final Backoff backoff;
@@ -43,9 +45,19 @@ public final class SuppliedSessions implements SessionSource {
     private boolean failing;
     private boolean stopped;
 
-    public SuppliedSessions(Supplier<ZooKeeper> supplier, Function<ZooKeeper, Session> factory, EngineClient client) {
+    /**
+     * Asks nobody yet.
+     *
+     * @param onUsed told the session that whoever asks now is given, also if it is one that was given before
+     */
+    public SuppliedSessions(
+            Supplier<ZooKeeper> supplier,
+            Function<ZooKeeper, Session> factory,
+            Consumer<Session> onUsed,
+            EngineClient client) {
         this.supplier = supplier;
         this.factory = factory;
+        this.onUsed = onUsed;
         this.client = client;
         this.backoff = new Backoff(client.settings(), client.scheduler().random());
     }
@@ -120,6 +132,7 @@ public final class SuppliedSessions implements SessionSource {
             return;
         }
         backoff.reset();
+        onUsed.accept(session);
         List<User> served = List.copyOf(waiting);
         waiting.clear();
         served.forEach(user -> Guarded.run(() -> user.with(session)));

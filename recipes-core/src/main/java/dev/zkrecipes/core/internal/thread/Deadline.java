@@ -19,6 +19,11 @@ public record Deadline(EngineScheduler clock, long atNanos) {
         return atNanos - clock.nanoTime();
     }
 
+    /** The same, as much later. */
+    public Deadline later(long nanos) {
+        return new Deadline(clock, atNanos + nanos);
+    }
+
     /** As many nanoseconds as a long can hold. */
     public static long saturatedNanos(Duration timeout) {
         return LongMath.saturatedAdd(

@@ -10,28 +10,50 @@ import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** The real thread and the real clocks. */
+/**
+ * The real thread and the real clocks.
+ *
+ * <p>Other threads share nothing with the engine but its {@link Inbox} and the flag that it sleeps. They take no lock, so
+ * wherever an Error ends one of them, the others go on. A StackOverflowError or OutOfMemoryError out of {@link #execute}
+ * means that the task was not given. A thread that is stopped after its task is in and before the engine is woken delays
+ * that task until the next one is given, by {@link #LONGEST_SLEEP_NANOS} at most.
+ *
+ * <p>Tasks and alarms run in the order of time: an alarm waits for those tasks that were given before it fell due.
+ */
 public final class EngineThread implements EngineScheduler {
-    private static final Logger log = LoggerFactory.getLogger(EngineThread.class);
-
     /** One for all clients: ids of two processes must differ even if both started at the same moment. */
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private final ScheduledExecutorService executor;
-    private volatile @Nullable Thread thread;
+    private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
+
+    private final Inbox inbox = new Inbox();
+    private final Thread thread = EngineThreads.engine(this::runUntilClosed);
+    private final long longestSleepNanos;
+    private volatile boolean begun;
+    private volatile boolean asleep;
+
+    // Confined to the thread.
+    private final TimerHeap timers = new TimerHeap();
+    private Inbox.@Nullable Entry taken; // the oldest of those that are out of the inbox
+    private boolean over;
 
     public EngineThread() {
-        executor = EngineThreads.engine(made -> thread = made);
+        this(LONGEST_SLEEP_NANOS);
     }
+
+    EngineThread(long longestSleepNanos) {
+        this.longestSleepNanos = longestSleepNanos;
+        LockSupport.unpark(thread); // links the call, so that later ones need neither memory nor much of a stack
+    }
+
+    // ---- What any thread does.
 
     @Override
     public long nanoTime() {
@@ -45,13 +67,52 @@ public final class EngineThread implements EngineScheduler {
 
     @Override
     public void execute(Runnable task) {
-        executor.execute(() -> run(task));
+        give(new Inbox.Entry(task, nanoTime()));
+    }
+
+    private void give(Inbox.Entry entry) {
+        if (!begun) {
+            begin();
+        }
+        StackReserve.require();
+        try {
+            inbox.add(entry);
+        } finally {
+            // Whoever finds the engine asleep wakes it, whoever else should have done so: that one may be dead.
+            if (asleep) {
+                LockSupport.unpark(thread);
+            }
+        }
+    }
+
+    /** The thread itself knows whether it was started: a flag of ours would stay set if the start failed. */
+    private void begin() {
+        if (thread.getState() == Thread.State.NEW) {
+            try {
+                thread.start();
+            } catch (IllegalThreadStateException e) {
+                // Another thread was first.
+            }
+        }
     }
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-        Future<?> future = executor.schedule(() -> run(task), delay.toNanos(), TimeUnit.NANOSECONDS);
-        return () -> future.cancel(false);
+        long nanos = Math.max(0, Math.min(Deadline.saturatedNanos(delay), LONGEST_DELAY_NANOS));
+        TimerHeap.Alarm alarm = new TimerHeap.Alarm(task, nanoTime() + nanos);
+        Timer timer = () -> inOrder(() -> timers.remove(alarm)); // made first: without memory for it there is no alarm
+        inOrder(() -> timers.add(alarm));
+        return timer;
+    }
+
+    /** Runs a change of the timers at once on the engine thread, and as a task if the caller is another. */
+    private void inOrder(Runnable change) {
+        if (isEngineThread()) {
+            StackReserve.require();
+            change.run();
+        } else {
+            execute(change);
+        }
     }
 
     @Override
@@ -83,15 +144,60 @@ public final class EngineThread implements EngineScheduler {
 
     @Override
     public void close() {
-        executor.shutdown();
+        execute(this::end);
     }
 
-    private static void run(Runnable task) {
-        try {
-            task.run();
-        } catch (Throwable t) {
-            // The thread has to go on: every other lock of the client depends on it.
-            log.error("The lock engine failed; please report this with the stack trace.", t);
+    /** How many alarms are set. To be called on the engine thread. */
+    int alarms() {
+        return timers.size();
+    }
+
+    // ---- What the engine thread does.
+
+    private void runUntilClosed() {
+        begun = true;
+        while (!over) {
+            try {
+                runNext();
+            } catch (Throwable t) {
+                // Not even the log could be written. Every lock of the client depends on this thread, so it goes on.
+            }
         }
+    }
+
+    private void runNext() {
+        var unused = Thread.interrupted(); // somebody's flag would let the thread neither sleep nor let a task wait
+        if (taken == null) {
+            taken = inbox.takeAll();
+        }
+        Inbox.Entry entry = taken;
+        long now = entry == null ? nanoTime() : entry.at();
+        TimerHeap.Alarm due = timers.takeDue(now);
+        if (due != null) {
+            Guarded.run(due.task());
+        } else if (entry != null) {
+            taken = entry.next();
+            Guarded.run(entry.task());
+        } else {
+            sleep(timers.nanosToFirst(now, longestSleepNanos));
+        }
+    }
+
+    private void sleep(long nanos) {
+        asleep = true;
+        try {
+            if (inbox.isEmpty()) { // looked at after the flag is up: who adds now sees it
+                LockSupport.parkNanos(this, nanos);
+            }
+        } finally {
+            asleep = false;
+        }
+    }
+
+    private void end() {
+        over = true;
+        inbox.close();
+        taken = null;
+        timers.clear();
     }
 }

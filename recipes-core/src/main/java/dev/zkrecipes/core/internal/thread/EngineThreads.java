@@ -6,12 +6,9 @@ package dev.zkrecipes.core.internal.thread;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /** The only place that makes threads. All of them are daemons: an application that ends need not wait for a lock. */
 public final class EngineThreads {
@@ -20,20 +17,9 @@ public final class EngineThreads {
 
     private EngineThreads() {}
 
-    /** One thread with a timer; tasks that come after its end are dropped, there is nothing left that they could do. */
-    public static ScheduledExecutorService engine(Consumer<Thread> onStart) {
-        ThreadFactory threads = named("zkrecipes-engine-%d");
-        ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(
-                1,
-                task -> {
-                    Thread thread = threads.newThread(task);
-                    onStart.accept(thread);
-                    return thread;
-                },
-                new ThreadPoolExecutor.DiscardPolicy());
-        executor.setRemoveOnCancelPolicy(true);
-        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        return executor;
+    /** The thread of a client's engine, not started yet. */
+    public static Thread engine(Runnable loop) {
+        return named("zkrecipes-engine-%d").newThread(loop);
     }
 
     /** Where user code runs by default. Several threads, so that one listener that sleeps does not stop the others. */

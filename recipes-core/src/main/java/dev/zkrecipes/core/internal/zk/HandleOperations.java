@@ -15,7 +15,6 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
@@ -27,12 +26,14 @@ public final class HandleOperations implements ZooKeeperOperations {
     private final State initialState;
     private final EngineScheduler scheduler;
     private final Runnable closing;
+    private final HandleWatches watches;
 
     public HandleOperations(ZooKeeper handle, State initialState, EngineScheduler scheduler, Runnable closing) {
         this.initialState = initialState;
         this.handle = handle;
         this.scheduler = scheduler;
         this.closing = closing;
+        this.watches = new HandleWatches(scheduler);
     }
 
     @Override
@@ -57,86 +58,139 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        handle.create(
-                prefix,
-                data,
-                acl,
-                CreateMode.EPHEMERAL_SEQUENTIAL,
-                (int rc, String path, Object ctx, String name, Stat stat) ->
-                        deliver(reply, rc, () -> new Created(name, stat)),
-                null);
+        send(
+                reply,
+                () -> handle.create(
+                        prefix,
+                        data,
+                        acl,
+                        CreateMode.EPHEMERAL_SEQUENTIAL,
+                        (int rc, String path, Object ctx, String name, Stat stat) ->
+                                deliver(reply, rc, () -> new Created(name, stat)),
+                        null));
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        handle.create(
-                path,
-                new byte[0],
-                acl,
-                CreateMode.CONTAINER,
-                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
-                null);
+        send(
+                reply,
+                () -> handle.create(
+                        path,
+                        new byte[0],
+                        acl,
+                        CreateMode.CONTAINER,
+                        (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
+                        null));
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        handle.getChildren(
-                path,
-                false,
-                (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                        deliver(reply, rc, () -> new Children(names, stat)),
-                null);
+        send(
+                reply,
+                () -> handle.getChildren(
+                        path,
+                        false,
+                        (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
+                                deliver(reply, rc, () -> new Children(names, stat)),
+                        null));
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        handle.getData(
-                path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)), null);
+        send(
+                reply,
+                () -> handle.getData(
+                        path,
+                        false,
+                        (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)),
+                        null));
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        handle.getACL(
-                path, new Stat(), (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)), null);
+        send(
+                reply,
+                () -> handle.getACL(
+                        path,
+                        new Stat(),
+                        (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)),
+                        null));
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        handle.getData(
-                path,
-                new NodeWatch(watch),
-                (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)),
-                null);
+        send(
+                reply,
+                () -> handle.getData(
+                        path,
+                        watches.feeding(watch),
+                        (rc, asked, ctx, data, stat) ->
+                                deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
+                        null));
+    }
+
+    /** A watch on the children: a lock node has none, so only its deletion spends it. */
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        send(
+                reply,
+                () -> handle.getChildren(
+                        path,
+                        watches.feeding(watch),
+                        (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
+                        null));
     }
 
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         // "local" removes the client's side whatever the server says, also if nobody can be asked.
-        handle.removeWatches(path, new NodeWatch(watch), Watcher.WatcherType.Data, true, (rc, asked, ctx) -> {}, null);
+        handle.removeWatches(path, watches.dropped(watch), Watcher.WatcherType.Any, true, (rc, asked, ctx) -> {}, null);
     }
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null);
+        send(reply, () -> handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null));
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        handle.multi(
-                operations,
-                (rc, asked, ctx, results) -> scheduler.execute(() -> reply.accept(new Answer<>(code(rc), results))),
-                null);
+        send(
+                reply,
+                () -> handle.multi(
+                        operations,
+                        (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)),
+                        null));
     }
 
     @Override
     public void close() {
+        watches.clear();
         closing.run();
+    }
+
+    /** If the handle throws, that is the answer: whoever asked must not wait for another one. */
+    private <T> void send(Consumer<Answer<T>> reply, Runnable call) {
+        try {
+            call.run();
+        } catch (Throwable t) {
+            scheduler.execute(() -> reply.accept(Answer.broken(t)));
+        }
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, int rc, Supplier<T> value) {
         Code code = code(rc);
-        Answer<T> answer = code == Code.OK ? Answer.ok(value.get()) : Answer.failed(code);
-        scheduler.execute(() -> reply.accept(answer));
+        deliver(reply, () -> code == Code.OK ? Answer.ok(value.get()) : Answer.failed(code));
+    }
+
+    private <T> void deliver(Consumer<Answer<T>> reply, Supplier<Answer<T>> made) {
+        Answer<T> answer;
+        try {
+            answer = made.get();
+        } catch (Throwable t) {
+            answer = Answer.broken(t);
+        }
+        Answer<T> told = answer;
+        scheduler.execute(() -> reply.accept(told));
     }
 
     private static Code code(int rc) {
@@ -147,36 +201,5 @@ public final class HandleOperations implements ZooKeeperOperations {
     /** ZooKeeper hands out null for a node that was made without data. */
     private static Content content(byte[] data, Stat stat) {
         return new Content(data == null ? new byte[0] : data, stat);
-    }
-
-    /** Equal if they feed the same consumer, as the client tells watches apart by equality. */
-    private final class NodeWatch implements Watcher {
-        private final Consumer<NodeEvent> watch;
-
-        NodeWatch(Consumer<NodeEvent> watch) {
-            this.watch = watch;
-        }
-
-        @Override
-        public void process(WatchedEvent event) {
-            switch (event.getType()) {
-                case NodeDeleted -> scheduler.execute(() -> watch.accept(NodeEvent.DELETED));
-                // Somebody may have removed all watches of the handle: look again, as after a change.
-                case NodeDataChanged, DataWatchRemoved -> scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
-                default -> {
-                    // Session events go another way.
-                }
-            }
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof NodeWatch that && that.watch == watch;
-        }
-
-        @Override
-        public int hashCode() {
-            return System.identityHashCode(watch);
-        }
     }
 }

@@ -13,6 +13,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Works on a handle of somebody else's. The handle's own watcher is his; but every pending watch is told of session
@@ -31,33 +32,55 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
 
     @Override
     public ZooKeeperOperations open(Consumer<State> states) {
-        Ear ear = new Ear(states);
-        ear.listen();
+        Listener listener = new Listener(states);
+        listener.listen();
         // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.
         State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
-        return new HandleOperations(handle, now, scheduler, ear::stop);
+        HandleOperations operations = new HandleOperations(handle, now, scheduler, listener::stop);
+        listener.onEnd = operations::close; // the handle may be kept though its session has ended
+        return operations;
     }
 
-    private final class Ear implements Watcher {
+    /** The watch itself: what stays on the handle if it cannot be taken away. Holds nothing after the end. */
+    private static final class Ear implements Watcher {
+        private volatile @Nullable Consumer<WatchedEvent> listener;
+
+        Ear(Consumer<WatchedEvent> listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void process(WatchedEvent event) {
+            Consumer<WatchedEvent> told = listener;
+            if (told != null) {
+                told.accept(event);
+            }
+        }
+    }
+
+    private final class Listener {
         private final String path = "/zkrecipes-" + OwnNode.newId(scheduler);
+        private final Ear ear = new Ear(this::onEvent);
         private final Consumer<State> states;
+        private Runnable onEnd = () -> {};
         private volatile boolean stopped;
 
-        Ear(Consumer<State> states) {
+        Listener(Consumer<State> states) {
             this.states = states;
         }
 
         void listen() {
-            if (stopped) {
-                return;
+            if (!stopped) {
+                handle.exists(
+                        path, ear, (rc, asked, ctx, stat) -> scheduler.execute(() -> onAnswer(Code.get(rc))), null);
             }
-            handle.exists(path, this, (rc, asked, ctx, stat) -> scheduler.execute(() -> onAnswer(Code.get(rc))), null);
         }
 
         void stop() {
             stopped = true;
+            ear.listener = null;
             if (handle.getState().isAlive()) {
-                handle.removeAllWatches(path, WatcherType.Any, true, (rc, asked, ctx) -> {}, null);
+                handle.removeAllWatches(path, Watcher.WatcherType.Any, true, (rc, asked, ctx) -> {}, null);
             }
         }
 
@@ -67,26 +90,29 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
             }
             switch (code) {
                 case OK, NONODE ->
-                    states.accept(
-                            handle.getState() == ZooKeeper.States.CONNECTEDREADONLY
-                                    ? State.READ_ONLY
-                                    : State.CONNECTED);
-                case SESSIONEXPIRED -> states.accept(State.EXPIRED);
-                case AUTHFAILED -> states.accept(State.AUTH_FAILED);
+                    become(handle.getState() == ZooKeeper.States.CONNECTEDREADONLY ? State.READ_ONLY : State.CONNECTED);
+                case SESSIONEXPIRED -> become(State.EXPIRED);
+                case AUTHFAILED -> become(State.AUTH_FAILED);
                 default -> {
-                    states.accept(State.DISCONNECTED);
+                    become(State.DISCONNECTED);
                     scheduler.schedule(RETRY, this::listen);
                 }
             }
         }
 
-        @Override
-        public void process(WatchedEvent event) {
-            if (event.getType() == Event.EventType.None) {
+        private void onEvent(WatchedEvent event) {
+            if (event.getType() == Watcher.Event.EventType.None) {
                 scheduler.execute(
-                        () -> KeeperStates.of(event.getState(), handle).ifPresent(states));
-            } else if (event.getType() == Event.EventType.NodeCreated) {
+                        () -> KeeperStates.of(event.getState(), handle).ifPresent(this::become));
+            } else if (event.getType() == Watcher.Event.EventType.NodeCreated) {
                 listen();
+            }
+        }
+
+        private void become(State state) {
+            states.accept(state);
+            if (state.isFinal()) {
+                onEnd.run();
             }
         }
     }

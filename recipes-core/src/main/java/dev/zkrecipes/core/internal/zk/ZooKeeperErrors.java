@@ -6,13 +6,26 @@ package dev.zkrecipes.core.internal.zk;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.port.Answer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /** What to tell the user when ZooKeeper says no. */
 public final class ZooKeeperErrors {
     private ZooKeeperErrors() {}
 
-    public static LockException of(String lockPath, String what, Code code) {
+    public static LockException of(String lockPath, String what, Answer<?> answer) {
+        Throwable cause = answer.cause();
+        return cause != null
+                ? new LockException(
+                        "lock " + lockPath + ": the ZooKeeper client failed to " + Printable.of(what) + ": "
+                                + Printable.of(cause.toString())
+                                + "; if it is a missing method or class, use the version of ZooKeeper that this library was"
+                                + " built for",
+                        cause)
+                : of(lockPath, what, answer.code());
+    }
+
+    private static LockException of(String lockPath, String what, Code code) {
         String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
         return switch (code) {
             case NOAUTH ->

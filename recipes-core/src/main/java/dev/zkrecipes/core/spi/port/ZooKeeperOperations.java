@@ -67,7 +67,7 @@ public interface ZooKeeperOperations {
     enum NodeEvent {
         /** The node is gone. */
         DELETED,
-        /** The node's data changed; the watch is spent. */
+        /** Something else spent the watch: a change of what it watches, or somebody removed it. */
         CHANGED
     }
 
@@ -176,7 +176,7 @@ public interface ZooKeeperOperations {
     void acl(String path, Consumer<Answer<Access>> reply);
 
     /**
-     * Reads a node and, if it exists, sets a one-shot watch on it.
+     * Reads a node and, if it exists, sets a one-shot watch on it, which tells of changes of its data and of its deletion.
      *
      * @param path its path
      * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
@@ -185,11 +185,21 @@ public interface ZooKeeperOperations {
     void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply);
 
     /**
-     * Removes the client's side of a watch, also without a connection. The server's side may stay until the node
-     * vanishes: ZooKeeper cannot remove it without removing every other watch of the handle on that node.
+     * Sets a one-shot watch on a node, if it exists, which tells nothing of its data: of a node that cannot have children
+     * only the deletion. If there is no such node, nothing is set.
+     *
+     * @param path its path
+     * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
+     * @param reply told the path if the watch is set
+     */
+    void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply);
+
+    /**
+     * Removes the client's side of a watch of either kind, also without a connection. The server's side may stay until
+     * the node vanishes: ZooKeeper cannot remove it without removing every other watch of the handle on that node.
      *
      * @param path the watched node
-     * @param watch what was given to {@link #readAndWatch}
+     * @param watch what was given to {@link #readAndWatch} or {@link #watchDeletion}
      */
     void dropWatch(String path, Consumer<NodeEvent> watch);
 

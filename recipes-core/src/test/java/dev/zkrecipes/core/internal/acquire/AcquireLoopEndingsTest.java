@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,18 +16,13 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.OwnNode;
-import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.CounterAge;
-import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -39,57 +36,11 @@ import org.junit.jupiter.api.Test;
 
 /** What ends an attempt, besides requests that fail, and what it leaves behind then: nothing. */
 class AcquireLoopEndingsTest {
-    private static final String PATH = "/locks/orders";
-    private static final String OTHER = "lock-0000000000";
     private final LockException refusal = new LockConnectionException("no session for " + PATH);
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private boolean canOpen = true;
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
-                    states -> {
-                        if (!canOpen) {
-                            throw new IllegalStateException("no handle");
-                        }
-                        return operations;
-                    },
-                    scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final EngineClient engine = EngineClient.of(client);
-    private Runnable onQueued = () -> {};
-
-    private AcquireLoop launched(Mode mode, LockDriver driver, LockOptions options) {
-        scheduler.run();
-        LockSpec target = new LockSpec(engine, PATH, driver, options);
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), mode, () -> onQueued.run());
-        attempt.launch();
-        return attempt;
-    }
-
-    private AcquireLoop launched(Mode mode) {
-        return launched(mode, new TestDriver("lock-"), LockOptions.defaults());
-    }
-
-    private void assertFailed(AcquireLoop attempt, Class<? extends LockException> type, String message) {
-        assertThat(attempt.outcome()).isCompletedExceptionally();
-        assertThatThrownBy(attempt.outcome()::join)
-                .cause()
-                .isExactlyInstanceOf(type)
-                .hasMessageContaining(PATH)
-                .hasMessageContaining(message);
-        assertLeftNothing();
-    }
-
-    private void assertLeftNothing() {
-        scheduler.advance(Duration.ofSeconds(2));
-        assertThat(operations.nodes()).as("left behind").allMatch(OTHER::equals);
-        assertThat(operations.watched()).isEmpty();
-        assertThat(engine.cleaner().isEmpty()).isTrue();
-        assertThat(engine.queueGuard().isEmpty()).isTrue();
-        assertThat(engine.attempts()).isEmpty();
-    }
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
 
     /** Refuses everybody. */
     private record NeverDriver(String nodeName) implements LockDriver {
@@ -106,9 +57,9 @@ class AcquireLoopEndingsTest {
 
     @Test
     void tryThatTheDriverRefuses_failsWithItsReasonAndWritesNothing() {
-        AcquireLoop attempt = launched(Mode.TRY, new NeverDriver("lock-"), LockOptions.defaults());
+        AcquireLoop attempt = fixture.launched(Mode.TRY, new NeverDriver("lock-"), LockOptions.defaults());
         scheduler.run();
-        assertFailed(attempt, LockRefusedException.class, "out of order");
+        fixture.assertFailed(attempt, LockRefusedException.class, "out of order");
         assertThat(operations.requests()).containsExactly(Request.LIST);
     }
 
@@ -117,45 +68,45 @@ class AcquireLoopEndingsTest {
     void tryAmongNodesOfAnotherKind_failsAndWritesNothing() {
         String foreign = "0".repeat(OwnNode.ID_LENGTH) + "-write-0000000001";
         operations.show(names -> List.of(foreign));
-        AcquireLoop attempt = launched(Mode.TRY);
+        AcquireLoop attempt = fixture.launched(Mode.TRY);
         scheduler.run();
-        assertFailed(attempt, IncompatibleNodeException.class, foreign);
+        fixture.assertFailed(attempt, IncompatibleNodeException.class, foreign);
         assertThat(operations.requests()).containsExactly(Request.LIST);
     }
 
     @Test
     void tryWhileThereIsNoSession_fails() {
-        canOpen = false;
-        AcquireLoop attempt = launched(Mode.TRY);
+        fixture.setCanOpen(false);
+        AcquireLoop attempt = fixture.launched(Mode.TRY);
         scheduler.run();
         attempt.notNow(refusal);
-        assertFailed(attempt, LockConnectionException.class, "no session");
+        fixture.assertFailed(attempt, LockConnectionException.class, "no session");
     }
 
     @Test
     void requestWhileThereIsNoSession_waitsForOne() {
-        canOpen = false;
-        AcquireLoop attempt = launched(Mode.QUEUE);
+        fixture.setCanOpen(false);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
         attempt.notNow(refusal);
         assertThat(attempt.outcome()).isNotDone();
-        canOpen = true;
+        fixture.setCanOpen(true);
         scheduler.advance(Duration.ofSeconds(2));
         assertThat(attempt.outcome()).isCompleted();
     }
 
     @Test
     void requestForWhichThereWillBeNoSession_fails() {
-        canOpen = false;
-        AcquireLoop attempt = launched(Mode.QUEUE);
+        fixture.setCanOpen(false);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
         attempt.unavailable(refusal);
-        assertFailed(attempt, LockConnectionException.class, "no session");
+        fixture.assertFailed(attempt, LockConnectionException.class, "no session");
     }
 
     @Test
     void refusalOfASessionThatWasGotMeanwhile_isIgnored() {
-        AcquireLoop attempt = launched(Mode.TRY);
+        AcquireLoop attempt = fixture.launched(Mode.TRY);
         operations.show(names -> {
             attempt.notNow(refusal);
             attempt.unavailable(refusal);
@@ -169,10 +120,10 @@ class AcquireLoopEndingsTest {
     @Tag("H20")
     void closedClient_endsTheRequestsThatWaitAndThoseThatCome() {
         operations.add(OTHER);
-        AcquireLoop waiting = launched(Mode.QUEUE);
+        AcquireLoop waiting = fixture.launched(Mode.QUEUE);
         scheduler.run();
-        client.close();
-        AcquireLoop late = launched(Mode.QUEUE);
+        fixture.client.close();
+        AcquireLoop late = fixture.launched(Mode.QUEUE);
         scheduler.run();
         for (AcquireLoop attempt : List.of(waiting, late)) {
             assertThatThrownBy(attempt.outcome()::join)
@@ -180,16 +131,16 @@ class AcquireLoopEndingsTest {
                     .isExactlyInstanceOf(ClientClosedException.class)
                     .hasMessageContaining(PATH);
         }
-        assertThat(engine.attempts()).isEmpty();
+        assertThat(fixture.engine.requests().open()).isEmpty();
     }
 
     @Test
     void outcomeThatIsTakenAwayAtOnce_endsTheAttempt() {
-        AcquireLoop attempt = launched(Mode.QUEUE);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         attempt.outcome().cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
-        assertLeftNothing();
+        fixture.assertLeftNothing();
     }
 
     @Test
@@ -197,25 +148,24 @@ class AcquireLoopEndingsTest {
     void ownNodeThatIsDeleted_endsTheAttemptIfToldSo() {
         operations.add(OTHER);
         LockOptions failing = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
-        AcquireLoop attempt = launched(Mode.QUEUE, new TestDriver("lock-"), failing);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE, new TestDriver("lock-"), failing);
         scheduler.run();
-        String path = attempt.waitingNodes().get(0).path();
-        operations.remove(LockPath.name(path));
-        scheduler.advance(operations.sessionTimeout().dividedBy(3));
-        assertFailed(attempt, QueuePlaceLostException.class, "its node " + path + " was deleted by somebody else");
+        String path = PATH + "/" + fixture.newest();
+        operations.remove(fixture.newest());
+        scheduler.run();
+        fixture.assertFailed(
+                attempt, QueuePlaceLostException.class, "its node " + path + " was deleted by somebody else");
     }
 
     @Test
     @Tag("H45")
-    void callbackThatThrows_failsTheAttemptWithItsCause() {
+    void watchThatCannotBeAskedFor_failsTheAttemptWithItsCause() {
         operations.add(OTHER);
-        onQueued = () -> {
-            throw new IllegalStateException("broken");
-        };
-        AcquireLoop attempt = launched(Mode.QUEUE);
+        operations.breakOn(Request.WATCH_DELETION);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
-        assertFailed(attempt, LockException.class, "the lock engine failed");
-        assertThatThrownBy(attempt.outcome()::join).hasRootCauseMessage("broken");
+        fixture.assertFailed(attempt, LockException.class, "the lock engine failed");
+        assertThatThrownBy(attempt.outcome()::join).hasRootCauseMessage("broken handle");
     }
 
     @Test
@@ -223,38 +173,35 @@ class AcquireLoopEndingsTest {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.NONODE, Code.NONODE);
-        AcquireLoop attempt = launched(Mode.QUEUE);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
-        assertFailed(attempt, LockException.class, "create the chroot node first");
+        fixture.assertFailed(attempt, LockException.class, "create the chroot node first");
     }
 
     @Test
     @Tag("H05")
     void tryOnAWornOutCounterWhileOthersAreThere_isEmpty() {
         operations.show(names -> operations.deleted().isEmpty() ? names : List.of(OTHER));
-        onQueued = () -> {
-            throw new IllegalStateException("does not wait");
-        };
-        AcquireLoop attempt = launched(Mode.TRY);
+        AcquireLoop attempt = fixture.launched(Mode.TRY);
         operations.count(CounterAge.WORN_OUT);
         scheduler.run();
         assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
-        assertLeftNothing();
-        assertThat(operations.requests()).doesNotContain(Request.WATCH);
+        fixture.assertLeftNothing();
+        assertThat(operations.requests()).doesNotContain(Request.WATCH_DELETION);
     }
 
     @Test
     @Tag("H05")
     void whoGivesUpWaitingForAWornOutCounter_leavesNoWatch() {
         operations.add(OTHER);
-        AcquireLoop attempt = launched(Mode.QUEUE);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         operations.count(CounterAge.WORN_OUT);
         scheduler.run();
         assertThat(operations.watched()).containsExactly(OTHER);
         attempt.giveUp();
         scheduler.run();
         assertThatThrownBy(attempt.outcome()::join).isInstanceOf(CancellationException.class);
-        assertLeftNothing();
+        fixture.assertLeftNothing();
         assertThat(operations.dropped()).containsExactly(OTHER);
     }
 }

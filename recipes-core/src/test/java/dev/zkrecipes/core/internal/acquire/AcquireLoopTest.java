@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,7 +13,6 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.Decision;
@@ -30,10 +30,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class AcquireLoopTest {
-    private static final String PATH = "/locks/orders";
-
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
     private final List<LockNode> decidedOn = new ArrayList<>();
 
     /** A mutex that keeps a record, unless it is told to decide otherwise. */
@@ -68,11 +67,7 @@ class AcquireLoopTest {
     }
 
     private InterProcessLock lock(LockOptions options, BiFunction<List<LockNode>, LockNode, Decision> rule) {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .operations(states -> operations, scheduler)
-                .callbackExecutor(Runnable::run)
-                .build();
-        return new LockInternals(client, PATH, new RecordingDriver(rule), options).threadOwned();
+        return new LockInternals(fixture.client, PATH, new RecordingDriver(rule), options).threadOwned();
     }
 
     private void assertRefused(CompletableFuture<Lease> wanted, String message) {

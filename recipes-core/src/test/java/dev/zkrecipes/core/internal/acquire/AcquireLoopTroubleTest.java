@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,20 +15,17 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,56 +33,31 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** How an attempt goes on, or ends, when something fails at one step of it. */
 class AcquireLoopTroubleTest {
-    private static final String PATH = "/locks/orders";
-    private static final String OTHER = "lock-0000000000";
     private static final LockOptions FAILING = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private Consumer<State> session = state -> {};
-    private final EngineClient engine = EngineClient.of(ZooKeeperClient.builder()
-            .operations(
-                    states -> {
-                        session = states;
-                        return operations;
-                    },
-                    scheduler)
-            .callbackExecutor(Runnable::run)
-            .build());
-    private int queued;
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
 
     private AcquireLoop attempt(Mode mode, LockOptions options) {
-        scheduler.run();
-        operations.requests();
-        LockSpec target = new LockSpec(engine, PATH, new TestDriver("lock-"), options);
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), mode, () -> queued++);
-        attempt.launch();
+        AcquireLoop attempt = fixture.launched(mode, new TestDriver("lock-"), options);
         scheduler.run();
         return attempt;
     }
 
     private AcquireLoop queueing() {
-        return attempt(Mode.QUEUE, LockOptions.defaults());
+        return fixture.queueing();
     }
 
     private void assertGranted(AcquireLoop attempt) {
         scheduler.advance(Duration.ofSeconds(20));
-        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
-        assertThat(operations.nodes()).hasSize(1);
-        assertThat(attempt.outcome().join().orElseThrow().get(0).nodePath())
-                .isEqualTo(PATH + "/" + operations.nodes().get(0));
+        HeldNode held = fixture.assertGranted(attempt);
+        assertThat(operations.nodes()).containsExactly(LockPath.name(held.nodePath()));
+        fixture.assertNobodyWaits();
     }
 
     private void assertFailed(AcquireLoop attempt, Class<? extends LockException> type, String message) {
-        assertThat(attempt.outcome()).isCompletedExceptionally();
-        assertThatThrownBy(attempt.outcome()::join)
-                .cause()
-                .isExactlyInstanceOf(type)
-                .hasMessageContaining(PATH)
-                .hasMessageContaining(message);
-        scheduler.advance(Duration.ofSeconds(20));
-        assertThat(operations.nodes()).as("left behind").allMatch(OTHER::equals);
-        assertThat(engine.cleaner().isEmpty()).isTrue();
+        fixture.assertFailed(attempt, type, message);
     }
 
     @Test
@@ -100,7 +74,7 @@ class AcquireLoopTroubleTest {
         AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
         assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
         assertThat(operations.nodes()).isEmpty();
-        assertThat(queued).isZero();
+        assertThat(operations.requests()).doesNotContain(Request.WATCH_DELETION);
     }
 
     @Test
@@ -222,29 +196,26 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void whoWaits_isGrantedWhenTheNodeInFrontGoes_andThenNeedsAFreshWrite() {
+    void whoWaits_isGrantedWhenTheNodeInFrontGoes_byAFreshWriteAndWithoutAList() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        assertThat(queued).isEqualTo(1);
-        assertThat(operations.watched()).containsExactly(OTHER);
-        assertThat(attempt.waitingNodes()).hasSize(1);
+        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
         scheduler.advance(Duration.ofSeconds(10));
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(operations.requests()).startsWith(Request.MULTI, Request.LIST);
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
         assertGranted(attempt);
-        assertThat(attempt.waitingNodes()).isEmpty();
     }
 
     @Test
-    void whoWaitedShortly_needsNoFreshWrite() {
+    void whoWaitedShortly_needsNoFreshWriteEither() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        assertThat(operations.requests()).startsWith(Request.LIST).doesNotContain(Request.MULTI);
+        assertThat(operations.requests()).isEmpty();
         assertGranted(attempt);
     }
 
@@ -260,7 +231,7 @@ class AcquireLoopTroubleTest {
         operations.remove(OTHER);
         operations.requests();
         assertGranted(attempt);
-        assertThat(operations.requests()).startsWith(Request.MULTI, Request.LIST, Request.MULTI);
+        assertThat(operations.requests()).startsWith(Request.MULTI, Request.MULTI, Request.LIST);
     }
 
     @Test
@@ -275,18 +246,24 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void nodeInFrontThatMayNotBeWatched_endsTheAttempt() {
-        scheduler.run();
+    void ownNodeThatMayNotBeWatched_endsTheAttempt() {
         operations.add(OTHER);
-        operations.refuse(Request.WATCH, Code.NOAUTH);
-        assertFailed(queueing(), LockAccessException.class, "watch");
+        operations.refuse(Request.WATCH_DELETION, Code.NOAUTH);
+        assertFailed(queueing(), LockAccessException.class, "-lock-000");
+    }
+
+    @Test
+    void nodeInFrontThatMayNotBeWatched_endsTheAttempt() {
+        operations.add(OTHER);
+        operations.refuse(Request.WATCH_DELETION, Code.OK, Code.NOAUTH);
+        assertFailed(queueing(), LockAccessException.class, "watch " + PATH + "/" + OTHER);
     }
 
     @Test
     void sessionThatEnds_costsThePlaceInTheQueue() {
         operations.add(OTHER);
         AcquireLoop attempt = attempt(Mode.QUEUE, FAILING);
-        session.accept(State.EXPIRED);
+        fixture.become(State.EXPIRED);
         scheduler.run();
         assertFailed(attempt, QueuePlaceLostException.class, "EXPIRED");
     }
@@ -295,7 +272,7 @@ class AcquireLoopTroubleTest {
     void sessionThatEnds_isFollowedByAnother_whereThePlaceIsTakenAgain() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        session.accept(State.EXPIRED);
+        fixture.become(State.EXPIRED);
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(attempt.outcome()).isNotDone();
         operations.remove(OTHER);
@@ -306,7 +283,7 @@ class AcquireLoopTroubleTest {
     void credentialsThatAreRefused_endTheAttempt() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        session.accept(State.AUTH_FAILED);
+        fixture.become(State.AUTH_FAILED);
         scheduler.run();
         assertThatThrownBy(attempt.outcome()::join).cause().isExactlyInstanceOf(LockAccessException.class);
     }
@@ -328,16 +305,13 @@ class AcquireLoopTroubleTest {
         assertThatThrownBy(attempt.outcome()::join).isInstanceOf(CancellationException.class);
         assertThat(operations.nodes()).containsExactly(OTHER);
         assertThat(operations.watched()).isEmpty();
-        assertThat(operations.dropped()).containsExactly(OTHER);
+        assertThat(operations.dropped()).hasSize(2).contains(OTHER);
+        fixture.assertLeftNothing();
     }
 
     @Test
     void whoGivesUpAtOnce_sendsNothing() {
-        scheduler.run();
-        operations.requests();
-        LockSpec target = new LockSpec(engine, PATH, new TestDriver("lock-"), LockOptions.defaults());
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), Mode.QUEUE, () -> {});
-        attempt.launch();
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         attempt.giveUp();
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
@@ -345,10 +319,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     void grantThatNobodyWantsAnyMore_isGivenBack() {
-        scheduler.run();
-        LockSpec target = new LockSpec(engine, PATH, new TestDriver("lock-"), LockOptions.defaults());
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), Mode.QUEUE, () -> {});
-        attempt.launch();
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         operations.show(names -> {
             attempt.outcome().cancel(false);
             return names;
@@ -363,7 +334,7 @@ class AcquireLoopTroubleTest {
         operations.begin(State.DISCONNECTED);
         AcquireLoop attempt = queueing();
         assertThat(operations.requests()).isEmpty();
-        session.accept(State.CONNECTED);
+        fixture.become(State.CONNECTED);
         assertGranted(attempt);
     }
 }

@@ -3,20 +3,15 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
@@ -27,51 +22,24 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What an attempt sends from its place in the queue to the grant, and what it is granted on. */
 class AcquireLoopWaitingTest {
-    private static final String PATH = "/locks/orders";
-    private static final String OTHER = "lock-0000000000";
-
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private Consumer<State> session = state -> {};
-    private final EngineClient engine = EngineClient.of(ZooKeeperClient.builder()
-            .operations(
-                    states -> {
-                        session = states;
-                        return operations;
-                    },
-                    scheduler)
-            .callbackExecutor(Runnable::run)
-            .build());
-    private final Duration period = operations.sessionTimeout().dividedBy(6);
-    private int queued;
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
+    private final Duration period = fixture.timeout.dividedBy(6);
     private int limit = 1;
 
-    private AcquireLoop queueing(LockDriver driver) {
-        scheduler.run();
-        LockSpec target = new LockSpec(engine, PATH, driver, LockOptions.defaults());
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target), Mode.QUEUE, () -> queued++);
-        attempt.launch();
-        scheduler.run();
-        return attempt;
-    }
-
     private AcquireLoop queueing() {
-        return queueing(new TestDriver("lock-"));
+        return fixture.queueing();
     }
 
     private HeldNode granted(AcquireLoop attempt) {
-        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
-        HeldNode grant = attempt.outcome().join().orElseThrow().get(0);
-        assertThat(grant.state()).isEqualTo(LeaseState.HELD);
-        assertThat(operations.nodes()).contains(LockPath.name(grant.nodePath()));
-        return grant;
+        return fixture.assertGranted(attempt);
     }
 
     /** Lets so many in as the test says. */
@@ -108,7 +76,6 @@ class AcquireLoopWaitingTest {
         operations.requests();
         granted(queueing());
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST);
-        assertThat(queued).isZero();
     }
 
     @Test
@@ -122,7 +89,7 @@ class AcquireLoopWaitingTest {
         AcquireLoop attempt = queueing();
         scheduler.advance(delay.plusMillis(1));
         granted(attempt);
-        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
+        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI);
     }
 
     /** No write proves enough shortly after a stop. */
@@ -131,57 +98,48 @@ class AcquireLoopWaitingTest {
     void grantAfterAStop_isConfirmedOnceAndNotForEver() {
         operations.begin(State.DISCONNECTED);
         AcquireLoop attempt = queueing();
-        session.accept(State.CONNECTED);
+        fixture.become(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout().dividedBy(2));
         assertThat(attempt.outcome()).isCompleted();
-        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
+        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI);
         assertThat(attempt.outcome().join().orElseThrow().get(0).state()).isEqualTo(LeaseState.SUSPENDED);
     }
 
     @Test
     @Tag("H26")
-    void ownNodeThatIsDeleted_isMissedAndMadeAgain() {
+    void ownNodeThatIsDeleted_isMissedAtOnceAndMadeAgain_eachTime() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        operations.remove(attempt.waitingNodes().get(0).name());
-        scheduler.advance(operations.sessionTimeout().dividedBy(3));
-        assertThat(attempt.waitingNodes()).hasSize(1);
-        assertThat(operations.nodes())
-                .containsExactlyInAnyOrder(OTHER, attempt.waitingNodes().get(0).name());
+        for (int i = 0; i < 2; i++) {
+            String first = fixture.newest();
+            operations.remove(first);
+            scheduler.run();
+            assertThat(attempt.isIn(AcquireStep.PAUSED)).isTrue();
+            scheduler.advance(fixture.engine.settings().firstRetryDelay().multipliedBy(4));
+            assertThat(fixture.ours()).hasSize(1).doesNotContain(first);
+            assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
+        }
         operations.remove(OTHER);
         scheduler.run();
         granted(attempt);
     }
 
     @Test
-    void ownNodeThatWasMadeAgain_isLookedAfterWhenItHasWaitedForAWhile() {
-        operations.add(OTHER);
-        AcquireLoop attempt = queueing();
-        operations.remove(attempt.waitingNodes().get(0).name());
-        scheduler.advance(period.plusSeconds(1));
-        assertThat(attempt.waitingNodes()).hasSize(1);
-        operations.requests();
-        scheduler.advance(period);
-        assertThat(operations.requests()).as("short waits cost nothing").isEmpty();
-        scheduler.advance(period);
-        assertThat(operations.requests()).containsExactly(Request.LIST);
-    }
-
-    @Test
-    @Tag("H44")
-    void owner_isRemindedNowAndThen() {
+    @Tag("H100")
+    void waiting_sendsNothingWhileNothingHappens() {
         operations.add(OTHER);
         queueing();
-        assertThat(queued).isEqualTo(1);
-        scheduler.advance(period.multipliedBy(3));
-        assertThat(queued).isEqualTo(4);
+        operations.requests();
+        scheduler.advance(period.multipliedBy(100));
+        assertThat(operations.requests()).isEmpty();
     }
 
     @Test
     void pathThatIsGone_isMadeAgainWithANewNode() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
-        String first = attempt.waitingNodes().get(0).name();
+        String first = fixture.newest();
+        fixture.reconnect();
         operations.refuse(Request.LIST, Code.NONODE);
         operations.remove(OTHER);
         scheduler.advance(Duration.ofSeconds(2));
@@ -191,7 +149,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H70")
-    void changesThatComeTogether_areSeenInOneLook() {
+    void changesThatComeTogether_costOneWriteAndNoList() {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
@@ -202,7 +160,7 @@ class AcquireLoopWaitingTest {
         operations.remove("lock-0000000001");
         scheduler.run();
         granted(attempt);
-        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
     }
 
     @Test
@@ -214,14 +172,15 @@ class AcquireLoopWaitingTest {
         }
         queueing();
         scheduler.advance(Duration.ofSeconds(4));
-        assertThat(operations.watched()).containsExactly(OTHER);
+        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);
+        fixture.reconnect();
         scheduler.delays().clear();
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
         operations.remove(OTHER);
         scheduler.run();
         assertThat(scheduler.delays())
                 .singleElement()
-                .matches(delay -> delay.compareTo(engine.settings().firstRetryDelay()) <= 0);
+                .matches(delay -> delay.compareTo(fixture.engine.settings().firstRetryDelay()) <= 0);
     }
 
     @Test
@@ -244,11 +203,11 @@ class AcquireLoopWaitingTest {
         operations.loseAnswerOf(Request.CREATE);
         AcquireLoop attempt = queueing();
         operations.requests();
-        session.accept(State.DISCONNECTED);
-        session.accept(State.CONNECTED);
+        fixture.become(State.DISCONNECTED);
+        fixture.become(State.CONNECTED);
         assertThat(operations.requests()).containsExactly(Request.MULTI);
-        session.accept(State.DISCONNECTED);
-        session.accept(State.CONNECTED);
+        fixture.become(State.DISCONNECTED);
+        fixture.become(State.CONNECTED);
         assertThat(operations.requests()).isEmpty();
         scheduler.run();
         granted(attempt);
@@ -257,8 +216,8 @@ class AcquireLoopWaitingTest {
     @Test
     void ruleThatChanges_isDecidedByAgain() {
         operations.add(OTHER);
-        AcquireLoop attempt = queueing(new LimitDriver());
-        assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, LockPath.name(PATH));
+        AcquireLoop attempt = fixture.queueing(new LimitDriver());
+        assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, fixture.newest(), LockPath.name(PATH));
         limit = 2;
         operations.change(LockPath.name(PATH));
         scheduler.run();
@@ -274,7 +233,6 @@ class AcquireLoopWaitingTest {
         HeldNode grant = granted(queueing());
         assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isLessThan(CounterAge.OLD);
         assertThat(operations.nodes()).hasSize(1);
-        assertThat(queued).isZero();
     }
 
     @Test
@@ -294,7 +252,6 @@ class AcquireLoopWaitingTest {
         operations.count(CounterAge.WORN_OUT);
         AcquireLoop attempt = queueing();
         assertThat(attempt.outcome()).isNotDone();
-        assertThat(queued).as("told that it waits").isEqualTo(1);
         assertThat(operations.nodes()).as("has left the queue").containsExactly(OTHER);
         operations.remove(OTHER);
         scheduler.run();

@@ -12,8 +12,6 @@ import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
@@ -21,15 +19,12 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,40 +34,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A thread that holds a lock in its exclusive mode, at time 0, asks for the shared one. */
 class DowngradeTest {
-    private static final String PATH = "/locks/orders";
     private static final Duration SOON = Duration.ofSeconds(2); // no lease is checked that early
 
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private Consumer<State> session = state -> {};
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
-                    states -> {
-                        session = states;
-                        return operations;
-                    },
-                    scheduler)
-            .callbackExecutor(Runnable::run)
-            .build();
-    private final EngineClient engine = EngineClient.of(client);
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
+    private final EngineClient engine = fixture.engine;
     private HeldNode exclusive;
 
     @BeforeEach
     void hold() {
-        scheduler.run();
-        AcquireLoop attempt = new AcquireLoop(LockGroup.of(target("write-")), Mode.QUEUE, () -> {});
-        attempt.launch();
-        scheduler.run();
-        exclusive = attempt.outcome().join().orElseThrow().get(0);
+        exclusive = fixture.assertGranted(fixture.queueing(new TestDriver("write-")));
         operations.requests();
     }
 
-    private LockSpec target(String nodeName) {
-        return new LockSpec(engine, PATH, new TestDriver(nodeName), LockOptions.defaults());
-    }
-
     private Downgrade launched(Mode mode) {
-        Downgrade downgrade = new Downgrade(target("read-"), exclusive, mode);
+        Downgrade downgrade = new Downgrade(engine.requests(), fixture.spec(new TestDriver("read-")), exclusive, mode);
         downgrade.launch();
         return downgrade;
     }
@@ -93,7 +70,7 @@ class DowngradeTest {
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactlyInAnyOrder(exclusiveNode(), LockPath.name(shared.nodePath()));
-        assertThat(engine.attempts()).isEmpty();
+        assertThat(engine.requests().open()).isEmpty();
         return shared;
     }
 
@@ -102,9 +79,9 @@ class DowngradeTest {
         assertThatThrownBy(downgrade.outcome()::join)
                 .cause()
                 .isExactlyInstanceOf(type)
-                .hasMessageContaining(PATH)
+                .hasMessageContaining(AcquireFixture.PATH)
                 .hasMessageContaining(message);
-        assertThat(engine.attempts()).isEmpty();
+        assertThat(engine.requests().open()).isEmpty();
     }
 
     private void assertLeftNothing() {
@@ -132,7 +109,7 @@ class DowngradeTest {
         scheduler.advance(Duration.ofSeconds(60));
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));
-        session.accept(State.EXPIRED);
+        fixture.become(State.EXPIRED);
         assertThat(shared.hasEnded()).as("told of the end of its session").isTrue();
     }
 
@@ -164,7 +141,7 @@ class DowngradeTest {
     @Test
     @Tag("H03")
     void sessionThatHasEnded_isALostLockAndSendsNothing() {
-        session.accept(State.EXPIRED);
+        fixture.become(State.EXPIRED);
         scheduler.run();
         operations.requests();
         assertFailed(downgrade(Mode.QUEUE), LockLostException.class, "EXPIRED");
@@ -184,9 +161,9 @@ class DowngradeTest {
     @Test
     @Tag("H03")
     void sessionThatEndsMeanwhile_isALostLock() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        session.accept(State.EXPIRED);
+        fixture.become(State.EXPIRED);
         scheduler.run();
         assertFailed(downgrade, LockLostException.class, "EXPIRED");
         assertLeftNothing();
@@ -195,9 +172,9 @@ class DowngradeTest {
     @Test
     @Tag("H08")
     void exclusiveLockThatIsLostBeforeTheAnswerComes_isNotShared() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        session.accept(State.CONNECTED);
+        fixture.become(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout());
         assertFailed(downgrade, LockLostException.class, "a whole session time-out");
         assertLeftNothing();
@@ -254,7 +231,7 @@ class DowngradeTest {
 
     @Test
     void tryWithoutAConnection_failsAtOnceAndSendsNothing() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "not connected");
         assertThat(operations.requests()).isEmpty();
         assertThat(engine.cleaner().isEmpty()).isTrue();
@@ -263,24 +240,24 @@ class DowngradeTest {
     @Test
     @Tag("H25")
     void withoutAConnection_theRequestWaitsForOne() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         scheduler.advance(SOON);
         assertThat(downgrade.outcome()).isNotDone();
         assertThat(operations.requests()).isEmpty();
-        session.accept(State.CONNECTED);
+        fixture.become(State.CONNECTED);
         scheduler.run();
         assertGranted(downgrade);
     }
 
     @Test
     void connectionThatFlaps_doesNotSendWhatIsUnderWay() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        session.accept(State.CONNECTED);
+        fixture.become(State.CONNECTED);
         assertThat(operations.requests()).as("the lease's check, the request").hasSize(2);
-        session.accept(State.DISCONNECTED);
-        session.accept(State.CONNECTED);
+        fixture.become(State.DISCONNECTED);
+        fixture.become(State.CONNECTED);
         assertThat(operations.requests()).as("the lease's check").hasSize(1);
         scheduler.run();
         assertGranted(downgrade);
@@ -293,7 +270,7 @@ class DowngradeTest {
         assertThat(downgrade.giveUp()).isFalse();
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
-        assertThat(engine.attempts()).isEmpty();
+        assertThat(engine.requests().open()).isEmpty();
         assertThat(engine.cleaner().isEmpty()).isTrue();
     }
 
@@ -303,7 +280,7 @@ class DowngradeTest {
         downgrade.outcome().cancel(false);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
-        assertThat(engine.attempts()).isEmpty();
+        assertThat(engine.requests().open()).isEmpty();
     }
 
     @Test
@@ -315,7 +292,7 @@ class DowngradeTest {
         assertThat(downgrade.giveUp()).isTrue();
         assertLeftNothing();
         assertThatThrownBy(downgrade.outcome()::join).isInstanceOf(CancellationException.class);
-        assertThat(engine.attempts()).isEmpty();
+        assertThat(engine.requests().open()).isEmpty();
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.requests())
                 .as("the request, and the search for its node")
@@ -325,9 +302,9 @@ class DowngradeTest {
     @Test
     @Tag("H36")
     void grantThatNobodyWantsAnyMore_isGivenBackOnce() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        session.accept(State.CONNECTED);
+        fixture.become(State.CONNECTED);
         downgrade.giveUp(); // behind the answer, which is there already
         assertLeftNothing();
         assertThat(operations.deleted()).hasSize(1);
@@ -345,9 +322,9 @@ class DowngradeTest {
     @Test
     @Tag("H20")
     void closedClient_endsTheRequest() {
-        session.accept(State.DISCONNECTED);
+        fixture.become(State.DISCONNECTED);
         Downgrade waiting = downgrade(Mode.QUEUE);
-        client.close();
+        fixture.client.close();
         Downgrade late = launched(Mode.QUEUE);
         scheduler.run();
         assertFailed(waiting, ClientClosedException.class, "closed");

@@ -13,11 +13,17 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -33,11 +39,10 @@ class NodeCleanerTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private Consumer<State> session = state -> {};
-    private final ZooKeeperClient client = ZooKeeperClient.builder()
-            .operations(
+    private Consumer<State> events = state -> {};
+    private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
-                        session = states;
+                        events = states;
                         return operations;
                     },
                     scheduler)
@@ -108,10 +113,163 @@ class NodeCleanerTest {
         operations.requests();
         scheduler.advance(engine.requestTimeout().minusMillis(1));
         assertThat(operations.requests()).isEmpty();
-        scheduler.advance(engine.requestTimeout().plusMillis(2));
+        scheduler.advance(engine.requestTimeout().multipliedBy(2).plusMillis(2));
         assertThat(operations.requests())
-                .as("not plain deletes any more")
-                .containsExactly(Request.MULTI, Request.MULTI);
+                .as("not plain deletes any more; a read tells whether the node is there")
+                .containsExactly(Request.MULTI, Request.READ, Request.MULTI);
+        assertClean();
+    }
+
+    @Test
+    @Tag("H81")
+    void deletionThatIsRefused_endsWhenTheNodeIsGone() {
+        CompletableFuture<Lease> lease = acquire();
+        String node = operations.nodes().get(0);
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH, Code.NOAUTH);
+        giveBack(lease);
+        scheduler.advance(engine.requestTimeout().multipliedBy(4));
+        assertThat(engine.cleaner().isEmpty()).isFalse();
+        operations.remove(node);
+        scheduler.advance(engine.requestTimeout().multipliedBy(8));
+        assertThat(engine.cleaner().isEmpty()).as("though it is refused still").isTrue();
+        operations.requests();
+        scheduler.advance(Duration.ofMinutes(10));
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    @Tag("H81")
+    void deletionOfANodeThatIsGoneAlready_isNotToldAsRefused() {
+        CompletableFuture<Lease> lease = acquire();
+        operations.remove(operations.nodes().get(0));
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        assertThat(giveBack(lease)).isCompleted();
+        assertClean();
+    }
+
+    @Test
+    @Tag("H81")
+    void deletionsThatAreRefusedOnOnePath_takeTurns_andFollowEachOtherWhenOneIsGone() {
+        List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared(), acquireShared());
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH, Code.NOAUTH);
+        leases.forEach(this::giveBack);
+        operations.requests();
+        scheduler.advance(engine.requestTimeout().plusMillis(1));
+        assertThat(operations.requests()).as("one of three is tried").containsExactly(Request.MULTI, Request.READ);
+        scheduler.advance(engine.requestTimeout().multipliedBy(2).plusMillis(1));
+        assertThat(operations.requests())
+                .as("the rights are mended")
+                .containsExactly(Request.MULTI, Request.MULTI, Request.MULTI);
+        assertClean();
+    }
+
+    private CompletableFuture<Lease> acquireShared() {
+        CompletableFuture<Lease> wanted = new LockInternals(client, PATH, new Everybody(), LockOptions.defaults())
+                .unowned()
+                .acquireAsync();
+        scheduler.run();
+        return wanted;
+    }
+
+    /** Grants to everybody. */
+    private static final class Everybody implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.granted();
+        }
+    }
+
+    @Test
+    @Tag("H88")
+    void nodeWhoseDeletionIsRefused_isNamedToWhoAsks() {
+        CompletableFuture<Lease> lease = acquire();
+        String node = PATH + "/" + operations.nodes().get(0);
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        operations.refuse(Request.MULTI, Code.NOAUTH);
+        assertThat(engine.cleaner().refusal(node)).isEmpty();
+        giveBack(lease);
+        assertThat(engine.cleaner().refusal(node))
+                .get(InstanceOfAssertFactories.THROWABLE)
+                .isInstanceOf(LockAccessException.class)
+                .hasMessageContaining(node);
+        assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
+        assertThat(engine.cleaner().refusal(PATH + "/another")).isEmpty();
+        scheduler.advance(engine.requestTimeout().multipliedBy(4));
+        assertThat(engine.cleaner().refusal(node)).isEmpty();
+    }
+
+    @Test
+    @Tag("H88")
+    void nodeWhoseDeletionIsUnderWay_isLeaving_inTheSessionInWhichItWasSent() {
+        CompletableFuture<Lease> lease = acquire();
+        String node = operations.nodes().get(0);
+        operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1));
+        assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
+        giveBack(lease);
+        assertThat(engine.cleaner().leaving(PATH, session())).containsExactly(node);
+        assertThat(engine.cleaner().leaving("/locks/others", session())).isEmpty();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
+        assertClean();
+    }
+
+    @Test
+    @Tag("H88")
+    void nodeWhoseDeletionIsLost_isNotLeaving_untilItIsSentAgain() {
+        CompletableFuture<Lease> lease = acquire();
+        operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);
+        giveBack(lease);
+        assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
+        operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1));
+        engine.cleaner().flush(PATH);
+        assertThat(engine.cleaner().leaving(PATH, session())).hasSize(1);
+    }
+
+    @Test
+    @Tag("H88")
+    void createThatIsAbandonedBeforeItsAnswer_isDeletedAsSoonAsItIsAnswered() {
+        operations.delayAnswerOf(Request.CREATE, Duration.ofSeconds(1));
+        operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(2));
+        CompletableFuture<Lease> wanted = acquire();
+        wanted.cancel(false);
+        scheduler.run();
+        operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1));
+        operations.requests();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        assertThat(engine.cleaner().leaving(PATH, session())).hasSize(1);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertClean();
+    }
+
+    private Session session() {
+        return engine.livingSessions().get(0);
+    }
+
+    @Test
+    @Tag("H97")
+    void deletionThatCannotBeSent_isToldWithItsCause_andTriedOn() {
+        CompletableFuture<Lease> lease = acquire();
+        operations.breakOn(Request.DELETE);
+        assertThat(giveBack(lease))
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .withMessageContaining("broken handle")
+                .withCauseInstanceOf(IllegalStateException.class);
+        scheduler.advance(engine.requestTimeout().plusMillis(1));
         assertClean();
     }
 
@@ -122,10 +280,10 @@ class NodeCleanerTest {
         CompletableFuture<Lease> wanted = acquire();
         wanted.cancel(false);
         scheduler.run();
-        session.accept(State.EXPIRED);
+        events.accept(State.EXPIRED);
         operations.show(names -> List.of());
         scheduler.run();
-        session.accept(State.CONNECTED);
+        events.accept(State.CONNECTED);
     }
 
     @Test
@@ -155,13 +313,13 @@ class NodeCleanerTest {
     @Test
     void deletionWithoutAConnection_waitsForOne() {
         CompletableFuture<Lease> lease = acquire();
-        session.accept(State.DISCONNECTED);
+        events.accept(State.DISCONNECTED);
         CompletableFuture<Void> closed = giveBack(lease);
         operations.requests();
         scheduler.advance(Duration.ofSeconds(10));
         assertThat(operations.requests()).isEmpty();
         assertThat(closed).isNotDone();
-        session.accept(State.CONNECTED);
+        events.accept(State.CONNECTED);
         scheduler.run();
         assertThat(closed).isCompleted();
         assertClean();

@@ -9,29 +9,38 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.ListBatcher;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class LockQueueTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final LockSpec target = new LockSpec(
-            EngineClient.of(ZooKeeperClient.builder()
-                    .operations(states -> new ScriptedOperations(scheduler), scheduler)
+            EngineClient.of(PortClientBuilder.on(states -> new ScriptedOperations(scheduler), scheduler)
                     .build()),
             "/locks/orders",
             new TestDriver("lock-"),
             LockOptions.defaults());
+
+    private static LockNode node(int number) {
+        return LockNode.parse("lock-000000000" + number, "lock-").orElseThrow();
+    }
 
     private LockQueue queueOf(List<String> names) {
         return new LockQueue(target, names, null);
@@ -52,11 +61,13 @@ class LockQueueTest {
     @Tag("H09")
     void nodeThatIsNotInTheList_isNotDecidedOn() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002"));
-        assertThat(queue.contains("lock-0000000003")).isFalse();
-        assertThatThrownBy(() -> queue.decideOnOwn("lock-0000000003")).isInstanceOf(NullPointerException.class);
-        assertThat(queue.contains("lock-0000000001")).isTrue();
-        assertThat(queue.decideOnOwn("lock-0000000001")).isEqualTo(Decision.granted());
-        assertThat(queueOf(List.of()).contains("lock-0000000001")).isFalse();
+        assertThat(queue.contains(node(3))).isFalse();
+        assertThatThrownBy(() -> queue.decideOnOwn(node(3)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("lock-0000000003");
+        assertThat(queue.contains(node(1))).isTrue();
+        assertThat(queue.decideOnOwn(node(1))).isEqualTo(Decision.granted());
+        assertThat(queueOf(List.of()).contains(node(1))).isFalse();
     }
 
     @Test
@@ -73,18 +84,18 @@ class LockQueueTest {
     @Tag("H05")
     void sharedNumber_isNeverDecidedOn() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "a".repeat(32) + "-lock-0000000001"));
-        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0).name()))
+        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0)))
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("sequence counter of /locks/orders is exhausted");
         LockQueue single = queueOf(List.of("lock-0000000001", "lock-0000000002"));
-        assertThat(single.decideOnOwn("lock-0000000001")).isEqualTo(Decision.granted());
+        assertThat(single.decideOnOwn(node(1))).isEqualTo(Decision.granted());
     }
 
     @Test
     @Tag("H05")
     void numberOutsideTheCounter_isNeverDecidedOn() {
         LockQueue queue = queueOf(List.of("lock-2147483647"));
-        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0).name()))
+        assertThatThrownBy(() -> queue.decideOnOwn(queue.nodes().get(0)))
                 .isInstanceOf(LockException.class)
                 .hasMessageContaining("lock-2147483647");
     }
@@ -103,7 +114,58 @@ class LockQueueTest {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
         assertThat(queue.nodes()).extracting(queue::holds).containsExactly(true, false, false);
         LockNode absent = new LockNode("lock-0000000004", "lock-", "", 4);
-        assertThatThrownBy(() -> queue.holds(absent)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> queue.holds(absent)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void nodeThatIsGone_isNotInFrontOfAnybody() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003", "config"));
+        queue.remove("lock-0000000001");
+        queue.remove("lock-0000000009");
+        queue.remove("config");
+        assertThat(queue.nodes()).extracting(LockNode::number).containsExactly(2L, 3L);
+        assertThat(queue.decideOnOwn(node(2))).isEqualTo(Decision.granted());
+        assertThat(queue.decideOnOwn(node(3))).isEqualTo(Decision.waitFor(node(2)));
+    }
+
+    @Test
+    @Tag("H04")
+    void nodeInFrontOfAnother_isAskedAboutWithoutBeingThere() {
+        LockQueue queue = queueOf(List.of("lock-0000000002", "lock-0000000003"));
+        assertThat(queue.wouldBeBlockedBy(node(1), node(2))).isTrue();
+        assertThat(queue.nodes()).hasSize(2);
+        LockQueue free = queueUnder(new GrantingDriver());
+        assertThat(free.wouldBeBlockedBy(node(0), node(1))).isFalse();
+    }
+
+    @Test
+    void nodeInFrontOfAnother_isShownInItsPlace() {
+        List<List<LockNode>> shown = new ArrayList<>();
+        LockQueue queue = new LockQueue(
+                new LockSpec(target.client(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
+                List.of("lock-0000000001", "lock-0000000003", "lock-0000000004"),
+                null);
+        shown.clear();
+        assertThat(queue.wouldBeBlockedBy(node(2), node(4))).isFalse();
+        assertThat(shown).containsExactly(List.of(node(1), node(2), node(3)));
+    }
+
+    @Test
+    void queueOfAList_isSortedOnceForEqualDrivers_andAnewForOthers() {
+        ChildrenSnapshot list = ChildrenSnapshot.of(
+                new ListBatcher.Part("/locks/orders", false),
+                Answer.ok(new Children(List.of("lock-0000000001"), new Stat())));
+        LockQueue queue = LockQueue.in(list, target);
+        assertThat(LockQueue.in(
+                        list,
+                        new LockSpec(
+                                target.client(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())))
+                .isSameAs(queue);
+        LockSpec other = new LockSpec(target.client(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
+        assertThat(LockQueue.in(list, other)).isNotSameAs(queue);
+        LockSpec elsewhere =
+                new LockSpec(target.client(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
+        assertThat(LockQueue.in(list, elsewhere).nodes()).isEmpty();
     }
 
     @Test
@@ -134,6 +196,28 @@ class LockQueueTest {
     private LockQueue queueUnder(LockDriver driver) {
         LockSpec refusing = new LockSpec(target.client(), "/locks/orders", driver, LockOptions.defaults());
         return new LockQueue(refusing, List.of("lock-0000000001"), null);
+    }
+
+    private static final class GrantingDriver extends RefusingDriver {
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.granted();
+        }
+    }
+
+    /** Grants, and tells what it was shown. */
+    private static final class ShowingDriver extends RefusingDriver {
+        private final List<List<LockNode>> shown;
+
+        ShowingDriver(List<List<LockNode>> shown) {
+            this.shown = shown;
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            shown.add(List.copyOf(predecessors));
+            return Decision.granted();
+        }
     }
 
     private static class RefusingDriver implements LockDriver {

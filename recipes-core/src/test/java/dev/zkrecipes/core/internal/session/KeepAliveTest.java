@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,8 +26,7 @@ class KeepAliveTest {
 
     @BeforeEach
     void acquire() throws Exception {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .operations(states -> operations, scheduler)
+        ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
         CompletableFuture<Lease> wanted = new LockInternals(

@@ -74,6 +74,7 @@ class WatchRegistryTest {
         scheduler.run();
         assertThat(first.told).containsExactly("read 0", "gone");
         assertThat(second.told).containsExactly("read 0", "gone");
+        assertThat(operations.requests()).as("nobody is asked").isEmpty();
         assertThat(registry.isEmpty()).isTrue();
     }
 
@@ -128,6 +129,7 @@ class WatchRegistryTest {
     void watchThatIsLeftForLater_isDroppedOnce_unlessSomebodyComes() {
         Listener first = subscribed();
         registry.unsubscribeLater(PATH, first);
+        registry.unsubscribe(PATH, first); // has left already
         assertThat(operations.dropped()).isEmpty();
         Listener second = subscribed();
         assertThat(operations.requests()).as("the watch is still there").containsExactly(Request.WATCH);
@@ -171,6 +173,9 @@ class WatchRegistryTest {
         assertThat(early.told).containsExactly("read 0");
         assertThat(late.told).containsExactly("read 0");
         assertThat(operations.watched()).containsExactly(NODE);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(late.told).containsExactly("read 0", "gone");
     }
 
     @Test

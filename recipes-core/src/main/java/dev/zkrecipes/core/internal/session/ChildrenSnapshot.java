@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.queue;
+package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.session.ListBatcher;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
@@ -23,7 +21,10 @@ import org.apache.zookeeper.OpResult.GetDataResult;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-/** One look at one or several lock paths. */
+/**
+ * What one list showed of one or several lock paths. It is data; what others compute of it, such as the sorted queue, they may
+ * leave with it, so that it is computed once for all who were told of this list.
+ */
 public final class ChildrenSnapshot {
 
     /** A path as it was seen. */
@@ -34,7 +35,7 @@ public final class ChildrenSnapshot {
 
     private final Answer<?> answer;
     private final Map<String, Seen> paths = new HashMap<>();
-    private final IdentityHashMap<LockSpec, LockQueue> queues = new IdentityHashMap<>();
+    private final Map<Object, Object> computed = new HashMap<>();
 
     private ChildrenSnapshot(Answer<?> answer) {
         this.answer = answer;
@@ -42,17 +43,30 @@ public final class ChildrenSnapshot {
 
     /** What was said of one path. */
     public static ChildrenSnapshot of(ListBatcher.Part part, Answer<Children> answer) {
-        ChildrenSnapshot look = new ChildrenSnapshot(answer);
+        ChildrenSnapshot snapshot = new ChildrenSnapshot(answer);
         if (answer.isOk()) {
-            look.paths.put(
+            snapshot.paths.put(
                     part.path(),
                     new Seen(answer.value().names(), null, answer.value().stat()));
         }
-        return look;
+        return snapshot;
+    }
+
+    /** Nothing was seen, because the client failed. */
+    public static ChildrenSnapshot broken(Throwable cause) {
+        return new ChildrenSnapshot(Answer.broken(cause));
     }
 
     /** What a multi-read said. */
     public static ChildrenSnapshot of(List<ListBatcher.Part> parts, Answer<List<OpResult>> answer) {
+        try {
+            return ofResults(parts, answer);
+        } catch (Throwable t) {
+            return broken(t);
+        }
+    }
+
+    private static ChildrenSnapshot ofResults(List<ListBatcher.Part> parts, Answer<List<OpResult>> answer) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
             return new ChildrenSnapshot(answer);
@@ -72,23 +86,23 @@ public final class ChildrenSnapshot {
                                 : new Seen(list.getChildren(), null, null));
             }
         }
-        ChildrenSnapshot look = new ChildrenSnapshot(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst));
-        look.paths.putAll(seen);
-        return look;
+        ChildrenSnapshot snapshot = new ChildrenSnapshot(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst));
+        snapshot.paths.putAll(seen);
+        return snapshot;
     }
 
     private static Content content(GetDataResult data) {
         return new Content(data.getData() == null ? new byte[0] : data.getData(), data.getStat());
     }
 
-    /** Several looks at different paths as one. */
-    public static ChildrenSnapshot together(List<ChildrenSnapshot> looks) {
-        Answer<?> worst = looks.get(0).answer;
-        for (ChildrenSnapshot look : looks) {
-            worst = worse(worst.code(), look.code()) == worst.code() ? worst : look.answer;
+    /** Several snapshots of different paths as one. */
+    public static ChildrenSnapshot together(List<ChildrenSnapshot> snapshots) {
+        Answer<?> worst = snapshots.get(0).answer;
+        for (ChildrenSnapshot snapshot : snapshots) {
+            worst = worse(worst.code(), snapshot.code()) == worst.code() ? worst : snapshot.answer;
         }
         ChildrenSnapshot together = new ChildrenSnapshot(worst);
-        looks.forEach(look -> together.paths.putAll(look.paths));
+        snapshots.forEach(snapshot -> together.paths.putAll(snapshot.paths));
         return together;
     }
 
@@ -132,16 +146,16 @@ public final class ChildrenSnapshot {
     }
 
     /**
-     * The queue of a lock in this look.
+     * What was computed of this list, computed now if it was not before.
      *
-     * @throws LockException as {@link LockQueue}
+     * @param key says what, equal for equal results
      */
-    public LockQueue queue(LockSpec target) {
-        return queues.computeIfAbsent(
-                target,
-                key -> new LockQueue(
-                        key,
-                        names(key.path()),
-                        rule(key.path()).map(Content::data).orElse(null)));
+    public <T> T computed(Object key, Class<T> type, Supplier<T> computation) {
+        Object known = computed.get(key);
+        if (known == null) {
+            known = computation.get();
+            computed.put(key, known);
+        }
+        return type.cast(known);
     }
 }

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockQueue;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.queue.RuleVersion;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue of one lock path as one session knows it: the last list, less the nodes that are known to be gone since. It
+ * decides for all requests of this client that wait on the path.
+ *
+ * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see below), so what is left
+ * of the list may show too many nodes in front of ours, never too few, and by the first law of drivers what is granted with
+ * too many is granted with fewer. That our own node is gone is known first: it is watched before any predecessor is, and the
+ * events of one connection come in the order of the changes. They do not after a reconnect, when the server goes through the
+ * watches in any order; so until a list was taken on the new connection, an event leaves the request in {@linkplain
+ * Waiter#onDoubt doubt}.
+ *
+ * <p><b>Who is decided for.</b> Under drivers that serve in order ({@link dev.zkrecipes.core.spi.FifoDriver}) nobody is
+ * granted before the first who waits, so only that one, the head, is decided for and has its predecessors watched. Requests
+ * under other drivers are decided for when a node that they wait for is gone.
+ *
+ * <p>Confined to the engine thread.
+ */
+final class QueueView {
+
+    /** A request, as the view sees it. */
+    interface Waiter {
+        /** By what the view knows, the driver grants. */
+        void onTurn();
+
+        /** Our own node is watched from now on. */
+        void onStanding();
+
+        /** Our own node is gone: somebody deleted it. */
+        void onVanished();
+
+        /** Something has changed, and only a new list tells what that means. */
+        void onDoubt();
+
+        /** Runs a part of the request's work; what that throws fails the request. */
+        void guard(Runnable work);
+
+        /** The request cannot be granted. It leaves. */
+        void fail(LockException why);
+    }
+
+    private final Session session;
+    private final String path;
+    private final Runnable onEmpty;
+    private final Set<Place> places = new LinkedHashSet<>();
+    private final TreeMap<LockNode, Place> inOrder = new TreeMap<>(); // those to decide for that are served in order
+    private final List<Place> idle =
+            new ArrayList<>(); // have just stopped waiting, and still watch what they waited for
+    private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less who is gone
+    private ChildrenSnapshot list;
+    private int listedOn;
+    private final Set<String> goneSince = new HashSet<>();
+    private @Nullable RuleWatch ruleWatch;
+    private boolean advancing;
+
+    /**
+     * Begins with a list that was taken just now.
+     *
+     * @param onEmpty run when nobody waits here any more
+     */
+    QueueView(Session session, String path, ChildrenSnapshot list, Runnable onEmpty) {
+        this.session = session;
+        this.path = path;
+        this.onEmpty = onEmpty;
+        this.list = list;
+        this.listedOn = session.connection();
+    }
+
+    /** Takes a list that was taken just now. */
+    void accept(ChildrenSnapshot taken) {
+        if (taken != list) {
+            list = taken;
+            listedOn = session.connection();
+            goneSince.clear();
+            queues.clear();
+        }
+    }
+
+    /**
+     * Gives a node of ours, which is in the list, a place here. It is to be {@linkplain Place#watch watched} at once, and is
+     * not decided for before it {@linkplain Place#ask asks}.
+     */
+    Place enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
+        Place place = new Place(spec, node, self, waiter);
+        places.add(place);
+        return place;
+    }
+
+    private LockQueue queue(LockSpec spec) {
+        LockQueue known = queues.get(spec.driver());
+        if (known == null) {
+            known = LockQueue.in(list, spec);
+            goneSince.forEach(known::remove);
+            queues.put(spec.driver(), known);
+        }
+        return known;
+    }
+
+    /** Decides for the first in order, and for those behind it as long as there is nobody left to wait for. */
+    private void advance() {
+        if (advancing) {
+            return; // the loop below goes on with whoever is first then
+        }
+        advancing = true;
+        try {
+            while (!inOrder.isEmpty() && !session.isEnded()) {
+                Place head = inOrder.firstEntry().getValue();
+                head.decide();
+                if (inOrder.get(head.self) == head) {
+                    break;
+                }
+            }
+        } finally {
+            advancing = false;
+            settle();
+        }
+    }
+
+    /** Drops what is not waited for any more. Not before: the next in order often waits for the same nodes. */
+    private void settle() {
+        if (!advancing) {
+            List<Place> stopped = List.copyOf(idle);
+            idle.clear();
+            stopped.stream().filter(place -> !place.waiting).forEach(place -> place.waitFor(Set.of()));
+        }
+    }
+
+    private void onGone(Place place, String nodePath) {
+        String name = LockPath.name(nodePath);
+        goneSince.add(name);
+        queues.values().forEach(queue -> queue.remove(name));
+        if (!place.isInOrder()) {
+            place.waiter.onDoubt();
+        } else if (place.spec.isFifo()) {
+            advance();
+        } else {
+            place.decide();
+            settle();
+        }
+    }
+
+    /** A node of ours and the request behind it. */
+    final class Place {
+        private final LockSpec spec;
+        private final OwnNode node;
+        private final LockNode self;
+        private final Waiter waiter;
+        private final OwnWatch ownWatch = new OwnWatch(this);
+        private final PredecessorWatch predecessorWatch = new PredecessorWatch();
+        private Set<String> waitsFor = new HashSet<>();
+        private boolean waiting;
+        private boolean granted;
+
+        private Place(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
+            this.spec = spec;
+            this.node = node;
+            this.self = self;
+            this.waiter = waiter;
+        }
+
+        /** Begins to watch our own node, and the rule. */
+        void watch() {
+            session.watches().subscribeToDeletion(node.path(), ownWatch);
+            if (spec.hasSharedRule() && ruleWatch == null) {
+                ruleWatch = new RuleWatch();
+                session.watches().subscribe(path, ruleWatch);
+            }
+        }
+
+        /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
+        void ask() {
+            waiting = true;
+            granted = false;
+            if (spec.isFifo()) {
+                inOrder.put(self, this);
+            }
+            boolean isNext = !spec.isFifo() || inOrder.firstEntry().getValue() == this;
+            if (isNext && decision() instanceof Decision.Granted) {
+                granted = true;
+                stop();
+                advance();
+            }
+        }
+
+        /** Whether the driver grants by what the view knows; then it does for good. */
+        boolean isGranted() {
+            return granted;
+        }
+
+        /** Whether the node was there when everything had happened that the view knows of. */
+        boolean isStanding() {
+            return isWatched() && isInOrder();
+        }
+
+        /** Whether what happens is seen in the order in which it happens, and under the rule of that time. */
+        private boolean isInOrder() {
+            boolean knowsRule = !spec.hasSharedRule()
+                    || (list.rule(path).isPresent() && session.watches().tellsContentOf(path));
+            return session.isConnected() && listedOn == session.connection() && knowsRule;
+        }
+
+        /** Whether our own node's watch is set. */
+        boolean isWatched() {
+            return session.watches().tellsDeletionOf(node.path());
+        }
+
+        /** Whether a node that came after the list may stand in front and keep this one from being granted. */
+        boolean mayHaveSomebodyNewInFront() {
+            Optional<LockNode> inFront = spec.nodeInFrontOf(self);
+            return inFront.isPresent() && queue(spec).wouldBeBlockedBy(inFront.get(), self);
+        }
+
+        /** Whether there is no other node below the path by what the view knows. */
+        boolean isAlone() {
+            return list.names(path).size() - goneSince.size() == 1;
+        }
+
+        /**
+         * The request does not wait here any more. The watch of its node stays until the node is gone: to drop it would cost a
+         * request, and the next in order may wait for this very node.
+         *
+         * @param whenNodeIsGone run then, if the session lives
+         */
+        void leave(Runnable whenNodeIsGone) {
+            if (places.remove(this)) {
+                ownWatch.leave(whenNodeIsGone);
+                stop();
+                advance();
+                if (places.isEmpty()) {
+                    endRuleWatch();
+                    onEmpty.run();
+                }
+            }
+        }
+
+        private void stop() {
+            waiting = false;
+            inOrder.remove(self, this);
+            idle.add(this);
+        }
+
+        private void decide() {
+            waiter.guard(() -> {
+                if (decision() instanceof Decision.Granted) {
+                    granted = true;
+                    stop();
+                    waiter.onTurn();
+                }
+            });
+        }
+
+        /** Asks the driver, and watches what it waits for. */
+        private Decision decision() {
+            LockQueue queue = queue(spec);
+            if (!queue.contains(self)) {
+                return new Decision.WaitFor(List.of(self)); // gone: its own watch is about to tell
+            }
+            Decision decision = queue.decideOnOwn(self);
+            if (decision instanceof Decision.Never never) {
+                throw new LockRefusedException("the lock " + path + " refuses this request: " + never.reason());
+            } else if (decision instanceof Decision.WaitFor wait) {
+                Set<String> paths = new HashSet<>();
+                wait.nodes().forEach(each -> paths.add(LockPath.child(path, each.name())));
+                waitFor(paths);
+            }
+            return decision;
+        }
+
+        /** Nodes that it goes on waiting for keep their watches. */
+        private void waitFor(Set<String> next) {
+            Set<String> before = waitsFor;
+            waitsFor = new HashSet<>(next);
+            next.forEach(each -> {
+                if (!before.contains(each)) {
+                    session.watches().subscribeToDeletion(each, predecessorWatch);
+                }
+            });
+            before.forEach(each -> {
+                if (!next.contains(each)) {
+                    session.watches().unsubscribeFromDeletion(each, predecessorWatch);
+                }
+            });
+        }
+
+        private final class PredecessorWatch implements WatchRegistry.DeletionSubscriber {
+            @Override
+            public void onWatched(String nodePath) {}
+
+            @Override
+            public void onGone(String nodePath) {
+                if (waitsFor.remove(nodePath)) {
+                    waiter.guard(() -> QueueView.this.onGone(Place.this, nodePath));
+                }
+            }
+
+            @Override
+            public void onRefused(String nodePath, Answer<?> answer) {
+                waitsFor.remove(nodePath);
+                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
+            }
+        }
+    }
+
+    /** Watches a node of ours; first for the request that waits with it, then for whoever has the node. */
+    private static final class OwnWatch implements WatchRegistry.DeletionSubscriber {
+        private @Nullable Place place;
+        private Runnable whenGone = () -> {};
+
+        OwnWatch(Place place) {
+            this.place = place;
+        }
+
+        /** Forgets the request, which may be much larger than what outlives it. */
+        void leave(Runnable whenNodeIsGone) {
+            place = null;
+            whenGone = whenNodeIsGone;
+        }
+
+        @Override
+        public void onWatched(String nodePath) {
+            if (place != null) {
+                place.waiter.onStanding();
+            }
+        }
+
+        @Override
+        public void onGone(String nodePath) {
+            if (place != null) {
+                place.waiter.onVanished();
+            } else {
+                whenGone.run();
+            }
+        }
+
+        @Override
+        public void onRefused(String nodePath, Answer<?> answer) {
+            if (place != null) {
+                place.waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer));
+            }
+        }
+    }
+
+    private void endRuleWatch() {
+        if (ruleWatch != null) {
+            session.watches().unsubscribeLater(path, ruleWatch);
+            ruleWatch = null;
+        }
+    }
+
+    /** Watches the data of the path, by which the drivers decide. */
+    private final class RuleWatch implements WatchRegistry.Subscriber {
+        @Override
+        public void onRead(String rulePath, Content content) {
+            Optional<RuleVersion> decidedBy = list.rule(path).map(rule -> RuleVersion.of(rule.stat()));
+            if (decidedBy.isPresent() && !decidedBy.get().equals(RuleVersion.of(content.stat()))) {
+                doubt();
+            }
+        }
+
+        /** Then our nodes are gone too, and their own watches tell. */
+        @Override
+        public void onGone(String rulePath) {
+            ruleWatch = null;
+        }
+
+        @Override
+        public void onRefused(String rulePath, Answer<?> answer) {
+            ruleWatch = null;
+            LockException why = ZooKeeperErrors.of(path, "watch " + rulePath, answer);
+            List.copyOf(places).forEach(place -> place.waiter.fail(why));
+        }
+
+        private void doubt() {
+            List.copyOf(places).forEach(place -> place.waiter.onDoubt());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/** The requests of one client that are under way, and what they share. Thread-safe. */
+public final class Requests {
+    private final EngineScheduler scheduler;
+    private final SessionSource sessions;
+    private final NodeCleaner cleaner;
+    private final Supplier<Backoff> pace;
+    private final byte[] nodeData;
+    private final String rootName;
+    private final Supplier<String> notConnected;
+    private final QueueViews queues = new QueueViews();
+    private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    /**
+     * Begins without requests.
+     *
+     * @param pace makes the pauses of one request
+     * @param nodeData what the nodes carry
+     * @param rootName what to call the node that all paths lie below, in messages
+     * @param notConnected how errors begin that tell of a missing connection
+     */
+    public Requests(
+            EngineScheduler scheduler,
+            SessionSource sessions,
+            NodeCleaner cleaner,
+            Supplier<Backoff> pace,
+            byte[] nodeData,
+            String rootName,
+            Supplier<String> notConnected) {
+        this.scheduler = scheduler;
+        this.sessions = sessions;
+        this.cleaner = cleaner;
+        this.pace = pace;
+        this.nodeData = nodeData.clone();
+        this.rootName = rootName;
+        this.notConnected = notConnected;
+    }
+
+    EngineScheduler scheduler() {
+        return scheduler;
+    }
+
+    SessionSource sessions() {
+        return sessions;
+    }
+
+    NodeCleaner cleaner() {
+        return cleaner;
+    }
+
+    QueueViews queues() {
+        return queues;
+    }
+
+    Backoff newPace() {
+        return pace.get();
+    }
+
+    byte[] nodeData() {
+        return nodeData.clone();
+    }
+
+    String rootName() {
+        return rootName;
+    }
+
+    String notConnected() {
+        return notConnected.get();
+    }
+
+    /** Lets a request begin, or ends it if the client is closed. */
+    void enter(Acquisition request) {
+        open.add(request);
+        if (closed) {
+            open.remove(request);
+            request.outcome().completeExceptionally(closedFor(request.lockPath()));
+        }
+    }
+
+    void exit(Acquisition request) {
+        open.remove(request);
+    }
+
+    /** No request begins any more. */
+    public void close() {
+        closed = true;
+    }
+
+    /** Those that are under way now, at any time. */
+    public Collection<Acquisition> open() {
+        return Collections.unmodifiableSet(open);
+    }
+
+    public static ClientClosedException closedFor(String lockPath) {
+        return new ClientClosedException(
+                "the ZooKeeperClient of the lock " + lockPath + " is closed; make a new client and a lock on it");
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is held through one client: a record for each thread that holds anything, whichever lock objects it acquired it
+ * through, and one for the leases that belong to no thread. Thread-safe.
+ */
+public final class LockDataTable {
+    // A thread adds and removes its own record only; a dead thread's is removed by who closes its last hold.
+    private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
+    private final LockData ofNobody = new LockData(null);
+
+    /** The calling thread's record; null if it holds nothing. */
+    @Nullable
+    public LockData mine() {
+        return ofThreads.get(Thread.currentThread());
+    }
+
+    /** The same, made if there is none yet. */
+    public LockData mineToOpen() {
+        return ofThreads.computeIfAbsent(Thread.currentThread(), LockData::new);
+    }
+
+    /** The record of the leases that belong to no thread: nobody re-enters by them. */
+    public LockData ofNobody() {
+        return ofNobody;
+    }
+
+    /** Forgets a record in which nothing is open, or nothing that stands. */
+    public void forget(LockData useless) {
+        Thread owner = useless.owner();
+        if (owner != null) {
+            ofThreads.remove(owner, useless);
+        }
+    }
+
+    /** Whether a thread, or an asynchronous lease, holds all of these. */
+    public boolean isHeld(LockGroup targets) {
+        return ofNobody.holds(targets) || ofThreads.values().stream().anyMatch(data -> data.holds(targets));
+    }
+
+    /** The records of all threads. */
+    public Collection<LockData> ofThreads() {
+        return ofThreads.values();
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.node.OwnNode.Existence;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+
+/**
+ * What a request that is over may have left on the server: its node, or, if that was never made, a container that was
+ * made for it. Each {@link #remove} asks the server once and says how it went; {@link NodeCleaner} decides when to ask
+ * again. Confined to the engine thread.
+ *
+ * <ul>
+ *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks at
+ *       the rights first; so after a refusal a read tells whether the node is there.
+ *   <li>A node whose create got no answer is looked for behind a committed write, after which it cannot appear any more.
+ *       If its session has ended, it is looked for once more when the server must have ended that session too.
+ *   <li>A container that never had a child is never removed by ZooKeeper, so it is deleted, unless somebody uses it.
+ * </ul>
+ */
+final class Leftover {
+    private final OwnNode node;
+    private final EngineScheduler scheduler;
+
+    /** How one attempt to remove it went. */
+    sealed interface Verdict {
+        /** Nothing is left. */
+        record Gone() implements Verdict {}
+
+        /** No answer: ask again at the pace of retries. */
+        record Again() implements Verdict {}
+
+        /** Nothing is there yet; it may still appear until then. */
+        record Later(Duration after) implements Verdict {}
+
+        /** It is there, and the server will not remove it. */
+        record Refused(LockException why) implements Verdict {}
+    }
+
+    Leftover(OwnNode node, EngineScheduler scheduler) {
+        this.node = node;
+        this.scheduler = scheduler;
+    }
+
+    OwnNode node() {
+        return node;
+    }
+
+    /** Whether there is nothing to ask for. */
+    boolean isNothing() {
+        return node.existence() == Existence.ABSENT
+                && node.parents().map(ParentMaker::hasMadeNothing).orElse(true);
+    }
+
+    /** Whether it is still there when the node's session is closed. */
+    boolean outlivesItsSession() {
+        return node.existence() == Existence.ABSENT && !isNothing();
+    }
+
+    /**
+     * Asks the server to remove it; the verdict is told once.
+     *
+     * @param warned whether the server has refused to delete another node of the path
+     */
+    void remove(Session in, boolean warned, Consumer<Verdict> reply) {
+        switch (node.existence()) {
+            case IN_FLIGHT -> throw new IllegalStateException("not answered yet: " + node.describe());
+            case CREATED -> deleteNode(in, warned, reply);
+            case UNKNOWN -> lookForNode(in, warned, reply);
+            case ABSENT -> deleteContainer(in, reply);
+        }
+    }
+
+    private void deleteNode(Session in, boolean warned, Consumer<Verdict> reply) {
+        if (warned) {
+            // Not a plain delete: a server with enableEagerACLCheck refuses one at the cost of the connection.
+            in.zk().multi(List.of(Op.delete(node.path(), -1)), answer -> onDeleted(in, answer, reply));
+        } else {
+            in.zk().delete(node.path(), answer -> onDeleted(in, answer, reply));
+        }
+    }
+
+    private void onDeleted(Session in, Answer<?> answer, Consumer<Verdict> reply) {
+        if (answer.isOk() || answer.code() == Code.NONODE) {
+            reply.accept(new Verdict.Gone());
+        } else if (answer.isUnsettled()) {
+            reply.accept(new Verdict.Again());
+        } else {
+            in.zk()
+                    .read(
+                            node.path(),
+                            seen -> reply.accept(
+                                    seen.code() == Code.NONODE ? new Verdict.Gone() : refused(answer.code())));
+        }
+    }
+
+    private Verdict refused(Code code) {
+        return new Verdict.Refused(new LockAccessException("ZooKeeper refuses to delete the lock node "
+                + node.describe() + " (" + code
+                + "); it blocks others until its session ends: give the client DELETE rights on "
+                + node.lockPath() + ", or delete the node by hand"));
+    }
+
+    /** What to tell of a handle that fails. */
+    LockException notAsked(Throwable failure) {
+        return new LockException(
+                "cannot ask ZooKeeper to delete the lock node " + node.describe() + " (" + failure
+                        + "); it blocks others until its session ends: mend what the cause names",
+                failure);
+    }
+
+    private void lookForNode(Session in, boolean warned, Consumer<Verdict> reply) {
+        List<Answer<?>> settled = new ArrayList<>();
+        in.check(List.of(node.lockPath()), settled::add);
+        in.zk().children(node.lockPath(), answer -> {
+            settled.add(answer);
+            Optional<String> found = answer.isOk()
+                    ? answer.value().names().stream().filter(node::isOurs).findFirst()
+                    : Optional.empty();
+            if (found.isPresent()) {
+                node.created(found.get(), 0);
+                deleteNode(in, warned, reply);
+            } else {
+                reply.accept(notFound(settled));
+            }
+        });
+    }
+
+    private Verdict notFound(List<Answer<?>> settled) {
+        // That there is no such path is an answer too, and a committed one.
+        Optional<Code> failure = settled.stream()
+                .filter(answer -> !answer.isOk() && answer.code() != Code.NONODE)
+                .map(Answer::code)
+                .findFirst();
+        long wait = mayStillAppearFor();
+        if (settled.stream().anyMatch(Answer::isUnsettled)) {
+            return new Verdict.Again();
+        } else if (wait > 0) {
+            return new Verdict.Later(Duration.ofNanos(wait));
+        } else if (failure.isPresent() && !node.session().isEnded()) {
+            return refused(failure.get());
+        } else {
+            return new Verdict.Gone();
+        }
+    }
+
+    /** Nanoseconds until the server must have ended the node's session too; 0 if that session still lives here. */
+    private long mayStillAppearFor() {
+        Session session = node.session();
+        if (!session.isEnded()) {
+            return 0;
+        }
+        long serverEnd = session.endedAt() + session.timeoutNanos() * 3 / 2;
+        return Math.max(0, serverEnd - scheduler.nanoTime());
+    }
+
+    private void deleteContainer(Session in, Consumer<Verdict> reply) {
+        node.parents()
+                .orElseThrow()
+                .leave(unused -> unused.ifPresentOrElse(
+                        path -> in.zk()
+                                .multi(List.of(Op.delete(path, -1)), answer -> onContainerDeleted(answer, reply)),
+                        () -> reply.accept(new Verdict.Gone())));
+    }
+
+    /** One that is used, gone, or not ours to delete locks nobody out. */
+    private static void onContainerDeleted(Answer<?> answer, Consumer<Verdict> reply) {
+        reply.accept(answer.isUnsettled() ? new Verdict.Again() : new Verdict.Gone());
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.session.WatchRegistry.Waiter;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The watches of one kind in one session: one for each node, however many subscribe. A watch that is spent without the
+ * node being gone, and one that was lost with the connection before it was set, is set again here.
+ *
+ * <p>When the last subscriber leaves, the watch is dropped. Since requests of a session are answered in order, a new
+ * watch on the same node, set after that, is not hit by it.
+ *
+ * @param <T> what the server answers when it has set a watch
+ * @param <S> who is told
+ */
+final class NodeWatches<T, S extends Waiter> {
+
+    /** Asks the server for a watch. */
+    @FunctionalInterface
+    interface Request<T> {
+        void send(String path, Consumer<NodeEvent> watch, Consumer<Answer<T>> reply);
+    }
+
+    /** Tells a subscriber that the watch is set. */
+    @FunctionalInterface
+    interface Greeting<T, S> {
+        void tell(S subscriber, String path, T answer);
+    }
+
+    private final Session session;
+    private final Request<T> request;
+    private final Greeting<T, S> greeting;
+    private final Map<String, Watch> watches = new HashMap<>();
+
+    NodeWatches(Session session, Request<T> request, Greeting<T, S> greeting) {
+        this.session = session;
+        this.request = request;
+        this.greeting = greeting;
+    }
+
+    void subscribe(String path, S subscriber) {
+        Watch watch = watches.get(path);
+        if (watch == null) {
+            watch = new Watch(path);
+            watch.set(); // first: what throws leaves nothing that others would join
+            watches.put(path, watch);
+        }
+        watch.subscribers.add(subscriber);
+        T seen = watch.seen;
+        if (seen != null) {
+            greeting.tell(subscriber, path, seen);
+        }
+    }
+
+    void unsubscribe(String path, S subscriber) {
+        Watch watch = watches.get(path);
+        if (watch != null && watch.subscribers.remove(subscriber)) {
+            watch.dropIfIdle();
+        }
+    }
+
+    void unsubscribeLater(String path, S subscriber) {
+        Watch watch = watches.get(path);
+        if (watch != null && watch.subscribers.remove(subscriber) && !watch.dropPlanned) {
+            watch.dropPlanned = true;
+            session.later(watch::dropAsPlanned);
+        }
+    }
+
+    /** Sets again what was lost with the connection; watches that were set, ZooKeeper's client sets again. */
+    void onConnected() {
+        List.copyOf(watches.values()).forEach(Watch::setIfLost);
+    }
+
+    /** Whether the server has said that it watches the node, and has told nothing since. */
+    boolean isSet(String path) {
+        Watch watch = watches.get(path);
+        return watch != null && watch.seen != null;
+    }
+
+    boolean isEmpty() {
+        return watches.isEmpty();
+    }
+
+    private final class Watch {
+        private final String path;
+        private final Set<S> subscribers = new LinkedHashSet<>();
+        // One object for the life of the watch: ZooKeeper's client tells watches apart by identity.
+        private final Consumer<NodeEvent> onEvent = this::onEvent;
+        private @Nullable T seen; // null while the server is being asked
+        private boolean lost;
+        private boolean dropPlanned;
+
+        Watch(String path) {
+            this.path = path;
+        }
+
+        void dropAsPlanned() {
+            dropPlanned = false;
+            dropIfIdle();
+        }
+
+        void dropIfIdle() {
+            if (subscribers.isEmpty() && watches.remove(path, this) && !session.isEnded()) {
+                session.zk().dropWatch(path, onEvent);
+            }
+        }
+
+        void set() {
+            lost = false;
+            seen = null;
+            request.send(path, onEvent, this::onAnswer);
+        }
+
+        void setIfLost() {
+            if (lost && session.isConnected() && watches.get(path) == this) {
+                set();
+            }
+        }
+
+        private void onAnswer(Answer<T> answer) {
+            switch (answer.code()) {
+                case OK -> {
+                    T value = answer.value();
+                    seen = value;
+                    List.copyOf(subscribers).forEach(subscriber -> greeting.tell(subscriber, path, value));
+                }
+                case NONODE -> end(subscriber -> subscriber.onGone(path));
+                default -> {
+                    if (answer.isUnsettled()) {
+                        lost = true;
+                        // The next connection sets it again; this is for a server that refused and kept the connection.
+                        session.later(this::setIfLost);
+                    } else {
+                        end(subscriber -> subscriber.onRefused(path, answer));
+                    }
+                }
+            }
+        }
+
+        private void onEvent(NodeEvent event) {
+            switch (event) {
+                case DELETED -> end(subscriber -> subscriber.onGone(path));
+                case CHANGED -> {
+                    if (subscribers.isEmpty()) {
+                        watches.remove(path, this); // it was kept for nobody or dropped, and now it is spent
+                    } else {
+                        set();
+                    }
+                }
+            }
+        }
+
+        private void end(Consumer<S> telling) {
+            if (watches.remove(path, this)) {
+                // Nobody can come or leave any more, and everybody is told, whatever one makes of it.
+                subscribers.forEach(subscriber -> Guarded.run(() -> telling.accept(subscriber)));
+            }
+        }
+    }
+}

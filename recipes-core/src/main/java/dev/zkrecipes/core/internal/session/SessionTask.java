@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A state machine that works in a session: it seeks one, pauses while there is no connection, and ends once. The states
+ * are the machine's own.
+ *
+ * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the machine
+ * has moved on is dropped. What a transition throws fails the machine, so that whoever waits for it is told. Confined to
+ * the engine thread.
+ *
+ * @param <S> the machine's states
+ */
+public abstract class SessionTask<S extends Enum<S>> implements SessionSource.User, SessionObserver {
+    private final EngineScheduler scheduler;
+    private final SessionSource sessions;
+    private final Backoff pace;
+    private final S seeking;
+    private final S paused;
+    private S state;
+    private int changes;
+    private boolean over;
+    private @Nullable Session session;
+    private @Nullable Runnable resumption;
+    private @Nullable Timer timer;
+
+    /**
+     * Prepares a machine, which begins when {@link #seek} is called.
+     *
+     * @param seeking the state in which it waits for a session; its first
+     * @param paused the state in which it waits for a connection, or for a better time
+     */
+    protected SessionTask(EngineScheduler scheduler, SessionSource sessions, Backoff pace, S seeking, S paused) {
+        this.scheduler = scheduler;
+        this.sessions = sessions;
+        this.pace = pace;
+        this.seeking = seeking;
+        this.paused = paused;
+        this.state = seeking;
+    }
+
+    /** A session was found, connected or not. */
+    protected abstract void onSession(Session found);
+
+    /** The session has ended. What was known of it is void. */
+    protected abstract void onSessionEnded(State how);
+
+    /** Ends the machine with an error, unless it has ended. */
+    public abstract void fail(LockException why);
+
+    // ---- States.
+
+    public final boolean isIn(S asked) {
+        return state == asked && !over;
+    }
+
+    public final boolean isOver() {
+        return over;
+    }
+
+    public final void become(S next) {
+        state = next;
+        changes++;
+        resumption = null;
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+    }
+
+    /** A receiver that passes on what comes while this state lasts. */
+    public final <T> Consumer<T> inThisState(Consumer<T> body) {
+        int begun = changes;
+        return value -> {
+            if (changes == begun) {
+                guard(() -> body.accept(value));
+            }
+        };
+    }
+
+    /** Runs a transition; what it throws fails the machine. */
+    public final void guard(Runnable transition) {
+        try {
+            transition.run();
+        } catch (Throwable t) {
+            Guarded.run(() -> fail(EngineFailure.of(lockPath(), t)));
+        }
+    }
+
+    /** Enters the last state and leaves the session; returns whether it was this call that did. */
+    protected final boolean finish(S last) {
+        if (over) {
+            return false;
+        }
+        become(last);
+        over = true;
+        sessions.forget(this);
+        if (session != null) {
+            session.ignore(this);
+        }
+        return true;
+    }
+
+    // ---- The session.
+
+    /** Looks for a session. */
+    protected final void seek() {
+        if (!over) {
+            become(seeking);
+            sessions.request(this);
+        }
+    }
+
+    @Override
+    public final void with(Session found) {
+        if (isIn(seeking)) {
+            guard(() -> {
+                workIn(found);
+                onSession(found);
+            });
+        }
+    }
+
+    /** Works in this session, and does not look for another. */
+    protected final void workIn(Session given) {
+        become(paused);
+        session = given;
+        given.observe(this);
+    }
+
+    @Override
+    public final void unavailable(LockException why) {
+        if (isIn(seeking)) {
+            fail(why);
+        }
+    }
+
+    @Override
+    public final void onEnded(State how) {
+        session = null;
+        if (!over) {
+            guard(() -> onSessionEnded(how));
+        }
+    }
+
+    /** The session that it works in. */
+    protected final Session session() {
+        return Preconditions.checkNotNull(session, "no session in state %s", state);
+    }
+
+    // ---- Pauses.
+
+    /** Runs the action now, or when there is a connection. */
+    public final void whenConnected(Runnable action) {
+        if (session().isConnected()) {
+            action.run();
+        } else {
+            become(paused);
+            resumption = action;
+        }
+    }
+
+    /** Runs the action after a pause or with the next connection, whichever comes first; never without a connection. */
+    public final void pauseThen(Runnable action) {
+        become(paused);
+        resumption = action;
+        Consumer<Boolean> resume = inThisState(due -> {
+            timer = null;
+            if (session().isConnected()) {
+                action.run();
+            }
+        });
+        timer = scheduler.schedule(pace.next(), () -> resume.accept(true));
+    }
+
+    @Override
+    public final void onConnected() {
+        Runnable action = resumption;
+        if (isIn(paused) && action != null) {
+            guard(action);
+        }
+    }
+
+    /** Things went well: the next pause is a short one again. */
+    public final void resetPace() {
+        pace.reset();
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One future for everybody who asks, which none of them can complete, cancel or change. A copy for each would stay in the
+ * memory of what it was copied from until that ends, however often and long ago it was asked for.
+ *
+ * <p>What limits the time of a future limits that of a new one here, which leaves nothing in this one when it ends. All that depends on
+ * it is an ordinary future.
+ *
+ * @param <T> its value
+ */
+public final class SharedFuture<T> extends CompletableFuture<T> {
+    private SharedFuture() {}
+
+    /** A future that ends as {@code source} does, on the executor. */
+    public static <T> SharedFuture<T> of(CompletableFuture<T> source, Executor executor) {
+        SharedFuture<T> shared = new SharedFuture<>();
+        Completion.on(source, (value, failure) -> executor.execute(() -> shared.end(value, failure)));
+        return shared;
+    }
+
+    @SuppressWarnings("NullAway") // a future of Void has no other value
+    private void end(@Nullable T value, @Nullable Throwable failure) {
+        if (failure == null) {
+            super.complete(value);
+        } else {
+            super.completeExceptionally(failure);
+        }
+    }
+
+    @Override
+    public boolean complete(T value) {
+        return false;
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        return false;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        return false;
+    }
+
+    @Override
+    public void obtrudeValue(T value) {
+        throw new UnsupportedOperationException("a future that others share");
+    }
+
+    @Override
+    public void obtrudeException(Throwable failure) {
+        throw new UnsupportedOperationException("a future that others share");
+    }
+
+    @Override
+    public CompletableFuture<T> completeAsync(Supplier<? extends T> supplier, Executor executor) {
+        throw new UnsupportedOperationException("a future that others share");
+    }
+
+    @Override
+    public CompletableFuture<T> orTimeout(long timeout, TimeUnit unit) {
+        return orElse(new CompletableFuture<T>().orTimeout(timeout, unit));
+    }
+
+    @Override
+    public CompletableFuture<T> completeOnTimeout(T value, long timeout, TimeUnit unit) {
+        return orElse(new CompletableFuture<T>().completeOnTimeout(value, timeout, unit));
+    }
+
+    /** The end of whichever ends first; it takes itself out of the other one. */
+    @SuppressWarnings("unchecked") // both are of this type
+    private CompletableFuture<T> orElse(CompletableFuture<T> limit) {
+        return (CompletableFuture<T>) CompletableFuture.anyOf(this, limit);
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CompletableFuture<>();
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The watches that this library has on one handle. The handle may belong to the application and outlive the client, and it
+ * keeps every watch that does not fire; so what is left there when the client is closed must be a stub that holds nothing.
+ * Thread-safe.
+ */
+final class HandleWatches {
+    private final EngineScheduler scheduler;
+    private final Map<Consumer<NodeEvent>, NodeWatch> pending = new ConcurrentHashMap<>();
+
+    HandleWatches(EngineScheduler scheduler) {
+        this.scheduler = scheduler;
+    }
+
+    /** The watch that feeds the consumer; always the same one, as the handle tells watches apart by equality. */
+    Watcher feeding(Consumer<NodeEvent> consumer) {
+        return pending.computeIfAbsent(
+                consumer,
+                key -> new NodeWatch(event -> {
+                    pending.remove(consumer); // the watch is spent
+                    scheduler.execute(() -> consumer.accept(event));
+                }));
+    }
+
+    /** The same, to be taken from the handle. */
+    Watcher dropped(Consumer<NodeEvent> consumer) {
+        NodeWatch watch = pending.remove(consumer);
+        return watch == null ? new NodeWatch(null) : watch.silenced();
+    }
+
+    /** Notes whether a read has set the watch; after a loss of the answer it is read again, or dropped. */
+    <T> Consumer<Answer<T>> noting(Consumer<NodeEvent> consumer, Consumer<Answer<T>> reply) {
+        return answer -> {
+            if (!answer.isOk() && !answer.isUnsettled()) {
+                pending.remove(consumer);
+            }
+            reply.accept(answer);
+        };
+    }
+
+    /** Leaves nothing but stubs. */
+    void clear() {
+        pending.values().forEach(NodeWatch::silenced);
+        pending.clear();
+    }
+
+    private static final class NodeWatch implements Watcher {
+        private volatile @Nullable Consumer<NodeEvent> listener;
+
+        NodeWatch(@Nullable Consumer<NodeEvent> listener) {
+            this.listener = listener;
+        }
+
+        NodeWatch silenced() {
+            listener = null;
+            return this;
+        }
+
+        @Override
+        public void process(WatchedEvent event) {
+            switch (event.getType()) {
+                case NodeDeleted -> tell(NodeEvent.DELETED);
+                // Somebody may have removed all watches of the handle: look again, as after a change.
+                case NodeDataChanged, NodeChildrenChanged, DataWatchRemoved, ChildWatchRemoved ->
+                    tell(NodeEvent.CHANGED);
+                default -> {
+                    // Session events go another way.
+                }
+            }
+        }
+
+        private void tell(NodeEvent event) {
+            Consumer<NodeEvent> told = listener;
+            if (told != null) {
+                told.accept(event);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.lock.EngineLock;
+import dev.zkrecipes.core.internal.lock.JucLock;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Locks that belong together: two modes of one lock, several locks as one, and what a lock needs that is put together of
+ * others. The author of one lock with one driver needs {@link LockInternals} only.
+ */
+public final class LockGroups {
+    private LockGroups() {}
+
+    /**
+     * Two modes of one lock, of which a thread may hold both: an exclusive one and a shared one. The thread that holds
+     * the exclusive mode gets the shared one at once, at the same place in the queue and with the same token (one
+     * {@code multi} that checks the exclusive node and creates the shared one), and keeps it when it gives back the
+     * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockUpgradeException}: two threads
+     * that hold the shared mode would wait for each other for ever.
+     *
+     * @param client what to work on, made by this library
+     * @param path absolute path of the lock, below the client's chroot
+     * @param exclusive the driver of the mode that excludes everybody; knows the nodes of both modes
+     * @param shared the driver of the other mode; knows the nodes of both modes, and grants beside every node beside which
+     *     {@code exclusive} grants
+     * @param options how to behave where there is a choice
+     * @return new locks, both thread-owned
+     * @throws IllegalArgumentException as the constructor of {@link LockInternals}
+     */
+    public static Modes modes(
+            ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
+        LockSpec exclusiveTarget =
+                new LockInternals(client, path, exclusive, options).target().withNodesInFront(shared.nodeName());
+        LockSpec sharedTarget =
+                new LockInternals(client, path, shared, options).target().withNodesInFront(shared.nodeName());
+        return new Modes(
+                EngineLock.exclusiveMode(exclusiveTarget, sharedTarget),
+                EngineLock.sharedMode(sharedTarget, exclusiveTarget));
+    }
+
+    /**
+     * The two modes of one lock.
+     *
+     * @param exclusive the mode that excludes everybody
+     * @param shared the mode that many may hold together
+     */
+    public record Modes(InterProcessLock exclusive, InterProcessLock shared) {}
+
+    /**
+     * Several locks as one, held by threads and re-entrant as a whole: all members are entered by one {@code multi}, so
+     * that any two such requests stand in the same order on every path that they share.
+     *
+     * <p>A thread that holds all members, together or each by itself, holds them once more at once. A request of which the
+     * thread holds some members but not all, or one in another mode or by another lock on the same path, is refused with
+     * {@link dev.zkrecipes.core.LockRefusedException}: it could wait for itself.
+     *
+     * @param members locks made by {@link LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a path
+     *     of its own
+     * @param options how to behave where there is a choice
+     * @return a new lock; its path is the members' paths with commas between them
+     * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have the
+     *     same path, or they are not of one client
+     */
+    public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
+        Objects.requireNonNull(options, "options");
+        return EngineLock.together(members.stream().map(LockGroups::engineLock).toList(), options);
+    }
+
+    /**
+     * The client that a lock works on, if the lock can be a member of {@link #together}.
+     *
+     * @param lock any lock
+     * @return its client; empty if it is not a lock of the engine, or already several together
+     */
+    public static Optional<ZooKeeperClient> clientOf(InterProcessLock lock) {
+        return unwrap(lock) instanceof EngineLock engine && engine.isSingle()
+                ? Optional.of(engine.client())
+                : Optional.empty();
+    }
+
+    /**
+     * Refuses, without asking ZooKeeper, what the calling thread must not wait for, as it would wait for itself: several
+     * locks {@link #together} of which it holds some, or one of them another way. For a lock that waits for one of its
+     * parts while others are free.
+     *
+     * @param lock any lock; one that is not of the engine is not refused
+     * @throws dev.zkrecipes.core.LockLostException if what the thread holds of it is lost
+     * @throws dev.zkrecipes.core.LockRefusedException if the thread would wait for itself
+     */
+    public static void requireNotHeldInPart(InterProcessLock lock) {
+        if (unwrap(lock) instanceof EngineLock engine) {
+            engine.requireNotHeldInPart();
+        }
+    }
+
+    /**
+     * {@link InterProcessLock#tryAcquire()}, which takes up to the request time-out when the server does not answer, within a
+     * shorter time.
+     *
+     * @param lock any lock; the limit has no effect on one that is not of the engine
+     * @param atMost how long to wait for an answer; the request time-out, if that is shorter
+     * @return the lease, or empty if the lock is not free
+     * @throws dev.zkrecipes.core.LockConnectionException if that could not be found out in time
+     */
+    public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
+        if (unwrap(lock) instanceof EngineLock engine) {
+            return engine.tryAtOnce(atMost);
+        }
+        return lock.tryAcquire();
+    }
+
+    /**
+     * A view for a lock that is not made by {@link LockInternals} and wants to answer {@link InterProcessLock#asLock()}.
+     *
+     * @param lock any lock
+     * @return a view of it, whose {@code lock()} acquires anew after an interruption
+     */
+    public static Lock asLock(InterProcessLock lock) {
+        return JucLock.of(lock);
+    }
+
+    private static EngineLock engineLock(InterProcessLock lock) {
+        if (unwrap(lock) instanceof EngineLock engine) {
+            return engine;
+        }
+        throw new IllegalArgumentException("not a lock of this engine: " + lock);
+    }
+
+    private static InterProcessLock unwrap(InterProcessLock lock) {
+        InterProcessLock found = Objects.requireNonNull(lock, "lock");
+        while (found instanceof DelegatingLock delegating) {
+            found = delegating.delegate();
+        }
+        return found;
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi.port;
+
+import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import org.apache.zookeeper.ZooDefs;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a {@link ZooKeeperClient} on other implementations of the engine's two ports, such as a simulated server and clock.
+ * The settings mean what they mean in {@link dev.zkrecipes.core.ZooKeeperClientBuilder}. Not thread-safe.
+ */
+public final class PortClientBuilder {
+    private final HandleKind ports;
+    private Duration sessionTimeout = Duration.ofSeconds(30);
+    private @Nullable Duration requestTimeout;
+    private Duration firstRetryDelay = Duration.ofMillis(20);
+    private Duration longestRetryDelay = Duration.ofSeconds(1);
+    private String ownerLabel = OwnerLabel.ofThisProcess();
+    private @Nullable Executor callbackExecutor;
+
+    private PortClientBuilder(HandleKind ports) {
+        this.ports = ports;
+    }
+
+    /**
+     * Begins with the default settings.
+     *
+     * @param factory opens one session per call
+     * @param scheduler the engine's thread and clock; closed with the client
+     * @return a new builder
+     */
+    public static PortClientBuilder on(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) {
+        return new PortClientBuilder(new HandleKind.Simulated(
+                Objects.requireNonNull(factory, "factory"), Objects.requireNonNull(scheduler, "scheduler")));
+    }
+
+    /**
+     * The session time-out that counts until a server has granted one. Default 30 seconds.
+     *
+     * @param timeout positive
+     * @return this builder
+     */
+    public PortClientBuilder sessionTimeout(Duration timeout) {
+        sessionTimeout = positive(timeout);
+        return this;
+    }
+
+    /**
+     * How long a call that needs one answer waits for it. Default: a third of the session time-out.
+     *
+     * @param timeout positive
+     * @return this builder
+     */
+    public PortClientBuilder requestTimeout(Duration timeout) {
+        requestTimeout = positive(timeout);
+        return this;
+    }
+
+    /**
+     * The pace of retries. Default 20 milliseconds and 1 second.
+     *
+     * @param first the first delay, positive
+     * @param longest the longest delay, at least {@code first}
+     * @return this builder
+     */
+    public PortClientBuilder retryDelay(Duration first, Duration longest) {
+        Preconditions.checkArgument(positive(first).compareTo(longest) <= 0, "%s is longer than %s", first, longest);
+        firstRetryDelay = first;
+        longestRetryDelay = longest;
+        return this;
+    }
+
+    /**
+     * What others see as the owner of this client's nodes. Default: process id and host name.
+     *
+     * @param label 1 to 200 characters, no control characters
+     * @return this builder
+     */
+    public PortClientBuilder ownerLabel(String label) {
+        ownerLabel = OwnerLabel.check(label);
+        return this;
+    }
+
+    /**
+     * Where listeners run and futures complete. Default: threads of the client's own.
+     *
+     * @param executor runs user code
+     * @return this builder
+     */
+    public PortClientBuilder callbackExecutor(Executor executor) {
+        callbackExecutor = Objects.requireNonNull(executor, "executor");
+        return this;
+    }
+
+    /**
+     * Makes the client and returns at once.
+     *
+     * @return the client; close it when done
+     */
+    public ZooKeeperClient build() {
+        return EngineClient.start(
+                ports,
+                new ClientSettings(
+                        sessionTimeout,
+                        requestTimeout,
+                        firstRetryDelay,
+                        longestRetryDelay,
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        List.of(),
+                        null,
+                        ownerLabel,
+                        callbackExecutor,
+                        false));
+    }
+
+    private static Duration positive(Duration value) {
+        Preconditions.checkArgument(!value.isNegative() && !value.isZero(), "%s is not positive", value);
+        return value;
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** A client whose sessions are scripted, and requests for the lock {@value #PATH} of it. */
+final class AcquireFixture {
+    static final String PATH = "/locks/orders";
+    /** A node of somebody else, in front of all that are made here. */
+    static final String OTHER = "lock-0000000000";
+
+    final ManualScheduler scheduler = new ManualScheduler();
+    final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    final Duration timeout = operations.sessionTimeout();
+    private boolean canOpen = true;
+    private Consumer<State> states = state -> {};
+    final ZooKeeperClient client = PortClientBuilder.on(
+                    listener -> {
+                        if (!canOpen) {
+                            throw new IllegalStateException("no handle");
+                        }
+                        states = listener;
+                        return operations;
+                    },
+                    scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    final EngineClient engine = EngineClient.of(client);
+
+    /** Whether sessions can be opened. */
+    void setCanOpen(boolean can) {
+        canOpen = can;
+    }
+
+    /** The session changes its state. */
+    void become(State state) {
+        if (state.isFinal()) {
+            operations.forgetWatches();
+        }
+        states.accept(state);
+    }
+
+    void reconnect() {
+        become(State.DISCONNECTED);
+        become(State.CONNECTED);
+    }
+
+    LockSpec spec(LockDriver driver, LockOptions options) {
+        return new LockSpec(engine, PATH, driver, options);
+    }
+
+    LockSpec spec(LockDriver driver) {
+        return spec(driver, LockOptions.defaults());
+    }
+
+    /** A request that has begun and sent nothing yet, in a session that is there. */
+    AcquireLoop launched(LockGroup group, Mode mode) {
+        scheduler.run();
+        operations.requests();
+        AcquireLoop loop = new AcquireLoop(engine.requests(), group, mode);
+        loop.launch();
+        return loop;
+    }
+
+    AcquireLoop launched(Mode mode, LockDriver driver, LockOptions options) {
+        return launched(LockGroup.of(spec(driver, options)), mode);
+    }
+
+    AcquireLoop launched(Mode mode) {
+        return launched(mode, new TestDriver("lock-"), LockOptions.defaults());
+    }
+
+    /** A request that has gone on as far as it can. */
+    AcquireLoop queueing(LockDriver driver) {
+        AcquireLoop loop = launched(Mode.QUEUE, driver, LockOptions.defaults());
+        scheduler.run();
+        return loop;
+    }
+
+    AcquireLoop queueing() {
+        return queueing(new TestDriver("lock-"));
+    }
+
+    /** The names of the nodes that were made here, in the order of their making. */
+    List<String> ours() {
+        return operations.nodes().stream()
+                .filter(name -> name.length() > OwnNode.ID_LENGTH)
+                .sorted((one, other) -> number(one).compareTo(number(other)))
+                .toList();
+    }
+
+    private static String number(String name) {
+        return name.substring(name.length() - 10);
+    }
+
+    String newest() {
+        List<String> all = ours();
+        return all.get(all.size() - 1);
+    }
+
+    HeldNode assertGranted(AcquireLoop loop) {
+        assertThat(loop.outcome()).isCompletedWithValueMatching(grants -> grants.isPresent());
+        HeldNode held = loop.outcome().join().orElseThrow().get(0);
+        assertThat(held.state()).isEqualTo(LeaseState.HELD);
+        assertThat(operations.nodes()).contains(LockPath.name(held.nodePath()));
+        return held;
+    }
+
+    static void assertWaits(AcquireLoop loop) {
+        assertThat(loop.outcome()).isNotDone();
+        assertThat(loop.isIn(AcquireStep.WAITING)).isTrue();
+    }
+
+    void assertFailed(AcquireLoop loop, Class<? extends LockException> type, String message) {
+        assertThat(loop.outcome()).isCompletedExceptionally();
+        assertThatThrownBy(loop.outcome()::join)
+                .cause()
+                .isExactlyInstanceOf(type)
+                .hasMessageContaining(PATH)
+                .hasMessageContaining(message);
+        assertLeftNothing();
+    }
+
+    /** Nobody is under way, and no node of ours is left, nor a watch, nor a view. */
+    void assertLeftNothing() {
+        scheduler.advance(Duration.ofSeconds(20));
+        assertThat(ours()).as("left behind").isEmpty();
+        assertThat(operations.watched()).isEmpty();
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+        assertNobodyWaits();
+    }
+
+    /** Nothing is kept for requests that are over. */
+    void assertNobodyWaits() {
+        assertThat(engine.requests().open()).isEmpty();
+        assertThat(engine.requests().queues().isEmpty()).isTrue();
+        engine.livingSessions()
+                .forEach(session -> assertThat(session.watches().isEmpty()).isTrue());
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class DeadOwnerCheckTest {
+    private static final String PATH = "/locks/orders";
+
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    private final LockDataTable holds = EngineClient.of(client).holds();
+    private final InterProcessLock lock = lock(PATH);
+
+    private InterProcessLock lock(String path) {
+        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
+    }
+
+    /** What is still to be told of the locks of a dead thread; asking counts as telling. */
+    private List<String> toTell() {
+        return holds.ofThreads().iterator().next().notYetWarnedOf(Set.of(PATH));
+    }
+
+    private void die(String name) throws InterruptedException {
+        Thread forgetful = new Thread(
+                () -> {
+                    try {
+                        lock.acquire();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                },
+                name);
+        forgetful.start();
+        forgetful.join();
+        assertThat(holds.ofThreads()).hasSize(1);
+    }
+
+    private CompletableFuture<Lease> waiting(InterProcessLock asked) {
+        CompletableFuture<Lease> wanted = asked.acquireAsync();
+        scheduler.engine.run();
+        return wanted;
+    }
+
+    @Test
+    @Tag("H44")
+    void lockOfADeadThread_isWarnedOf_whileSomebodyWaitsForIt() throws InterruptedException {
+        die("forgetful");
+        List<CompletableFuture<Lease>> requests =
+                Stream.generate(() -> waiting(lock(PATH))).limit(2).toList();
+        scheduler.engine.advance(Duration.ofSeconds(10));
+        assertThat(toTell()).as("told already").isEmpty();
+        assertThat(requests).noneMatch(CompletableFuture::isDone);
+    }
+
+    @Test
+    @Tag("H44")
+    void lockOfADeadThread_isNotWarnedOfWhileNobodyWaitsForIt() throws InterruptedException {
+        die("forgetful");
+        CompletableFuture<Lease> other =
+                waiting(lock("/locks/others")); // behind the same nodes: there is one list here
+        scheduler.engine.advance(Duration.ofSeconds(10));
+        assertThat(other).isNotDone();
+        assertThat(toTell()).containsExactly(PATH);
+        assertThat(toTell()).as("once").isEmpty();
+    }
+
+    @Test
+    @Tag("H78")
+    void oneLookASecond_isForAllRequests_andThereIsNoneWithoutARequest() throws InterruptedException {
+        Lease held = lock.acquire();
+        List<CompletableFuture<Lease>> requests =
+                Stream.generate(() -> waiting(lock(PATH))).limit(200).toList();
+        long before = looks();
+        scheduler.engine.advance(Duration.ofSeconds(10));
+        assertThat(looks() - before).isEqualTo(10);
+        requests.forEach(request -> request.cancel(false));
+        held.close();
+        scheduler.engine.advance(Duration.ofSeconds(2));
+        long after = looks();
+        scheduler.engine.advance(Duration.ofSeconds(10));
+        assertThat(looks()).isEqualTo(after);
+    }
+
+    private long looks() {
+        return scheduler.engine.delays().stream()
+                .filter(DeadOwnerCheck.PERIOD::equals)
+                .count();
+    }
+
+    @Test
+    @Tag("H78")
+    void recordOfADeadThreadThatHoldsNothingAnyMore_isForgotten() throws InterruptedException {
+        die("forgetful");
+        HeldNode grant = holds.ofThreads()
+                .iterator()
+                .next()
+                .grantOn(new LockSpec(EngineClient.of(client), PATH, new MutexDriver(), LockOptions.defaults()));
+        assertThat(grant).isNotNull();
+        operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");
+        waiting(lock(PATH));
+        grant.lose("the test says so");
+        scheduler.engine.advance(Duration.ofSeconds(2));
+        assertThat(holds.ofThreads()).isEmpty();
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whatever a thread dies of while it acquires: nothing is granted to nobody. */
+@Tag("H79")
+class DyingCallerTest {
+    private static final String OTHER = "0123456789abcdef0123456789abcdef-lock-0000000000";
+
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    private final InterProcessLock lock =
+            new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults()).threadOwned();
+
+    /** What is thrown where no code throws anything. */
+    private static final class Death extends Error {
+        private static final long serialVersionUID = 1;
+    }
+
+    private enum Way {
+        ACQUIRE {
+            @Override
+            void take(InterProcessLock lock) throws InterruptedException {
+                lock.acquire();
+            }
+        },
+        TIMED {
+            @Override
+            void take(InterProcessLock lock) throws InterruptedException {
+                lock.tryAcquire(Duration.ofMinutes(1));
+            }
+        },
+        TRY {
+            @Override
+            void take(InterProcessLock lock) {
+                lock.tryAcquire();
+            }
+        },
+        UNINTERRUPTIBLY {
+            @Override
+            void take(InterProcessLock lock) {
+                lock.asLock().lock();
+            }
+        };
+
+        abstract void take(InterProcessLock lock) throws InterruptedException;
+    }
+
+    private void die() {
+        scheduler.inTheWait = () -> {};
+        throw new Death();
+    }
+
+    private void assertNothingLeft() throws InterruptedException {
+        scheduler.engine.run();
+        assertThat(EngineClient.of(client).requests().open()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+        assertThat(lock.holdCount()).isZero();
+        assertThat(operations.nodes()).isEmpty();
+        lock.acquire().close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whoDiesInTheWait_leavesTheQueue(Way way) throws InterruptedException {
+        scheduler.engine.run();
+        // Not in the list that a try looks at first, so that it queues too.
+        operations.delayAnswerOf(ScriptedOperations.Request.CREATE, Duration.ofSeconds(1));
+        scheduler.inTheWait = this::die;
+        assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);
+        scheduler.engine.advance(Duration.ofSeconds(2));
+        assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whoDiesJustAfterTheGrant_givesItBack(Way way) throws InterruptedException {
+        scheduler.inTheWait = this::die; // the engine has run until nothing was left to do
+        assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);
+        assertThat(operations.requests()).contains(ScriptedOperations.Request.CREATE);
+        assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ACQUIRE", "TIMED", "UNINTERRUPTIBLY"})
+    void whoDiesBehindAnother_isNotGrantedWhenThatOneLeaves(Way way) throws InterruptedException {
+        operations.add(OTHER);
+        scheduler.inTheWait = this::die;
+        assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);
+        scheduler.engine.run();
+        assertThat(operations.nodes()).containsExactly(OTHER);
+        operations.remove(OTHER);
+        assertNothingLeft();
+    }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Holds are known by thread, client and path, whatever object they go through. */
+@Tag("H99")
+class HoldsByThreadTest {
+    private static final String PATH = "/locks/orders";
+
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+
+    /** Has no {@code equals}. */
+    private static final class Unequal implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    }
+
+    /** Either mode of a lock. */
+    private record Mode(String nodeName) implements LockDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "read-").or(() -> LockNode.parse(childName, "write-"));
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    }
+
+    private LockInternals internals(LockDriver driver) {
+        return new LockInternals(client, PATH, driver, LockOptions.defaults());
+    }
+
+    private InterProcessLock lock(LockDriver driver) {
+        return internals(driver).threadOwned();
+    }
+
+    private LockGroups.Modes modes() {
+        return LockGroups.modes(client, PATH, new Mode("write-"), new Mode("read-"), LockOptions.defaults());
+    }
+
+    private static void lose(Lease lease) {
+        ((Hold) lease).grants().get(0).lose("the test says so");
+    }
+
+    private void assertRefused(InterProcessLock asked, String... words) {
+        operations.requests();
+        for (Callable<?> way : List.<Callable<?>>of(
+                asked::acquire, asked::tryAcquire, () -> asked.tryAcquire(Duration.ofSeconds(1)))) {
+            assertThatExceptionOfType(LockRefusedException.class)
+                    .isThrownBy(way::call)
+                    .satisfies(refused -> assertThat(refused).hasMessageContainingAll(words));
+        }
+        scheduler.engine.run();
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void otherLockOfAnEqualRule_isHeldOnceMoreAtOnce() throws Exception {
+        InterProcessLock one = lock(new MutexDriver());
+        Lease first = one.acquire();
+        operations.requests();
+        InterProcessLock other = new LockInternals(
+                        client,
+                        PATH,
+                        new MutexDriver(),
+                        LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL))
+                .threadOwned();
+        Lease second = other.acquire();
+        assertThat(operations.requests()).isEmpty();
+        assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
+        for (InterProcessLock each : List.of(one, other, lock(new MutexDriver()))) {
+            assertThat(each.holdCount()).isEqualTo(2);
+            assertThat(each.isHeldByCurrentThread()).isTrue();
+            assertThat(each.isAcquiredInThisProcess()).isTrue();
+        }
+        first.close();
+        assertThat(other.isHeldByCurrentThread()).isTrue();
+        assertThat(operations.nodes()).hasSize(1);
+        second.close();
+        scheduler.engine.run();
+        assertThat(one.holdCount()).isZero();
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    @Tag("H93")
+    void release_throughAnyLockOfTheRule_givesBackTheYoungest() throws Exception {
+        Lease first = lock(new MutexDriver()).acquire();
+        Lease second = lock(new MutexDriver()).acquire();
+        InterProcessLock third = lock(new MutexDriver());
+        third.release();
+        assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(first.state()).isEqualTo(LeaseState.HELD);
+        third.release();
+        assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
+        assertThatThrownBy(third::release).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    @Test
+    @Tag("H93")
+    void release_givesBackTheYoungest_alsoIfAnOlderIsLost() throws Exception {
+        InterProcessLock permits = internals(new AlwaysGrants()).unowned();
+        Lease older = permits.acquire();
+        lose(older);
+        Lease younger = permits.acquire();
+        permits.release();
+        assertThat(younger.state()).isEqualTo(LeaseState.RELEASED);
+        assertThatThrownBy(permits::release).isInstanceOf(LockLostException.class);
+        assertThat(permits.holdCount()).isZero();
+    }
+
+    private record AlwaysGrants() implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.granted();
+        }
+    }
+
+    @Test
+    void lockOfAnotherRule_isRefusedAtOnce_namingBoth() throws Exception {
+        try (Lease held = lock(new MutexDriver()).acquire()) {
+            assertRefused(lock(new TestDriver("other-")), PATH, "MutexDriver", "lock-", "TestDriver", "other-");
+            assertRefused(modes().shared(), PATH, "MutexDriver", "read-");
+            assertThat(held.isValid()).isTrue();
+        }
+        try (Lease other = lock(new TestDriver("other-")).acquire()) {
+            assertThat(other.isValid()).isTrue();
+            assertRefused(lock(new MutexDriver()), "TestDriver", "MutexDriver");
+        }
+        scheduler.engine.run();
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void driverWithoutEquals_isARuleOfItsOwn() throws Exception {
+        LockDriver shared = new Unequal();
+        try (Lease first = lock(shared).acquire();
+                Lease second = lock(shared).acquire()) {
+            assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
+            assertRefused(lock(new Unequal()), "Unequal");
+        }
+    }
+
+    @Test
+    void lossThroughOneLock_isToldByEveryLockOfTheRule() throws Exception {
+        Lease lease = lock(new MutexDriver()).acquire();
+        lose(lease);
+        InterProcessLock other = lock(new MutexDriver());
+        assertThatThrownBy(other::acquire).isInstanceOf(LockLostException.class);
+        assertThat(other.holdCount()).isEqualTo(1);
+        assertThatThrownBy(other::release).isInstanceOf(LockLostException.class);
+        other.acquire().close();
+    }
+
+    @Test
+    void sharedModeOfAnotherObject_goesOnFromTheExclusiveOne() throws Exception {
+        Lease writing = modes().exclusive().acquire();
+        Lease reading = modes().shared().acquire();
+        assertThat(reading.fencingToken()).isEqualTo(writing.fencingToken());
+        assertThat(operations.nodes()).hasSize(2);
+        writing.close();
+        assertThat(reading.isValid()).isTrue();
+        assertThat(modes().shared().holdCount()).isEqualTo(1);
+        reading.close();
+    }
+
+    @Test
+    void exclusiveModeOfAnotherObject_isRefusedToWhoHoldsTheSharedOne() throws Exception {
+        try (Lease reading = modes().shared().acquire()) {
+            InterProcessLock exclusive = modes().exclusive();
+            assertThatThrownBy(exclusive::acquire).isInstanceOf(LockUpgradeException.class);
+            assertThatThrownBy(exclusive::tryAcquire).isInstanceOf(LockUpgradeException.class);
+            assertThat(reading.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void locksOfInstances_keepHoldsOfTheirOwn() throws Exception {
+        InterProcessLock mine = lock(new MutexDriver());
+        InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
+        try (Lease held = mine.acquire()) {
+            assertThat(held.isValid()).isTrue();
+            assertThat(instance.isAcquiredInThisProcess()).isFalse();
+            assertThat(instance.holdCount()).isZero();
+            assertThat(instance.tryAcquire()).isEmpty();
+        }
+        try (Lease held = instance.acquire()) {
+            assertThat(held.isValid()).isTrue();
+            assertThat(mine.holdCount()).isZero();
+            assertThat(mine.isAcquiredInThisProcess()).isFalse();
+        }
+    }
+
+    @Test
+    void asynchronousLease_isSeenByTheProcessAndNotByThreads() throws Exception {
+        CompletableFuture<Lease> wanted = lock(new MutexDriver()).acquireAsync();
+        scheduler.engine.run();
+        Lease lease = wanted.get();
+        InterProcessLock other = lock(new MutexDriver());
+        assertThat(other.isAcquiredInThisProcess()).isTrue();
+        assertThat(other.isHeldByCurrentThread()).isFalse();
+        assertThat(other.tryAcquire()).isEmpty();
+        lease.close();
+        assertThat(other.isAcquiredInThisProcess()).isFalse();
+    }
+}

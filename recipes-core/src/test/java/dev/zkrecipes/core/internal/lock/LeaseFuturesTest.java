@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What is asked of a long lease again and again leaves nothing in it. */
+@Tag("H95")
+class LeaseFuturesTest {
+    private static final int CALLS = 10_000;
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    private Lease lease;
+
+    @BeforeEach
+    void acquire() {
+        scheduler.run();
+        CompletableFuture<Lease> wanted = new LockInternals(
+                        client, "/locks/long", new MutexDriver(), LockOptions.defaults())
+                .threadOwned()
+                .acquireAsync();
+        scheduler.run();
+        lease = wanted.join();
+    }
+
+    private static List<WeakReference<Object>> asked(Supplier<Object> question) {
+        List<WeakReference<Object>> answers = new ArrayList<>();
+        for (int i = 0; i < CALLS; i++) {
+            answers.add(new WeakReference<>(question.get()));
+        }
+        return answers;
+    }
+
+    private static void assertForgotten(List<WeakReference<Object>> answers) {
+        Object kept = answers.get(0).get(); // may be the one for all
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
+            System.gc();
+            return answers.stream().allMatch(answer -> answer.refersTo(null) || answer.refersTo(kept));
+        });
+    }
+
+    @Test
+    void ended_leavesNothing_howeverOftenItIsAsked() {
+        assertForgotten(asked(lease::ended));
+        assertThat(lease.ended()).isNotDone();
+    }
+
+    @Test
+    void ended_leavesNothing_ofJobsThatWatchItAndAreOver() {
+        assertForgotten(asked(() -> {
+            CompletableFuture<Void> job = new CompletableFuture<>();
+            CompletableFuture<Object> either = CompletableFuture.anyOf(job, lease.ended());
+            job.complete(null);
+            return either;
+        }));
+        assertForgotten(asked(() -> lease.ended().completeOnTimeout(LeaseState.HELD, 1, TimeUnit.MICROSECONDS)));
+    }
+
+    @Test
+    void closeAsync_leavesNothing_howeverOftenItIsAskedBeforeTheNodeIsGone() {
+        operations.refuse(Request.DELETE, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
+        assertForgotten(asked(lease::closeAsync));
+    }
+
+    @Test
+    void futures_areTheSameForEverybody_andNobodyCanEndThem() {
+        CompletableFuture<LeaseState> ended = lease.ended();
+        assertThat(ended.complete(LeaseState.LOST)).isFalse();
+        assertThat(ended.completeExceptionally(new IllegalStateException())).isFalse();
+        assertThat(ended.cancel(true)).isFalse();
+        assertThatThrownBy(() -> ended.obtrudeValue(LeaseState.LOST)).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> ended.obtrudeException(new IllegalStateException()))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> ended.completeAsync(() -> LeaseState.LOST))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThat(ended).isNotDone();
+        CompletableFuture<LeaseState> own = lease.ended().copy();
+        assertThat(own.cancel(false)).isTrue();
+
+        CompletableFuture<Void> closed = lease.closeAsync();
+        scheduler.run();
+        assertThat(closed).isCompleted();
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat(ended).isCompletedWithValue(LeaseState.RELEASED);
+    }
+
+    @Test
+    void ended_canBeLimitedInTime() {
+        assertThat(lease.ended().orTimeout(1, TimeUnit.MILLISECONDS))
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(TimeoutException.class);
+        assertThat(lease.ended().completeOnTimeout(LeaseState.HELD, 1, TimeUnit.MILLISECONDS))
+                .succeedsWithin(Duration.ofSeconds(20))
+                .isEqualTo(LeaseState.HELD);
+        CompletableFuture<LeaseState> limited = lease.ended().orTimeout(1, TimeUnit.HOURS);
+        lease.closeAsync();
+        scheduler.run();
+        assertThat(limited).isCompletedWithValue(LeaseState.RELEASED);
+    }
+}

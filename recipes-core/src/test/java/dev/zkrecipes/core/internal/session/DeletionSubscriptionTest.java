@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+/** The watches that hear nothing of a node but its deletion, alone and beside those that read it. */
+class DeletionSubscriptionTest {
+    private static final String NODE = "lock-0000000001";
+    private static final String PATH = "/locks/" + NODE;
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final Session session = new Session(
+            states -> operations,
+            scheduler,
+            RETRY,
+            new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            (ended, state) -> {});
+    private final WatchRegistry registry = session.watches();
+
+    DeletionSubscriptionTest() {
+        operations.add(NODE);
+        session.begin();
+    }
+
+    /** Notes what it is told, in both ways of subscribing. */
+    private static class Listener implements WatchRegistry.DeletionSubscriber, WatchRegistry.Subscriber {
+        private final List<String> told = new ArrayList<>();
+
+        @Override
+        public void onWatched(String path) {
+            told.add("watched");
+        }
+
+        @Override
+        public void onRead(String path, Content content) {
+            told.add("read " + content.stat().getVersion());
+        }
+
+        @Override
+        public void onGone(String path) {
+            told.add("gone");
+        }
+
+        @Override
+        public void onRefused(String path, Answer<?> answer) {
+            told.add("refused " + answer.code());
+        }
+    }
+
+    private Listener waiting() {
+        Listener listener = new Listener();
+        registry.subscribeToDeletion(PATH, listener);
+        scheduler.run();
+        return listener;
+    }
+
+    private Listener reading() {
+        Listener listener = new Listener();
+        registry.subscribe(PATH, listener);
+        scheduler.run();
+        return listener;
+    }
+
+    @Test
+    void manySubscribersOfANode_shareOneWatch_andAreAllTold() {
+        Listener first = waiting();
+        Listener second = new Listener();
+        registry.subscribeToDeletion(PATH, second);
+        assertThat(second.told).as("told at once that it is watched").containsExactly("watched");
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(first.told).containsExactly("watched", "gone");
+        assertThat(second.told).containsExactly("watched", "gone");
+        assertThat(operations.requests()).as("nobody is asked").isEmpty();
+        assertThat(registry.isEmpty()).isTrue();
+    }
+
+    @Test
+    void node_isNotSaidToBeWatchedBeforeTheServerSaysSo() {
+        Listener first = new Listener();
+        Listener second = new Listener();
+        registry.subscribeToDeletion(PATH, first);
+        registry.subscribeToDeletion(PATH, second);
+        assertThat(first.told).isEmpty();
+        assertThat(second.told).isEmpty();
+        scheduler.run();
+        assertThat(first.told).containsExactly("watched");
+        assertThat(second.told).containsExactly("watched");
+    }
+
+    @Test
+    void nodeThatDoesNotExist_isGone_andNothingIsSet() {
+        operations.remove(NODE);
+        assertThat(waiting().told).containsExactly("gone");
+        assertThat(registry.isEmpty()).isTrue();
+        assertThat(operations.watched()).isEmpty();
+    }
+
+    @Test
+    void changeOfTheData_concernsNobody() {
+        Listener listener = waiting();
+        operations.requests();
+        operations.change(NODE);
+        scheduler.run();
+        assertThat(listener.told).containsExactly("watched");
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void watchThatSomethingElseSpent_isSetAgain() {
+        Listener listener = waiting();
+        operations.spendDeletionWatch(NODE);
+        scheduler.run();
+        assertThat(listener.told).containsExactly("watched", "watched");
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION, Request.WATCH_DELETION);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(listener.told).containsExactly("watched", "watched", "gone");
+    }
+
+    @Test
+    void whoComesWhileASpentWatchIsSetAgain_isToldOnlyWhenItIs() {
+        waiting();
+        operations.spendDeletionWatch(NODE);
+        operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
+        scheduler.run();
+        Listener late = waiting();
+        assertThat(late.told).isEmpty();
+        scheduler.advance(RETRY);
+        assertThat(late.told).containsExactly("watched");
+    }
+
+    @Test
+    void lastWhoLeaves_takesTheWatchAlong() {
+        Listener first = waiting();
+        Listener second = waiting();
+        registry.unsubscribeFromDeletion(PATH, first);
+        registry.unsubscribeFromDeletion(PATH, first);
+        assertThat(operations.watchedForDeletion()).containsExactly(NODE);
+        registry.unsubscribeFromDeletion(PATH, second);
+        registry.unsubscribeFromDeletion(PATH, second);
+        assertThat(operations.dropped()).containsExactly(NODE);
+        assertThat(operations.watched()).isEmpty();
+        assertThat(registry.isEmpty()).isTrue();
+    }
+
+    @Test
+    void whoLeaves_isToldNothingMore() {
+        Listener leaves = waiting();
+        Listener stays = waiting();
+        registry.unsubscribeFromDeletion(PATH, leaves);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(leaves.told).containsExactly("watched");
+        assertThat(stays.told).containsExactly("watched", "gone");
+    }
+
+    @Test
+    void whoLeavesOrComesBackWhileAllAreTold_disturbsNobody() {
+        List<String> first = new ArrayList<>();
+        registry.subscribeToDeletion(PATH, new WatchRegistry.DeletionSubscriber() {
+            @Override
+            public void onWatched(String path) {
+                first.add("watched");
+                registry.unsubscribeFromDeletion(path, this);
+                registry.subscribeToDeletion(path, new Listener());
+            }
+
+            @Override
+            public void onGone(String path) {
+                first.add("gone");
+            }
+
+            @Override
+            public void onRefused(String path, Answer<?> answer) {}
+        });
+        Listener second = waiting();
+        assertThat(first).containsExactly("watched");
+        assertThat(second.told).containsExactly("watched");
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(first).containsExactly("watched");
+        assertThat(second.told).containsExactly("watched", "gone");
+    }
+
+    @Test
+    void whoSubscribesAgainWhenTheNodeIsGone_getsAWatchOfItsOwn() {
+        Listener listener = new Listener() {
+            @Override
+            public void onGone(String path) {
+                super.onGone(path);
+                operations.add(NODE);
+                registry.subscribeToDeletion(path, new Listener());
+            }
+        };
+        registry.subscribeToDeletion(PATH, listener);
+        scheduler.run();
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(listener.told).containsExactly("watched", "gone");
+        assertThat(operations.watchedForDeletion()).containsExactly(NODE);
+        assertThat(registry.isEmpty()).isFalse();
+    }
+
+    @Test
+    void eventOfAWatchThatWasDropped_concernsNobody() {
+        Listener early = waiting();
+        operations.remove(NODE); // the event is on its way
+        registry.unsubscribeFromDeletion(PATH, early);
+        operations.add(NODE);
+        Listener late = new Listener();
+        registry.subscribeToDeletion(PATH, late);
+        scheduler.run();
+        assertThat(early.told).containsExactly("watched");
+        assertThat(late.told).containsExactly("watched");
+        assertThat(operations.watchedForDeletion()).containsExactly(NODE);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(late.told).containsExactly("watched", "gone");
+    }
+
+    @Test
+    void requestThatIsLost_isRepeatedWithTheNextConnection() {
+        operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
+        Listener listener = waiting();
+        session.become(State.DISCONNECTED);
+        scheduler.advance(RETRY);
+        assertThat(operations.requests()).as("nothing without a connection").containsExactly(Request.WATCH_DELETION);
+        assertThat(listener.told).isEmpty();
+        session.become(State.CONNECTED);
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
+        assertThat(listener.told).containsExactly("watched");
+    }
+
+    @Test
+    void watchThatIsSet_survivesAReconnect_withoutARequest() {
+        Listener listener = waiting();
+        operations.requests();
+        session.become(State.DISCONNECTED);
+        session.become(State.CONNECTED);
+        scheduler.advance(RETRY.multipliedBy(2));
+        assertThat(operations.requests()).as("ZooKeeper's client sets it again").isEmpty();
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(listener.told).containsExactly("watched", "gone");
+    }
+
+    @Test
+    void requestThatAServerPutsOff_isRepeatedAfterAWhile() {
+        operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
+        Listener listener = waiting();
+        assertThat(listener.told).isEmpty();
+        operations.requests();
+        scheduler.advance(RETRY);
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
+        assertThat(listener.told).containsExactly("watched");
+    }
+
+    @Test
+    void requestThatIsLost_isNotRepeatedForNobody() {
+        operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
+        registry.unsubscribeFromDeletion(PATH, waiting());
+        operations.requests();
+        scheduler.advance(RETRY);
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void requestThatIsRefused_endsTheSubscription() {
+        operations.refuse(Request.WATCH_DELETION, Code.NOAUTH);
+        assertThat(waiting().told).containsExactly("refused NOAUTH");
+        assertThat(registry.isEmpty()).isTrue();
+    }
+
+    @Test
+    void sessionThatHasEnded_needsNoWatchDropped() {
+        Listener listener = waiting();
+        session.become(State.EXPIRED);
+        registry.unsubscribeFromDeletion(PATH, listener);
+        assertThat(registry.isEmpty()).isTrue();
+        assertThat(operations.dropped()).isEmpty();
+    }
+
+    @Test
+    void bothKindsOnANode_eachHaveAWatch_andHearWhatIsTheirs() {
+        Listener waits = waiting();
+        Listener reads = reading();
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION, Request.WATCH);
+        operations.change(NODE);
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.WATCH);
+        operations.spendDeletionWatch(NODE);
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(waits.told).containsExactly("watched", "watched", "gone");
+        assertThat(reads.told).containsExactly("read 0", "read 1", "gone");
+        assertThat(registry.isEmpty()).isTrue();
+    }
+
+    @Test
+    void whoeverLeavesOneKind_leavesTheOtherAlone() {
+        Listener both = new Listener();
+        registry.subscribe(PATH, both);
+        registry.subscribeToDeletion(PATH, both);
+        scheduler.run();
+        registry.unsubscribe(PATH, both);
+        assertThat(registry.isEmpty()).isFalse();
+        assertThat(operations.watchedForDeletion()).containsExactly(NODE);
+        assertThat(operations.watched()).containsExactly(NODE);
+        registry.subscribe(PATH, both);
+        scheduler.run();
+        registry.unsubscribeFromDeletion(PATH, both);
+        assertThat(registry.isEmpty()).isFalse();
+        assertThat(operations.watchedForDeletion()).isEmpty();
+        assertThat(operations.watched()).as("that of its data").containsExactly(NODE);
+    }
+
+    @Test
+    void lostRequestsOfBothKinds_areRepeatedWithTheNextConnection() {
+        operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
+        operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
+        Listener reads = reading();
+        Listener waits = waiting();
+        session.become(State.DISCONNECTED);
+        operations.requests();
+        session.become(State.CONNECTED);
+        scheduler.run();
+        assertThat(operations.requests()).containsExactlyInAnyOrder(Request.WATCH, Request.WATCH_DELETION);
+        assertThat(reads.told).containsExactly("read 0");
+        assertThat(waits.told).containsExactly("watched");
+    }
+}

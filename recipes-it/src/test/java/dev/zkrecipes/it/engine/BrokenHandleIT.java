@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.apache.zookeeper.AsyncCallback.Children2Callback;
+import org.apache.zookeeper.AsyncCallback.DataCallback;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A client jar that lacks a method: every request that needs it fails and names it, none waits for ever. */
+@Timeout(60)
+@WithZooKeeper
+@Tag("H97")
+class BrokenHandleIT {
+    private static final NoSuchMethodError MISSING = new NoSuchMethodError("org.apache.zookeeper.Op.getChildren");
+
+    private final EmbeddedZooKeeper server;
+    private OldHandle handle;
+    private ZooKeeperClient client;
+
+    BrokenHandleIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    /** Lacks what it is told to. */
+    private static final class OldHandle extends ZooKeeper {
+        private volatile String missing = "";
+
+        OldHandle(String connectString) throws IOException {
+            super(connectString, 30_000, event -> {});
+        }
+
+        private void call(String method) {
+            if (method.equals(missing)) {
+                throw MISSING;
+            }
+        }
+
+        @Override
+        public void getChildren(String path, boolean watch, Children2Callback callback, Object context) {
+            call("getChildren");
+            super.getChildren(path, watch, callback, context);
+        }
+
+        @Override
+        public void getData(String path, Watcher watcher, DataCallback callback, Object context) {
+            call("getData");
+            super.getData(path, watcher, callback, context);
+        }
+
+        @Override
+        public void multi(Iterable<Op> operations, MultiCallback callback, Object context) {
+            call("multi");
+            super.multi(operations, callback, context);
+        }
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        handle = new OldHandle(server.connectString());
+        client = ZooKeeperClient.wrap(handle);
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        handle.missing = "";
+        client.close();
+        handle.close();
+    }
+
+    private static void assertNamesIt(CompletableFuture<?> request) {
+        assertThat(request)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableOfType(ExecutionException.class)
+                .extracting(Throwable::getCause)
+                .isInstanceOfSatisfying(
+                        LockException.class,
+                        failure -> assertThat(failure)
+                                .hasCause(MISSING)
+                                .hasMessageContaining("NoSuchMethodError")
+                                .hasMessageContaining("Op.getChildren"));
+    }
+
+    @Test
+    void acquiresThatCannotList_fail() throws Exception {
+        handle.missing = "getChildren";
+        InterProcessLock mutex = new InterProcessMutex(client, "/cannot-list");
+        List<CompletableFuture<?>> requests = List.of(mutex.acquireAsync(), mutex.acquireAsync());
+        requests.forEach(BrokenHandleIT::assertNamesIt);
+        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasCause(MISSING);
+        assertThatThrownBy(mutex::participants)
+                .isInstanceOf(LockException.class)
+                .hasCause(MISSING);
+    }
+
+    @Test
+    void acquireThatCannotReadTheRule_fails() {
+        handle.missing = "multi";
+        assertNamesIt(new InterProcessSemaphore(client, "/cannot-read", 2).acquireAsync());
+    }
+
+    @Test
+    void acquireThatCannotWatch_fails() throws Exception {
+        InterProcessLock mutex = new InterProcessMutex(client, "/cannot-watch");
+        mutex.acquire();
+        handle.missing = "getData";
+        assertNamesIt(mutex.acquireAsync());
+        mutex.release();
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A handle of the application's outlives the clients on it, and must not keep them. */
+@Timeout(90)
+@WithZooKeeper
+@Tag("H85")
+class ClosedClientIT {
+    private static final int CLIENTS = 50;
+
+    private static List<WeakReference<ZooKeeperClient>> closedClients(
+            ZooKeeper handle, FaultProxy proxy, boolean connected) throws Exception {
+        List<ZooKeeperClient> clients = new ArrayList<>();
+        List<CompletableFuture<Lease>> requests = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            ZooKeeperClient client = ZooKeeperClient.builder()
+                    .handle(handle)
+                    .requestTimeout(Duration.ofMillis(500))
+                    .build();
+            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+            clients.add(client);
+            requests.add(new InterProcessMutex(client, "/one-of-many").acquireAsync());
+        }
+        Soon.await().until(() -> requests.stream().anyMatch(CompletableFuture::isDone));
+        if (!connected) {
+            proxy.refuse();
+            Soon.await().until(() -> handle.getState() != ZooKeeper.States.CONNECTED);
+        }
+        clients.forEach(ZooKeeperClient::close);
+        return clients.stream().map(WeakReference::new).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void handle_keepsNoClientThatWasClosedOnIt(boolean connected, EmbeddedZooKeeper server) throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeper handle = new ZooKeeper(proxy.connectString(), 60_000, event -> {})) {
+            List<WeakReference<ZooKeeperClient>> closed = closedClients(handle, proxy, connected);
+            Soon.await().until(() -> {
+                System.gc();
+                return closed.stream().allMatch(client -> client.refersTo(null));
+            });
+            assertThat(handle.getState().isAlive()).isTrue();
+        }
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What ZooKeeper 3.9.5 does that the engine relies on, when a deletion alone lets somebody have a lock. */
+@WithZooKeeper
+class DeletionWatchFactsIT {
+    private static final int TIMEOUT_MILLIS = 30_000;
+    private static final int NODES = 16;
+
+    private final List<WatchedEvent> events = new CopyOnWriteArrayList<>();
+    private EmbeddedZooKeeper server;
+    private FaultProxy line;
+    private ZooKeeper watching;
+    private ZooKeeper others;
+
+    @BeforeEach
+    void connect(EmbeddedZooKeeper started) throws Exception {
+        server = started;
+        line = FaultProxy.to(server);
+        // A client that knows two addresses does not wait between them.
+        watching = open(line.connectString() + "," + line.connectString());
+        others = open(server.connectString());
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        line.resume();
+        watching.close();
+        others.close();
+        line.close();
+        server.children("/").stream()
+                .filter(name -> !name.equals("zookeeper"))
+                .forEach(name -> server.deleteNode("/" + name));
+    }
+
+    private static ZooKeeper open(String address) throws IOException {
+        CompletableFuture<WatchedEvent> connected = new CompletableFuture<>();
+        ZooKeeper handle = new ZooKeeper(address, TIMEOUT_MILLIS, connected::complete);
+        Soon.get(connected);
+        return handle;
+    }
+
+    private List<String> makeNodes() throws Exception {
+        List<String> nodes = new ArrayList<>();
+        for (int i = 0; i < NODES; i++) {
+            nodes.add(others.create("/lock-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL));
+        }
+        return nodes;
+    }
+
+    private final Watcher noting = event -> {
+        if (event.getType() != EventType.None) {
+            events.add(event);
+        }
+    };
+
+    /** Whatever a server has sent before has been told when this returns. */
+    private void settle() throws Exception {
+        CompletableFuture<Integer> told = new CompletableFuture<>();
+        watching.exists("/", false, (rc, path, ctx, stat) -> told.complete(rc), null);
+        assertThat(Soon.get(told)).isZero();
+    }
+
+    private List<String> told() {
+        return events.stream()
+                .map(event -> event.getType() + " " + event.getPath())
+                .toList();
+    }
+
+    private List<String> pathsTold() {
+        return events.stream().map(WatchedEvent::getPath).toList();
+    }
+
+    @Test
+    void childWatchOnAnEphemeralNode_tellsItsDeletionOnly() throws Exception {
+        String node = makeNodes().get(0);
+        watching.getChildren(node, noting);
+        others.setData(node, new byte[] {1}, -1);
+        others.setData(node, new byte[] {2}, -1);
+        settle();
+        assertThat(told()).isEmpty();
+        assertThat(server.childWatchers(node)).containsExactly(watching.getSessionId());
+        others.delete(node, -1);
+        settle();
+        assertThat(told()).containsExactly("NodeDeleted " + node);
+        assertThat(server.watchCount()).isZero();
+    }
+
+    @Test
+    void childWatchOnAnAbsentNode_isNotSet() {
+        assertThatThrownBy(() -> watching.getChildren("/lock-0", noting))
+                .isInstanceOf(KeeperException.NoNodeException.class);
+        assertThat(server.watchCount()).isZero();
+    }
+
+    @Test
+    void watchesOfBothKindsOnANode_areTwoAtTheServer_andTheDeletionIsSentOnce() throws Exception {
+        String node = makeNodes().get(0);
+        List<EventType> others1 = new CopyOnWriteArrayList<>();
+        watching.getData(node, event -> others1.add(event.getType()), null);
+        watching.getChildren(node, noting);
+        assertThat(server.watchCount()).isEqualTo(2);
+        long before = server.eventsSent();
+        others.delete(node, -1);
+        settle();
+        assertThat(server.eventsSent() - before).isEqualTo(1);
+        assertThat(others1).containsExactly(EventType.NodeDeleted);
+        assertThat(told()).containsExactly("NodeDeleted " + node);
+        assertThat(server.watchCount()).isZero();
+    }
+
+    @Test
+    void changeOfTheData_spendsTheDataWatchAndLeavesTheOther() throws Exception {
+        String node = makeNodes().get(0);
+        watching.getData(node, noting, null);
+        watching.getChildren(node, noting);
+        others.setData(node, new byte[] {1}, -1);
+        settle();
+        assertThat(told()).containsExactly("NodeDataChanged " + node);
+        assertThat(server.watchers(node)).isEmpty();
+        assertThat(server.childWatchers(node)).containsExactly(watching.getSessionId());
+        others.delete(node, -1);
+        settle();
+        assertThat(told()).containsExactly("NodeDataChanged " + node, "NodeDeleted " + node);
+    }
+
+    @Test
+    void eventsOnOneConnection_comeInTheOrderOfTheChanges_whateverTheKindOfWatch() throws Exception {
+        List<String> nodes = makeNodes();
+        for (String node : nodes) {
+            if (node.hashCode() % 2 == 0) {
+                watching.getChildren(node, noting);
+            } else {
+                watching.getData(node, noting, null);
+            }
+        }
+        List<String> order = new ArrayList<>(nodes.subList(NODES / 2, NODES));
+        order.addAll(nodes.subList(0, NODES / 2));
+        for (String node : order) {
+            others.delete(node, -1);
+        }
+        settle();
+        assertThat(pathsTold()).isEqualTo(order);
+    }
+
+    /** Whoever watches both may see the one deletion and not the other yet, though neither was ever without the other. */
+    @Test
+    void deletionsOfOneTransaction_areToldOneAfterTheOther_inItsOrder() throws Exception {
+        List<String> nodes = makeNodes();
+        for (String node : nodes) {
+            watching.getChildren(node, noting);
+        }
+        others.multi(List.of(Op.delete(nodes.get(1), -1), Op.delete(nodes.get(0), -1)));
+        settle();
+        assertThat(pathsTold()).containsExactly(nodes.get(1), nodes.get(0));
+        assertThat(events.stream().map(WatchedEvent::getZxid).distinct()).hasSize(1);
+    }
+
+    /** The same nodes, deleted in opposite orders while the client was away. */
+    @Test
+    void eventsThatAreCaughtUpOn_comeInAnOrderThatIsNotThatOfTheChanges() throws Exception {
+        List<String> nodes = makeNodes();
+        for (String node : nodes) {
+            watching.getChildren(node, noting);
+        }
+        leave();
+        for (String node : nodes) {
+            others.delete(node, -1);
+        }
+        comeBack();
+        List<String> forwards = List.copyOf(pathsTold());
+        assertThat(events).allMatch(event -> event.getZxid() == WatchedEvent.NO_ZXID);
+        assertThat(forwards).containsExactlyInAnyOrderElementsOf(nodes);
+
+        events.clear();
+        for (String node : nodes) {
+            server.createNode(node, new byte[0]);
+            watching.getChildren(node, noting);
+        }
+        leave();
+        for (int i = NODES - 1; i >= 0; i--) {
+            others.delete(nodes.get(i), -1);
+        }
+        comeBack();
+        assertThat(pathsTold()).isEqualTo(forwards);
+    }
+
+    @Test
+    void childWatch_survivesAReconnectByItself_andMissesNoDeletion() throws Exception {
+        List<String> nodes = makeNodes();
+        watching.getChildren(nodes.get(0), noting);
+        watching.getChildren(nodes.get(1), noting);
+        watching.getData(nodes.get(2), noting, null);
+        leave();
+        others.setData(nodes.get(0), new byte[] {1}, -1);
+        others.delete(nodes.get(1), -1);
+        others.delete(nodes.get(2), -1);
+        comeBack();
+        assertThat(told())
+                .as("data watches first; of the change of the data nothing")
+                .containsExactly("NodeDeleted " + nodes.get(2), "NodeDeleted " + nodes.get(1));
+        assertThat(line.requestsSeen().of(RequestType.SET_WATCHES)).isEqualTo(1);
+        others.delete(nodes.get(0), -1);
+        settle();
+        assertThat(told()).endsWith("NodeDeleted " + nodes.get(0));
+    }
+
+    private void leave() {
+        line.pause();
+        line.cut();
+        Soon.await().until(() -> !watching.getState().isConnected());
+    }
+
+    private void comeBack() throws Exception {
+        line.resume();
+        Soon.await().until(() -> watching.getState().isConnected());
+        settle();
+    }
+}

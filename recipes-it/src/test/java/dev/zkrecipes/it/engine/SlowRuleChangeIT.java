@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The function that changes a rule is user code and may take its time. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+@Tag("H83")
+class SlowRuleChangeIT {
+    private static final Duration SESSION = Duration.ofSeconds(4);
+
+    @Test
+    void leasesStayValid_howeverLongTheChangeTakes_onItsCallersThread(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(SESSION)
+                .build()) {
+            LockInternals held = new LockInternals(client, "/held", new MutexDriver(), LockOptions.defaults());
+            LockInternals ruled = new LockInternals(client, "/ruled", new MutexDriver(), LockOptions.defaults());
+            AtomicReference<Thread> ranOn = new AtomicReference<>();
+            try (Lease lease = held.threadOwned().acquire()) {
+                ruled.changeRule(rule -> {
+                    ranOn.set(Thread.currentThread());
+                    await().pollDelay(Duration.ZERO)
+                            .during(Duration.ofSeconds(7))
+                            .atMost(Duration.ofSeconds(20))
+                            .until(lease::isValid);
+                    return "slow".getBytes(StandardCharsets.UTF_8);
+                });
+            }
+            assertThat(ranOn).hasValue(Thread.currentThread());
+            assertThat(server.data("/ruled")).get().isEqualTo("slow".getBytes(StandardCharsets.UTF_8));
+        }
+    }
+}
