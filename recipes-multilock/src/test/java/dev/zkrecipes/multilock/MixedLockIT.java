@@ -24,6 +24,7 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -46,13 +47,14 @@ import org.junit.jupiter.api.Timeout;
 class MixedLockIT {
     private final EmbeddedZooKeeper server;
     private final List<String> paths = new ArrayList<>();
-    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private final TestClients clients;
     private final List<InterProcessLock> members = new ArrayList<>();
     private final List<InterProcessLock> rivals = new ArrayList<>();
     private InterProcessMultiLock all;
 
     MixedLockIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
+        this.clients = TestClients.of(server);
         for (String name : List.of("a", "b", "c")) {
             paths.add("/mixed/" + test.getTestMethod().orElseThrow().getName() + "/" + name);
         }
@@ -60,20 +62,13 @@ class MixedLockIT {
 
     @BeforeEach
     void connect() throws Exception {
-        ZooKeeperClient rival = connected();
+        ZooKeeperClient rival = clients.open();
         for (String path : paths) {
-            members.add(mutex(connected(), path));
+            members.add(mutex(clients.open(), path));
             rivals.add(mutex(rival, path));
         }
         all = new InterProcessMultiLock(members);
         all.acquire().close();
-    }
-
-    private ZooKeeperClient connected() throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
-        clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
     }
 
     private static InterProcessLock mutex(ZooKeeperClient client, String path) {
@@ -82,7 +77,7 @@ class MixedLockIT {
 
     @AfterEach
     void close() {
-        clients.forEach(ZooKeeperClient::close);
+        clients.close();
     }
 
     private int nodes() {

@@ -13,6 +13,7 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.List;
@@ -35,12 +36,7 @@ class MultiLockBudgetIT {
     }
 
     private static ZooKeeperClient connect(String connectString) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofMinutes(1))
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, TestClients.LONG_SESSION);
     }
 
     private static List<String> paths(String name, int count) {

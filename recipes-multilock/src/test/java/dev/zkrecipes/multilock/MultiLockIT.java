@@ -24,6 +24,7 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -73,12 +74,7 @@ class MultiLockIT {
     }
 
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(12))
-                .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(connectString, Duration.ofSeconds(12));
     }
 
     private static InterProcessLock mutex(ZooKeeperClient client, String path) {

@@ -14,6 +14,7 @@ import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -55,12 +56,7 @@ class MutexBudgetIT {
     }
 
     private static ZooKeeperClient connect(String connectString) throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(60))
-                .build();
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return client;
+        return TestClients.connect(connectString, TestClients.LONG_SESSION);
     }
 
     private static void assertRequests(RequestCounts spent, RequestType... expected) {

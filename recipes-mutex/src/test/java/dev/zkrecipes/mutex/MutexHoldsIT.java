@@ -13,6 +13,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -64,8 +65,7 @@ class MutexHoldsIT {
     @BeforeAll
     void open(EmbeddedZooKeeper started) throws InterruptedException {
         server = started;
-        client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        client = TestClients.connect(server.connectString());
     }
 
     @BeforeEach

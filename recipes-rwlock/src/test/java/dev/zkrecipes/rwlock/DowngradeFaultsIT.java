@@ -18,6 +18,7 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -63,12 +64,7 @@ class DowngradeFaultsIT {
 
     /** With a session so long that the checks of what is held, which are multis too, do not come in between. */
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(30))
-                .build();
-        assertThat(made.awaitConnected(SOON)).isTrue();
-        return made;
+        return TestClients.connect(connectString);
     }
 
     @AfterEach

@@ -8,10 +8,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,11 +33,12 @@ import org.junit.jupiter.api.Timeout;
 class ReadWriteBudgetIT {
     private final EmbeddedZooKeeper server;
     private final String path;
-    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private final TestClients clients;
     private InterProcessReadWriteLock lock;
 
     ReadWriteBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
+        this.clients = TestClients.of(server, TestClients.LONG_SESSION);
         this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
     }
 
@@ -49,18 +50,12 @@ class ReadWriteBudgetIT {
 
     @AfterEach
     void close() {
-        clients.forEach(ZooKeeperClient::close);
+        clients.close();
     }
 
     /** The same lock for another client. */
     private InterProcessReadWriteLock another() throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .build();
-        clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return new InterProcessReadWriteLock(client, path);
+        return new InterProcessReadWriteLock(clients.open(), path);
     }
 
     private static void assertRequests(RequestCounts spent, RequestType... expected) {

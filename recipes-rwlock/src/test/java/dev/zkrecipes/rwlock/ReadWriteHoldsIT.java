@@ -14,6 +14,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -79,21 +80,12 @@ class ReadWriteHoldsIT {
     @BeforeEach
     void connect() throws InterruptedException {
         // With a session so long that no lease is checked beside what is counted.
-        client = connected();
-        others = connected();
+        client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        others = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         read = lock.readLock();
         write = lock.writeLock();
         rival = new InterProcessReadWriteLock(others, path);
-    }
-
-    private ZooKeeperClient connected() throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
     }
 
     @AfterEach

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -43,8 +44,7 @@ class ReadWriteJucIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        client = TestClients.connect(server.connectString());
         lock = new InterProcessReadWriteLock(client, path);
         rival = new InterProcessReadWriteLock(client, path);
         view = lock.asReadWriteLock();

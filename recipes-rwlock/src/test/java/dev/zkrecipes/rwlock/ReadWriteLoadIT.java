@@ -7,13 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -44,15 +42,12 @@ class ReadWriteLoadIT {
     void randomReadsWritesAndDowngrades_keepTheRule(EmbeddedZooKeeper server) throws Exception {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
-        List<ZooKeeperClient> clients = new ArrayList<>();
         AtomicInteger writes = new AtomicInteger();
         CyclicBarrier begin = new CyclicBarrier(CLIENTS);
-        try (Workers workers = new Workers()) {
+        try (TestClients clients = TestClients.of(server);
+                Workers workers = new Workers()) {
             for (int c = 0; c < CLIENTS; c++) {
-                ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
-                clients.add(client);
-                assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-                InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, PATH);
+                InterProcessReadWriteLock lock = new InterProcessReadWriteLock(clients.open(), PATH);
                 Random random = new Random(seed + c);
                 workers.start("client-" + c, () -> {
                     begin.await(30, TimeUnit.SECONDS);
@@ -72,8 +67,6 @@ class ReadWriteLoadIT {
                 });
             }
             workers.join(Duration.ofSeconds(90));
-        } finally {
-            clients.forEach(ZooKeeperClient::close);
         }
         assertThat(written).isEqualTo(writes.get());
         assertThat(mostReaders).hasValueGreaterThan(1);

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.List;
@@ -46,12 +47,8 @@ class ReadWriteQueueIT {
     }
 
     private ZooKeeperClient connected(String label) throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .ownerLabel(label)
-                .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).ownerLabel(label));
     }
 
     @AfterEach

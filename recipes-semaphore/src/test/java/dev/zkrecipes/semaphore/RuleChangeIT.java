@@ -12,8 +12,8 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -41,8 +41,7 @@ class RuleChangeIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        client = ZooKeeperClient.connect(server.connectString());
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        client = TestClients.connect(server.connectString());
         SemaphoreDriver driver = new SemaphoreDriver(path, SemaphoreLimit.of(4), 1);
         internals = new LockInternals(client, path, driver, LockOptions.defaults());
     }

@@ -7,14 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -32,11 +29,12 @@ class SemaphoreBudgetIT {
 
     private final EmbeddedZooKeeper server;
     private final String path;
-    private final List<ZooKeeperClient> clients = new ArrayList<>();
+    private final TestClients clients;
     private InterProcessSemaphore semaphore;
 
     SemaphoreBudgetIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
+        this.clients = TestClients.of(server, TestClients.LONG_SESSION);
         this.path = "/budget/" + test.getTestMethod().orElseThrow().getName();
     }
 
@@ -48,17 +46,11 @@ class SemaphoreBudgetIT {
 
     @AfterEach
     void close() {
-        clients.forEach(ZooKeeperClient::close);
+        clients.close();
     }
 
     private InterProcessSemaphore another() throws InterruptedException {
-        ZooKeeperClient client = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(60))
-                .build();
-        clients.add(client);
-        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return new InterProcessSemaphore(client, path, LIMIT);
+        return new InterProcessSemaphore(clients.open(), path, LIMIT);
     }
 
     private static void assertRequests(RequestCounts spent, RequestType... expected) {

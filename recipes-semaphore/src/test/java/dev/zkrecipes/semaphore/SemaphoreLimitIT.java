@@ -14,6 +14,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.nio.charset.StandardCharsets;
@@ -56,12 +57,7 @@ class SemaphoreLimitIT {
     }
 
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(20))
-                .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(connectString, Duration.ofSeconds(20));
     }
 
     @AfterEach

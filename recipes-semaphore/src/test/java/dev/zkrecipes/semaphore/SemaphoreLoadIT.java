@@ -9,10 +9,10 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
@@ -53,12 +53,10 @@ class SemaphoreLoadIT {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         server.createNode(MARKERS, new byte[0]);
-        List<ZooKeeperClient> clients = new ArrayList<>();
-        try (Workers workers = new Workers()) {
+        try (TestClients clients = TestClients.of(server);
+                Workers workers = new Workers()) {
             for (int c = 0; c < CLIENTS; c++) {
-                ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
-                clients.add(client);
-                assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+                ZooKeeperClient client = clients.open();
                 String ledger = server.createNode(MARKERS + "/ledger-" + c, new byte[0], CreateMode.PERSISTENT);
                 InterProcessSemaphore semaphore = new InterProcessSemaphore(client, PATH, LIMIT);
                 Random random = new Random(seed + c);
@@ -72,11 +70,9 @@ class SemaphoreLoadIT {
                 });
             }
             workers.join(Duration.ofSeconds(150));
-            assertThat(new InterProcessSemaphore(clients.get(0), PATH, LIMIT).availablePermits())
+            assertThat(new InterProcessSemaphore(clients.open(), PATH, LIMIT).availablePermits())
                     .isEqualTo(LIMIT);
             await().until(() -> server.children(PATH).isEmpty());
-        } finally {
-            clients.forEach(ZooKeeperClient::close);
         }
         assertThat(changes).hasSize(2 * CLIENTS * ACQUIRES);
         assertThat(mostTogether()).isLessThanOrEqualTo(LIMIT).isGreaterThan(LIMIT / 2);

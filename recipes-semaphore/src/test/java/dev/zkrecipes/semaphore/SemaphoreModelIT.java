@@ -11,6 +11,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,9 +54,8 @@ class SemaphoreModelIT {
     @BeforeEach
     void connect(EmbeddedZooKeeper server) throws InterruptedException {
         for (int i = 0; i < 2; i++) {
-            ZooKeeperClient client = ZooKeeperClient.connect(server.connectString());
+            ZooKeeperClient client = TestClients.connect(server.connectString());
             clients.add(client);
-            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             semaphores.add(new InterProcessSemaphore(client, PATH, CONFIGURED));
         }
     }

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -58,9 +59,7 @@ class SemaphoreQueueIT {
     }
 
     private ZooKeeperClient connected() throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.connect(server.connectString());
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(server.connectString());
     }
 
     @AfterEach

@@ -17,6 +17,7 @@ import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.nio.charset.StandardCharsets;
@@ -66,12 +67,7 @@ class SemaphoreTroubleIT {
     }
 
     private static ZooKeeperClient connected(String connectString) throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofSeconds(20))
-                .build();
-        assertThat(made.awaitConnected(SOON)).isTrue();
-        return made;
+        return TestClients.connect(connectString, Duration.ofSeconds(20));
     }
 
     @AfterEach

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  *
  * <p>The threads of the JVM itself, of JUnit, Surefire and Awaitility, and of the common pool are not looked at; more
  * can be ignored by {@link #ignoring}, or the check be limited by {@link #onlyNamed}. Tests that run in parallel in the
- * same JVM see each other's threads. Virtual threads are not seen at all.
+ * same JVM see each other's threads, so a test with this check must run alone. Virtual threads are not seen at all.
  *
  * <p>Instances are immutable.
  */

@@ -13,6 +13,7 @@
  *       dev.zkrecipes.test.EnsembleServer} can be killed and cut off from its clients or its leader.
  *   <li>Processes: {@link dev.zkrecipes.test.ChildJvms} are other JVMs with the class path of the test, {@link
  *       dev.zkrecipes.test.FrozenJvm} is one that stands still.
+ *   <li>Clients: {@link dev.zkrecipes.test.TestClients} makes those of a test, connected, and closes them together.
  *   <li>Counting: {@link dev.zkrecipes.test.RequestCounts} by {@link dev.zkrecipes.test.RequestType} is what a server
  *       received or a proxy forwarded.
  *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} stands between a client and a server and delays, holds, loses or

@@ -25,6 +25,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -114,6 +115,7 @@ class EmbeddedZooKeeperIT {
     }
 
     @Test
+    @Tag("alone")
     void close_leavesNoThreadAndNoFile() throws IOException, InterruptedException, KeeperException {
         LeakCheck threads = LeakCheck.start();
         EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
@@ -131,6 +133,7 @@ class EmbeddedZooKeeperIT {
     }
 
     @Test
+    @Tag("alone")
     void stopByInterruptedThread_stopsAllTheSameAndKeepsTheFlag() throws InterruptedException {
         LeakCheck threads = LeakCheck.start();
         EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
@@ -166,6 +169,7 @@ class EmbeddedZooKeeperIT {
     }
 
     @Test
+    @Tag("alone")
     void unusableDirectory_isReportedAndLeavesNothing(@TempDir Path directory)
             throws IOException, InterruptedException {
         LeakCheck threads = LeakCheck.start();
@@ -281,6 +285,7 @@ class EmbeddedZooKeeperIT {
     }
 
     @Test
+    @Tag("alone")
     void start_leavesTheUncaughtExceptionHandlerAlone() {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
             assertThat(server.isRunning()).isTrue();

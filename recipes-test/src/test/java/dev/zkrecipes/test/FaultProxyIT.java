@@ -28,6 +28,7 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Streams and connections: what the proxy does to all packets. */
@@ -256,6 +257,7 @@ class FaultProxyIT {
     }
 
     @Test
+    @Tag("alone")
     void close_endsConnectionsAndThreads() throws IOException {
         client.close();
         proxy.close();

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -52,7 +51,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  *   <li>how many watches a server keeps: {@link EmbeddedZooKeeperIT#watchesAndEvents_areCounted}.
  * </ul>
  */
-@Tag("load")
 @Timeout(120)
 class ModelledFaultsIT {
     private static final byte[] OLD = {1};

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.platform.testkit.engine.EngineTestKit;
@@ -57,6 +58,7 @@ class ZooKeeperExtensionIT {
     }
 
     @Test
+    @Tag("alone")
     void classThatAsksForNothing_getsNoServer() throws InterruptedException {
         LeakCheck threads = LeakCheck.start();
         run(Frugal.class).assertStatistics(tests -> tests.started(1).succeeded(1));
@@ -184,6 +186,7 @@ class ZooKeeperExtensionIT {
     @WithZooKeeper
     static class Frugal {
         @Test
+        @Tag("alone")
         void asksForNothing() {
             assertThat(Thread.getAllStackTraces().keySet())
                     .extracting(Thread::getThreadGroup)

@@ -15,24 +15,27 @@ import dev.zkrecipes.test.explore.Rule;
 import java.util.List;
 
 /** The recipes, and what each promises. */
-enum RecipeToExplore {
+public enum RecipeToExplore {
+    /** {@link InterProcessMutex}: one holder, and holds within holds. */
     MUTEX {
         @Override
-        ExploredLock lock() {
+        public ExploredLock lock() {
             return ExploredLock.of("mutex", ALONE, (client, path) -> List.of(new InterProcessMutex(client, path)))
                     .withNesting(0, 0);
         }
     },
+    /** {@link InterProcessSemaphoreMutex}: one holder. */
     SEMAPHORE_MUTEX {
         @Override
-        ExploredLock lock() {
+        public ExploredLock lock() {
             return ExploredLock.of(
                     "semaphore mutex", ALONE, (client, path) -> List.of(new InterProcessSemaphoreMutex(client, path)));
         }
     },
+    /** {@link InterProcessReadWriteLock}: readers together or one writer, and the downgrade. */
     RWLOCK {
         @Override
-        ExploredLock lock() {
+        public ExploredLock lock() {
             Rule rule = (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
             return ExploredLock.of("read-write lock", rule, RecipeToExplore::modes)
                     .withNesting(READ, READ)
@@ -40,17 +43,19 @@ enum RecipeToExplore {
                     .withNesting(WRITE, READ);
         }
     },
+    /** {@link InterProcessSemaphore}: no more permits than there are. */
     SEMAPHORE {
         @Override
-        ExploredLock lock() {
+        public ExploredLock lock() {
             Rule rule = (front, self) ->
                     front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= MAX_LEASES;
             return ExploredLock.of("semaphore", rule, RecipeToExplore::permits);
         }
     },
+    /** {@link InterProcessMultiLock}: of mutexes, beside one of these alone. */
     MULTILOCK {
         @Override
-        ExploredLock lock() {
+        public ExploredLock lock() {
             return ExploredLock.of("multi-lock", ALONE, RecipeToExplore::together)
                     .withNesting(0, 0);
         }
@@ -61,7 +66,12 @@ enum RecipeToExplore {
     private static final int WRITE = 1;
     private static final int MAX_LEASES = 3;
 
-    abstract ExploredLock lock();
+    /**
+     * The recipe and what it promises.
+     *
+     * @return a new description of it
+     */
+    public abstract ExploredLock lock();
 
     private static List<InterProcessLock> modes(ZooKeeperClient client, String path) {
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -42,12 +43,7 @@ abstract class TwoClients {
     }
 
     private ZooKeeperClient connected() throws InterruptedException {
-        ZooKeeperClient made = ZooKeeperClient.builder()
-                .connectString(server.connectString())
-                .sessionTimeout(SESSION)
-                .build();
-        assertThat(made.awaitConnected(Duration.ofSeconds(20))).isTrue();
-        return made;
+        return TestClients.connect(server.connectString(), SESSION);
     }
 
     @AfterEach

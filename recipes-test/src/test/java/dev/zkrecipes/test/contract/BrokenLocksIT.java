@@ -34,7 +34,6 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /** The suites find what is wrong with a lock, and nothing with a sound one. */
-@Tag("load")
 @Timeout(120)
 class BrokenLocksIT {
     private static final Recipe.Maker SOUND = decidingBy((predecessors, self) ->

@@ -33,7 +33,6 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /** The suites for read-write locks and semaphores find what is wrong with one, and nothing with a sound one. */
-@Tag("load")
 @Timeout(120)
 class BrokenSharedLocksIT {
     private static final String DOWNGRADE = "downgrade_keepsThePlaceAndTheToken_andNoQueuedWriterGetsInBetween";

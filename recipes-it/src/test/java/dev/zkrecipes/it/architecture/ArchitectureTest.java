@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.architecture;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaModifier.SYNCHRONIZED;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The rules of the house, over the main code of all modules. */
+class ArchitectureTest {
+    private static final JavaClasses HOUSE = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("dev.zkrecipes");
+
+    private static final Pattern MODULE = Pattern.compile("dev\\.zkrecipes\\.(\\w+)(\\..*)?");
+    private static final Set<String> USES_EVERYTHING = Set.of("cli", "bench");
+
+    /** A module that recipes-it does not depend on would escape every rule here; recipes-it itself has no main code. */
+    @Test
+    void everyModuleIsSeen() throws IOException {
+        Set<String> seen =
+                HOUSE.stream().map(c -> "recipes-" + module(c.getPackageName())).collect(Collectors.toSet());
+        try (Stream<Path> siblings = Files.list(Path.of("..").toRealPath())) {
+            assertThat(siblings.filter(folder -> Files.exists(folder.resolve("pom.xml")))
+                            .filter(folder -> Files.exists(folder.resolve("src/main")))
+                            .map(folder -> folder.getFileName().toString())
+                            .filter(name -> name.startsWith("recipes-") && !name.equals("recipes-bench")))
+                    .isNotEmpty()
+                    .isSubsetOf(seen);
+        }
+    }
+
+    @Test
+    void arrowsRunOneWay() {
+        classes().should(useOnlyTheirOwnModuleAndCore()).check(HOUSE);
+    }
+
+    @Test
+    void internalBelongsToCore() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.zkrecipes.core..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.zkrecipes.core.internal..")
+                .check(HOUSE);
+    }
+
+    @Test
+    void theWallClockHasOneReader() {
+        classes()
+                .that()
+                .resideOutsideOfPackage("dev.zkrecipes.cli..")
+                .and()
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.thread.EngineThread")
+                .should(useNone("the wall clock", ArchitectureTest::readsTheWallClock))
+                .check(HOUSE);
+    }
+
+    @Test
+    void noMethodDeclaresExceptionOrThrowable() {
+        noMethods()
+                .that(describe("are not synthetic", m -> !m.getModifiers().contains(JavaModifier.SYNTHETIC)))
+                .and()
+                .areDeclaredInClassesThat()
+                .areNotAnnotatedWith(FunctionalInterface.class)
+                .should()
+                .declareThrowableOfType(describe(
+                        "Exception or Throwable",
+                        c -> c.isEquivalentTo(Exception.class) || c.isEquivalentTo(Throwable.class)))
+                .check(HOUSE);
+    }
+
+    @Test
+    void publicClassesAreClosed() {
+        classes()
+                .that()
+                .arePublic()
+                .and()
+                .areTopLevelClasses()
+                .and()
+                .areNotInterfaces()
+                .and()
+                .areNotAssignableTo(Throwable.class)
+                .should(beFinalOrSealed())
+                .check(HOUSE);
+    }
+
+    @Test
+    void coreHasNoSynchronizedMethod() {
+        methods().that(areInCore()).should().notHaveModifier(SYNCHRONIZED).check(HOUSE);
+    }
+
+    @Test
+    void coreHasNoSynchronizedBlock() {
+        classes()
+                .that()
+                .resideInAPackage("dev.zkrecipes.core..")
+                .should(haveNoSynchronizedBlock())
+                .check(HOUSE);
+    }
+
+    @Test
+    void coreNeverWaitsOnAnObject() {
+        classes()
+                .that()
+                .resideInAPackage("dev.zkrecipes.core..")
+                .should(useNone("Object.wait or notify", ArchitectureTest::usesAMonitor))
+                .check(HOUSE);
+    }
+
+    @Test
+    void coreMakesThreadsInOnePlace() {
+        classes()
+                .that()
+                .resideInAPackage("dev.zkrecipes.core..")
+                .and()
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.thread.EngineThreads")
+                .should(useNone("a maker of threads", ArchitectureTest::makesThreads))
+                .check(HOUSE);
+    }
+
+    @Test
+    void signaturesOfCoreShowNoGuavaAndNoServer() {
+        DescribedPredicate<JavaClass> published = resideInAPackage("dev.zkrecipes.core..")
+                .and(not(resideInAPackage("dev.zkrecipes.core.internal..")))
+                .and(describe("are public", ArchitectureTest::isVisible));
+        classes()
+                .that(published)
+                .should(showNone("com.google.", "org.apache.zookeeper.server."))
+                .check(HOUSE);
+    }
+
+    private static String module(String packageName) {
+        Matcher matcher = MODULE.matcher(packageName);
+        return matcher.matches() ? matcher.group(1) : "";
+    }
+
+    private static ArchCondition<JavaClass> useOnlyTheirOwnModuleAndCore() {
+        return condition("use only their own module and core", (javaClass, events) -> {
+            String from = module(javaClass.getPackageName());
+            for (Dependency dependency : javaClass.getDirectDependenciesFromSelf()) {
+                String to = module(
+                        dependency.getTargetClass().getBaseComponentType().getPackageName());
+                boolean allowed =
+                        to.isEmpty() || to.equals(from) || to.equals("core") || USES_EVERYTHING.contains(from);
+                if (!allowed) {
+                    events.add(SimpleConditionEvent.violated(javaClass, dependency.getDescription()));
+                }
+            }
+        });
+    }
+
+    /** Calls and method references alike. */
+    private static ArchCondition<JavaClass> useNone(String what, UsePredicate banned) {
+        return condition(
+                "not use " + what,
+                (javaClass, events) -> javaClass.getCodeUnitAccessesFromSelf().stream()
+                        .filter(use -> banned.test(
+                                use.getTargetOwner(),
+                                use.getTarget().getName(),
+                                use.getTarget().getRawParameterTypes().isEmpty()))
+                        .forEach(use -> events.add(SimpleConditionEvent.violated(javaClass, use.getDescription()))));
+    }
+
+    private interface UsePredicate {
+        boolean test(JavaClass owner, String member, boolean withoutArguments);
+    }
+
+    private static boolean readsTheWallClock(JavaClass owner, String member, boolean withoutArguments) {
+        return switch (owner.getFullName()) {
+            case "java.lang.System" -> member.equals("currentTimeMillis");
+            case "java.util.Date", "java.util.GregorianCalendar" -> member.equals("<init>") && withoutArguments;
+            case "java.util.Calendar" -> member.equals("getInstance");
+            case "java.time.Clock" -> member.startsWith("system") || member.startsWith("tick");
+            default -> owner.getPackageName().equals("java.time") && member.equals("now");
+        };
+    }
+
+    private static boolean usesAMonitor(JavaClass owner, String member, boolean withoutArguments) {
+        return owner.isEquivalentTo(Object.class)
+                && Set.of("wait", "notify", "notifyAll").contains(member);
+    }
+
+    private static boolean makesThreads(JavaClass owner, String member, boolean withoutArguments) {
+        boolean constructed = member.equals("<init>")
+                && (owner.isAssignableTo(Thread.class)
+                        || owner.isAssignableTo("java.util.concurrent.AbstractExecutorService")
+                        || owner.isAssignableTo("java.util.Timer"));
+        return constructed
+                || (owner.getFullName().equals("java.util.concurrent.Executors") && member.startsWith("new"));
+    }
+
+    private static ArchCondition<JavaClass> beFinalOrSealed() {
+        return condition("be final or sealed", (javaClass, events) -> {
+            boolean closed = javaClass.getModifiers().contains(JavaModifier.FINAL)
+                    || javaClass.isEnum()
+                    || javaClass.reflect().isSealed();
+            if (!closed && !isSuite(javaClass)) {
+                events.add(SimpleConditionEvent.violated(javaClass, javaClass.getDescription() + " is open"));
+            }
+        });
+    }
+
+    /** The tests of recipes extend the suites of the test kit, and can do nothing else with them. */
+    private static boolean isSuite(JavaClass javaClass) {
+        return javaClass.getPackageName().equals("dev.zkrecipes.test.contract")
+                && javaClass.getSimpleName().endsWith("Contract")
+                && javaClass.getModifiers().contains(JavaModifier.ABSTRACT);
+    }
+
+    private static DescribedPredicate<JavaCodeUnit> areInCore() {
+        return describe(
+                "are in core", unit -> module(unit.getOwner().getPackageName()).equals("core"));
+    }
+
+    private static ArchCondition<JavaClass> haveNoSynchronizedBlock() {
+        return condition(
+                "have no synchronized block",
+                (javaClass, events) -> SynchronizedBlocks.of(javaClass)
+                        .forEach(method -> events.add(SimpleConditionEvent.violated(
+                                javaClass, javaClass.getFullName() + "." + method + " has a synchronized block"))));
+    }
+
+    private static boolean isVisible(JavaClass javaClass) {
+        return javaClass.getModifiers().contains(JavaModifier.PUBLIC)
+                && javaClass
+                        .getEnclosingClass()
+                        .map(ArchitectureTest::isVisible)
+                        .orElse(true);
+    }
+
+    private static ArchCondition<JavaClass> showNone(String... prefixes) {
+        return condition(
+                "show no type of " + String.join(", ", prefixes),
+                (javaClass, events) -> Signatures.shownBy(javaClass)
+                        .forEach((where, types) -> types.stream()
+                                .filter(type -> Set.of(prefixes).stream().anyMatch(type::startsWith))
+                                .forEach(type -> events.add(
+                                        SimpleConditionEvent.violated(javaClass, where + " shows " + type)))));
+    }
+
+    private static ArchCondition<JavaClass> condition(String description, Check check) {
+        return new ArchCondition<>(description) {
+            @Override
+            public void check(JavaClass javaClass, ConditionEvents events) {
+                check.accept(javaClass, events);
+            }
+        };
+    }
+
+    private interface Check {
+        void accept(JavaClass javaClass, ConditionEvents events);
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.architecture;
+
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
+import com.tngtech.archunit.core.domain.JavaAnnotation;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.properties.HasAnnotations;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Tags;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Classes that have a server run beside each other in one JVM. What would disturb them, or be disturbed, says so. */
+class TestsTogetherTest {
+    private static final Map<String, Set<String>> WHOLE_JVM = Map.of(
+            "dev.zkrecipes.test.LeakCheck", Set.of("start"),
+            "java.lang.System", Set.of("setErr", "setOut", "setIn", "setProperty", "clearProperty", "gc"),
+            "java.lang.Thread",
+                    Set.of(
+                            "activeCount",
+                            "getAllStackTraces",
+                            "getDefaultUncaughtExceptionHandler",
+                            "setDefaultUncaughtExceptionHandler"),
+            "java.lang.management.ManagementFactory", Set.of("getThreadMXBean", "getMemoryMXBean"),
+            "java.util.Locale", Set.of("setDefault"),
+            "java.util.TimeZone", Set.of("setDefault"));
+
+    private static final Set<String> ALONE = Set.of("alone", "load");
+
+    private static final JavaClasses TESTS = new ClassFileImporter().importPaths(testClasses());
+
+    private static List<Path> testClasses() {
+        try (Stream<Path> modules = Files.list(Path.of("..").toRealPath())) {
+            return modules.map(module -> module.resolve("target/test-classes"))
+                    .filter(Files::isDirectory)
+                    .toList();
+        } catch (IOException e) {
+            throw new AssertionError("cannot list the modules", e);
+        }
+    }
+
+    @Test
+    void whatSeesOrChangesTheWholeJvm_isTaggedAlone() {
+        Set<String> others = usersOf(TestsTogetherTest::isOfTheWholeJvm)
+                .filter(user -> !isAlone(user))
+                .map(JavaCodeUnit::getFullName)
+                .collect(toSet());
+        assertThat(others).as("add @Tag(\"alone\")").isEmpty();
+    }
+
+    /** Its settings are those of the JVM, and the kit refuses a second one. */
+    @Test
+    void whatOpensASecurePort_locksIt() {
+        Set<JavaClass> users = usersOf(target -> target.getName().equals("openSecurePort"))
+                .map(user -> topLevel(user.getOwner()))
+                .collect(toSet());
+        assertThat(users).isNotEmpty().allMatch(user -> user.isAnnotatedWith(ResourceLock.class));
+    }
+
+    /** The methods of classes with a server that nobody of the same file calls, and from which such a call is reached. */
+    private static Stream<JavaCodeUnit> usersOf(TargetPredicate target) {
+        Set<JavaCodeUnit> users = new HashSet<>();
+        TESTS.stream()
+                .filter(tests -> topLevel(tests).getSimpleName().endsWith("IT"))
+                .flatMap(tests -> tests.getCodeUnitAccessesFromSelf().stream())
+                .filter(use -> target.test(use.getTarget()))
+                .forEach(use -> addOutermostCallers(use.getOrigin(), users));
+        return users.stream();
+    }
+
+    private static void addOutermostCallers(JavaCodeUnit origin, Set<JavaCodeUnit> outermost) {
+        Set<JavaCodeUnit> seen = new HashSet<>();
+        Deque<JavaCodeUnit> open = new ArrayDeque<>(List.of(origin));
+        while (!open.isEmpty()) {
+            JavaCodeUnit unit = open.pop();
+            if (seen.add(unit)) {
+                List<JavaCodeUnit> callers = unit.getAccessesToSelf().stream()
+                        .map(access -> access.getOrigin())
+                        .filter(caller -> topLevel(caller.getOwner()).equals(topLevel(unit.getOwner())))
+                        .toList();
+                if (callers.isEmpty()) {
+                    outermost.add(unit);
+                }
+                open.addAll(callers);
+            }
+        }
+    }
+
+    private static boolean isOfTheWholeJvm(CodeUnitAccessTarget target) {
+        return WHOLE_JVM.getOrDefault(target.getOwner().getFullName(), Set.of()).contains(target.getName());
+    }
+
+    private static boolean isAlone(JavaCodeUnit unit) {
+        return Stream.of(unit, unit.getOwner(), topLevel(unit.getOwner()))
+                .flatMap(TestsTogetherTest::tags)
+                .anyMatch(ALONE::contains);
+    }
+
+    private static Stream<String> tags(HasAnnotations<?> place) {
+        return place.getAnnotations().stream()
+                .flatMap(annotation -> annotation.getRawType().isEquivalentTo(Tags.class)
+                        ? Stream.of((JavaAnnotation<?>[]) annotation.getExplicitlyDeclaredProperty("value"))
+                        : Stream.of(annotation))
+                .filter(annotation -> annotation.getRawType().isEquivalentTo(Tag.class))
+                .map(annotation -> (String) annotation.getExplicitlyDeclaredProperty("value"));
+    }
+
+    private static JavaClass topLevel(JavaClass tests) {
+        return tests.getEnclosingClass().map(TestsTogetherTest::topLevel).orElse(tests);
+    }
+
+    private interface TargetPredicate {
+        boolean test(CodeUnitAccessTarget target);
+    }
+}

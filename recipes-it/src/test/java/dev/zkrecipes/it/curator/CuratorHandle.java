@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.ZooKeeper;
+
+/** The handle that a CuratorFramework has now, as docs/migrating-from-curator.md says. */
+final class CuratorHandle {
+    private CuratorHandle() {}
+
+    static ZooKeeper of(CuratorFramework curator) {
+        try {
+            return curator.getZookeeperClient().getZooKeeper();
+        } catch (Exception e) {
+            throw new IllegalStateException("Curator has no handle now", e);
+        }
+    }
+}

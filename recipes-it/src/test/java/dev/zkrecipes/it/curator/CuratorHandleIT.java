@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Our locks on the handle that a CuratorFramework opens, and replaces when its session has ended. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 200)
+class CuratorHandleIT {
+    private final EmbeddedZooKeeper server;
+    private CuratorFramework curator;
+    private ZooKeeperClient client;
+
+    CuratorHandleIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
+        curator.start();
+        client = ZooKeeperClient.over(() -> CuratorHandle.of(curator));
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        curator.close();
+    }
+
+    @Test
+    @Tag("H01")
+    void handleThatIsReplaced_losesTheLease_andServesTheNextAcquire() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, "/handle/replaced");
+        Lease held = mutex.acquire();
+        CompletableFuture<Lease> waiting = new InterProcessMutex(client, "/handle/replaced").acquireAsync();
+        long first = CuratorHandle.of(curator).getSessionId();
+        server.expireSession(first);
+
+        Soon.await().until(() -> held.state() == LeaseState.LOST);
+        Lease next = Soon.get(waiting);
+        Soon.await().until(next::isValid);
+        assertThat(CuratorHandle.of(curator).getSessionId()).isNotEqualTo(first);
+        held.close();
+        next.close();
+        mutex.acquire().close();
+        assertThat(server.ephemerals(CuratorHandle.of(curator).getSessionId())).isEmpty();
+    }
+
+    @Test
+    @Tag("H29")
+    void watchesOfCurator_areLeftToIt_andItsHandleStaysOpen() throws Exception {
+        AtomicInteger news = new AtomicInteger();
+        try (CuratorCache cache = CuratorCache.build(curator, "/handle/shared")) {
+            cache.listenable().addListener((type, before, after) -> news.incrementAndGet());
+            cache.start();
+            InterProcessMutex mutex = new InterProcessMutex(client, "/handle/shared");
+            Lease held = mutex.acquire();
+            CompletableFuture<Lease> waiting = new InterProcessMutex(client, "/handle/shared").acquireAsync();
+            Soon.await().until(() -> server.children("/handle/shared").size() == 2);
+            held.close();
+            Soon.get(waiting).close();
+            assertThat(mutex.tryAcquire(Duration.ofSeconds(20))).isPresent().hasValueSatisfying(Lease::close);
+            client.close();
+            Soon.await().until(() -> server.children("/handle/shared").isEmpty());
+
+            int before = news.get();
+            curator.setData().forPath("/handle/shared", new byte[] {1});
+            Soon.await().until(() -> news.get() > before);
+        }
+        assertThat(CuratorHandle.of(curator).getState().isConnected()).isTrue();
+    }
+}

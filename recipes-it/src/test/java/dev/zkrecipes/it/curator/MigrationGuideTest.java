@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.jar.JarFile;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.junit.jupiter.api.Test;
+
+/** docs/migrating-from-curator.md names all that Curator's lock package offers, and nothing that either library has not. */
+class MigrationGuideTest {
+    private static final Path GUIDE = Path.of("..", "docs", "migrating-from-curator.md");
+    private static final String PACKAGE = InterProcessMutex.class.getPackageName();
+    private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\| (\\S[^|]*) \\|$", Pattern.MULTILINE);
+    private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+
+    /** In the first column, as {@code InterProcessMutex.acquire(long, TimeUnit)}; a row without an answer is none. */
+    @Test
+    void table_namesEveryPublicMember_once() throws Exception {
+        List<String> named = rows().flatMap(row -> CODE.matcher(row.group(1)).results())
+                .map(code -> code.group(1))
+                .toList();
+        assertThat(named).doesNotHaveDuplicates();
+        assertThat(new TreeSet<>(named)).isEqualTo(publicMembers());
+    }
+
+    /** In the second column, whatever is in code quotes: see {@link OurNames}. */
+    @Test
+    void table_namesNothingOfOurs_thatIsNotThere() throws IOException {
+        List<String> named = rows().flatMap(row -> CODE.matcher(row.group(2)).results())
+                .map(code -> code.group(1))
+                .distinct()
+                .toList();
+        assertThat(named).hasSizeGreaterThan(40);
+        assertThat(named).filteredOn(name -> !OurNames.exists(name)).isEmpty();
+    }
+
+    @Test
+    void supplierOfTheGuide_isTheOneThatIsTested() throws IOException {
+        String tested = Files.readString(
+                Path.of("src", "test", "java", CuratorHandle.class.getName().replace('.', '/') + ".java"));
+        String guide = Files.readString(GUIDE);
+        String supplier = guide.substring(guide.indexOf("## Our locks on Curator's connection"));
+        supplier = supplier.substring(supplier.indexOf("```java") + "```java".length());
+        supplier = supplier.substring(0, supplier.indexOf("```"));
+        assertThat(supplier).contains("getZookeeperClient().getZooKeeper()");
+        assertThat(withoutBlanks(tested)).contains(withoutBlanks(supplier));
+    }
+
+    private static String withoutBlanks(String code) {
+        return code.replaceAll("\\s+", " ").strip();
+    }
+
+    private static Stream<MatchResult> rows() throws IOException {
+        return ROW.matcher(Files.readString(GUIDE)).results();
+    }
+
+    private static Set<String> publicMembers() throws Exception {
+        Set<String> members = new TreeSet<>();
+        for (Class<?> type : publicTypes()) {
+            members.add(name(type));
+            Stream.<Executable>concat(constructors(type), methods(type))
+                    .map(member -> signature(type, member))
+                    .forEach(members::add);
+            Arrays.stream(type.getDeclaredFields())
+                    .filter(field -> Modifier.isPublic(field.getModifiers()))
+                    .map(Field::getName)
+                    .forEach(field -> members.add(name(type) + "." + field));
+        }
+        return members;
+    }
+
+    private static List<Class<?>> publicTypes() throws Exception {
+        Path jar = Path.of(InterProcessMutex.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+        String folder = PACKAGE.replace('.', '/') + "/";
+        try (JarFile file = new JarFile(jar.toFile())) {
+            List<String> names = file.stream()
+                    .map(entry -> entry.getName())
+                    .filter(entry -> entry.startsWith(folder) && entry.endsWith(".class"))
+                    .map(entry -> entry.substring(0, entry.length() - ".class".length())
+                            .replace('/', '.'))
+                    .toList();
+            List<Class<?>> types = new ArrayList<>();
+            for (String name : names) {
+                Class<?> type = Class.forName(name, false, MigrationGuideTest.class.getClassLoader());
+                if (Modifier.isPublic(type.getModifiers())) {
+                    types.add(type);
+                }
+            }
+            assertThat(types).hasSizeGreaterThan(15);
+            return types;
+        }
+    }
+
+    private static Stream<Constructor<?>> constructors(Class<?> type) {
+        return Arrays.stream(type.getDeclaredConstructors())
+                .filter(constructor -> Modifier.isPublic(constructor.getModifiers()));
+    }
+
+    /** Those that it declares, or gets from a class of the package that nobody else can name. */
+    private static Stream<Method> methods(Class<?> type) {
+        return Arrays.stream(type.getMethods())
+                .filter(method -> !method.isBridge())
+                .filter(method -> method.getDeclaringClass() == type
+                        || (method.getDeclaringClass().getPackageName().equals(PACKAGE)
+                                && !Modifier.isPublic(method.getDeclaringClass().getModifiers())));
+    }
+
+    private static String signature(Class<?> type, Executable member) {
+        String called = member instanceof Constructor ? "new " + name(type) : name(type) + "." + member.getName();
+        return Arrays.stream(member.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", ", called + "(", ")"));
+    }
+
+    private static String name(Class<?> type) {
+        return type.getName().substring(PACKAGE.length() + 1).replace('$', '.');
+    }
+}

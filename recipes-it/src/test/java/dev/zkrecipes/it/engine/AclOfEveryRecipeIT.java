@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.UUID;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A lock with an ACL of its own makes everything with it, whatever the recipe, and refuses a path that has another. */
+@Timeout(60)
+@WithZooKeeper
+@Tag("H63")
+class AclOfEveryRecipeIT {
+    private static final LockOptions MINE = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
+
+    private final EmbeddedZooKeeper server;
+    private final String path = "/acl-" + UUID.randomUUID();
+    private ZooKeeperClient client;
+    private ZooKeeper handle;
+
+    AclOfEveryRecipeIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    /** Each way to hold a lock. */
+    private enum Kind {
+        MUTEX {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessMutex(client, path, MINE);
+            }
+        },
+        SEMAPHORE_MUTEX {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessSemaphoreMutex(client, path, MINE);
+            }
+        },
+        READ_LOCK {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessReadWriteLock(client, path, MINE).readLock();
+            }
+        },
+        WRITE_LOCK {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessReadWriteLock(client, path, MINE).writeLock();
+            }
+        },
+        PERMITS {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessSemaphore(client, path, 3, MINE).permits(2);
+            }
+        },
+        MULTI_LOCK {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessMultiLock(client, List.of(path + "/a", path, path + "/b/c"), MINE);
+            }
+        },
+        MEMBERS {
+            @Override
+            InterProcessLock make(ZooKeeperClient client, String path) {
+                return new InterProcessMultiLock(List.of(
+                        MUTEX.make(client, path),
+                        PERMITS.make(client, path + "/p"),
+                        WRITE_LOCK.make(client, path + "/w")));
+            }
+        };
+
+        abstract InterProcessLock make(ZooKeeperClient client, String path);
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = connected();
+        handle = client.zooKeeper().orElseThrow();
+    }
+
+    private ZooKeeperClient connected() throws InterruptedException {
+        return TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .auth("digest", "alice:secret".getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private void assertAllMine() throws Exception {
+        Deque<String> left = new ArrayDeque<>(List.of(path));
+        while (!left.isEmpty()) {
+            String node = left.remove();
+            List<ACL> acl = handle.getACL(node, new Stat());
+            assertThat(acl).as(node).singleElement().satisfies(entry -> {
+                assertThat(entry.getPerms()).isEqualTo(ZooDefs.Perms.ALL);
+                assertThat(entry.getId().getId()).startsWith("alice:");
+            });
+            server.children(node).forEach(child -> left.add(node + "/" + child));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void everythingIsMadeWithTheAcl(Kind kind) throws Exception {
+        InterProcessLock lock = kind.make(client, path);
+        try (Lease lease = lock.acquire()) {
+            lease.verify();
+            assertAllMine();
+        }
+        assertThat(lock.participants()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void pathOfSomebodyElse_isRefused(Kind kind) {
+        byte[] limit = "zkrecipes 1\nconfigured=3\ncurrent=3\n".getBytes(StandardCharsets.UTF_8);
+        server.createNode(path, limit); // open to everybody
+        assertThatThrownBy(kind.make(client, path)::acquire)
+                .isInstanceOf(LockAccessException.class)
+                .hasMessageContaining("lock " + path + ": somebody else made the path")
+                .hasMessageContaining("[world:anyone rwcda]")
+                .hasMessageContaining("[digest:alice rwcda]");
+        Soon.await().untilAsserted(() -> assertThat(server.children(path)).noneMatch(LockNode::isLockForm));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void laterUses_costNoMoreThanWithoutAnAcl(Kind kind) throws Exception {
+        InterProcessLock lock = kind.make(client, path);
+        lock.acquire().close();
+        RequestCounts start = server.requests();
+        lock.acquire().close();
+        RequestCounts cost = server.requests().minus(start);
+        assertThat(cost.of(RequestType.GET_ACL)).as(cost.toString()).isZero();
+        assertThat(cost.total()).as(cost.toString()).isEqualTo(3);
+    }
+
+    @Test
+    void downgrade_keepsTheAcl() throws Exception {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path, MINE);
+        Lease write = lock.writeLock().acquire();
+        try (Lease read = lock.readLock().acquire()) {
+            assertThat(server.children(path)).hasSize(2);
+            assertAllMine();
+            write.close();
+            read.verify();
+        }
+    }
+
+    @Test
+    void resize_keepsTheAclAndMakesThePathWithIt() throws Exception {
+        new InterProcessSemaphore(client, path, 3, MINE).resize(5);
+        assertAllMine();
+        try (Lease lease = new InterProcessSemaphore(client, path, 3, MINE).acquire(5)) {
+            lease.verify();
+            assertAllMine();
+        }
+    }
+
+    @Test
+    void aclForMembersThatHaveAnother_isRefused() throws Exception {
+        List<InterProcessLock> others = List.of(new InterProcessMutex(client, path));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new InterProcessMultiLock(others, MINE))
+                .withMessageContaining(path)
+                .withMessageContaining("options of the members");
+        try (ZooKeeperClient second = connected()) {
+            InterProcessMultiLock mixed = new InterProcessMultiLock(
+                    List.of(Kind.MUTEX.make(client, path), Kind.MUTEX.make(second, path + "/2")), MINE);
+            try (Lease lease = mixed.acquire()) {
+                Soon.await().until(lease::isValid);
+                assertAllMine();
+            }
+        }
+    }
+
+    @Test
+    void lockOfTheClientsOwnAcl_usesAPathAsItIs() throws Exception {
+        handle.create(path, new byte[0], new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE), CreateMode.PERSISTENT);
+        new InterProcessMutex(client, path).acquire().close();
+    }
+}

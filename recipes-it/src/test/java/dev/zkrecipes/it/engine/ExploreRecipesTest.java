@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.cli.explore.RecipeToExplore;
+import dev.zkrecipes.test.explore.Explorer;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The same 20,000 schedules every time; {@code bin/explore} plays fresh ones. */
+@Tag("load")
+class ExploreRecipesTest {
+    private static final int SCHEDULES = 20_000 / RecipeToExplore.values().length;
+
+    @ParameterizedTest
+    @EnumSource
+    void everyRecipe_keepsItsPromises(RecipeToExplore recipe) {
+        Explorer explorer = Explorer.of(recipe.lock());
+        assertThat(LongStream.rangeClosed(1, SCHEDULES)
+                        .parallel()
+                        .mapToObj(explorer::play)
+                        .flatMap(found -> found.map(explorer::shrink).stream())
+                        .findFirst())
+                .isEmpty();
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A multi-lock of locks of every recipe, and of a driver that is none of them. */
+@Timeout(60)
+@WithZooKeeper
+class MembersOfEveryKindIT {
+    /** Two may hold. */
+    private static final LockDriver PAIR = new LockDriver() {
+        @Override
+        public String nodeName() {
+            return "pair-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "pair-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.size() < 2
+                    ? Decision.granted()
+                    : Decision.waitFor(predecessors.subList(predecessors.size() - 2, predecessors.size()));
+        }
+    };
+
+    private final EmbeddedZooKeeper server;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+
+    MembersOfEveryKindIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = connected();
+        other = connected();
+    }
+
+    /** With a session so long that no lease is checked beside what is counted. */
+    private ZooKeeperClient connected() throws InterruptedException {
+        return TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+    }
+
+    private static List<InterProcessLock> members(ZooKeeperClient client) {
+        return List.of(
+                new InterProcessMutex(client, "/kinds/mutex"),
+                new InterProcessSemaphoreMutex(client, "/kinds/semaphore-mutex"),
+                new InterProcessReadWriteLock(client, "/kinds/read").readLock(),
+                new InterProcessReadWriteLock(client, "/kinds/write").writeLock(),
+                new InterProcessSemaphore(client, "/kinds/semaphore", 3).permits(2),
+                new LockInternals(client, "/kinds/pair", PAIR, LockOptions.defaults()).threadOwned());
+    }
+
+    private int nodes() {
+        return server.children("/kinds").stream()
+                .mapToInt(lock -> server.children("/kinds/" + lock).size())
+                .sum();
+    }
+
+    @Test
+    void membersOfEveryKind_enterTogether_eachByItsOwnRule() throws Exception {
+        InterProcessMultiLock all = new InterProcessMultiLock(members(client));
+        all.acquire().close();
+        RequestCounts start = server.requests();
+        Lease lease = all.acquire();
+        assertThat(server.requests().minus(start).consistsOf(RequestType.MULTI, RequestType.MULTI_READ))
+                .isTrue();
+        assertThat(nodes()).isEqualTo(6);
+        assertThat(lease.fencingToken()).isPositive();
+        assertThat(lease.guards()).hasSize(6);
+
+        List<Boolean> free = members(other).stream().map(this::isFree).toList();
+        assertThat(free).containsExactly(false, false, true, false, false, true);
+        assertThat(new InterProcessSemaphore(other, "/kinds/semaphore", 3).availablePermits())
+                .isEqualTo(1);
+        lease.close();
+        assertThat(nodes()).isZero();
+        assertThat(members(other).stream().map(this::isFree)).containsOnly(true);
+    }
+
+    private boolean isFree(InterProcessLock lock) {
+        Optional<Lease> lease = lock.tryAcquire();
+        lease.ifPresent(Lease::close);
+        return lease.isPresent();
+    }
+
+    @Test
+    void semaphoreThatIsResized_letsAWaitingMultiLockIn() throws Exception {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(other, "/kinds/semaphore", 3);
+        Lease held = semaphore.acquire(2);
+        var waiting = new InterProcessMultiLock(members(client)).acquireAsync();
+        await().until(() -> nodes() == 7);
+        assertThat(waiting).isNotDone();
+        semaphore.resize(4);
+        waiting.join().close();
+        held.close();
+        semaphore.resize(3);
+    }
+
+    @Test
+    void lockOfAnotherLibrary_isAMember() throws Exception {
+        InterProcessLock foreign = new Foreign(new InterProcessMutex(other, "/kinds/foreign"));
+        InterProcessMultiLock mixed =
+                new InterProcessMultiLock(List.of(new InterProcessMutex(client, "/kinds/mutex"), foreign));
+        Lease lease = mixed.acquire();
+        assertThat(foreign.isHeldByCurrentThread()).isTrue();
+        assertThat(lease.fencingTokens()).containsOnlyKeys("/kinds/mutex", "/kinds/foreign");
+        lease.close();
+        assertThat(foreign.isHeldByCurrentThread()).isFalse();
+    }
+}

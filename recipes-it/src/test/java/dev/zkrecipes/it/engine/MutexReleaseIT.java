@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.Workers;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Exchanger;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** P9: a lock is given back whoever asks for it, wherever he runs and whether or not a server is there to hear of it. */
+@WithZooKeeper(tickTimeMillis = 200)
+@Timeout(60)
+class MutexReleaseIT {
+    private static final Duration SESSION = Duration.ofSeconds(12);
+    private static final Duration AT_ONCE = Duration.ofMillis(500);
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+
+    MutexReleaseIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/release/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    private static ZooKeeperClient client(String connectString) throws InterruptedException {
+        return client(connectString, SESSION);
+    }
+
+    private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
+        return TestClients.connect(connectString, session);
+    }
+
+    /** How long it takes on a machine that has the time. */
+    private static Duration time(ThrowingCallable action) throws Exception {
+        try (Lateness lateness = Lateness.measure()) {
+            long start = System.nanoTime();
+            action.call();
+            return Duration.ofNanos(System.nanoTime() - start).minus(lateness.soFar());
+        } catch (Exception | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // ---- With the interrupt flag set.
+
+    @Test
+    @Tag("H53")
+    void releaseWithTheInterruptFlagSet_deletesTheNodeAndKeepsTheFlag() throws Exception {
+        try (ZooKeeperClient client = client(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, path);
+            List<ThrowingCallable> ways = List.of(
+                    mutex.acquire()::close, mutex::release, () -> mutex.asLock().unlock());
+            mutex.acquire();
+            mutex.acquire();
+            assertThat(mutex.holdCount()).isEqualTo(3);
+            mutex.release();
+            mutex.release();
+            for (ThrowingCallable way : ways) {
+                if (mutex.holdCount() == 0) {
+                    mutex.acquire();
+                }
+                Thread.currentThread().interrupt();
+                time(way);
+                // The call waited for the server's word, so the node is gone now.
+                assertThat(server.children(path)).isEmpty();
+                assertThat(Thread.interrupted()).as("flag").isTrue();
+            }
+
+            Lease lease = mutex.acquire();
+            Thread.currentThread().interrupt();
+            CompletableFuture<Void> closed = lease.closeAsync();
+            assertThat(Thread.interrupted()).as("flag").isTrue();
+            closed.get(20, TimeUnit.SECONDS);
+            assertThat(server.children(path)).isEmpty();
+        } finally {
+            Thread.interrupted();
+        }
+    }
+
+    // ---- On ZooKeeper's event thread.
+
+    @Test
+    @Tag("H34")
+    void releaseOnTheEventThread_worksWithoutWaiting() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient client = client(proxy.connectString())) {
+            InterProcessSemaphoreMutex released = new InterProcessSemaphoreMutex(client, path + "/released");
+            InterProcessMutex closed = new InterProcessMutex(client, path + "/closed");
+            released.acquire();
+            Lease lease = closed.acquireAsync().get(20, TimeUnit.SECONDS);
+            // Waiting for an answer would take twice that.
+            proxy.latency(AT_ONCE);
+
+            List<Duration> took = onEventThread(client, () -> List.of(time(released::release), time(lease::close)));
+            assertThat(took).allSatisfy(each -> assertThat(each).isLessThan(AT_ONCE));
+            await().until(() -> server.children(path + "/released").isEmpty()
+                    && server.children(path + "/closed").isEmpty());
+        }
+    }
+
+    @Test
+    @Tag("H34")
+    void blockingCallsOnTheEventThread_areRefusedAtOnce() throws Exception {
+        try (ZooKeeperClient client = client(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, path);
+            Lease lease = mutex.acquireAsync().get(20, TimeUnit.SECONDS);
+            List<ThrowingCallable> calls = List.of(
+                    mutex::acquire,
+                    mutex::tryAcquire,
+                    () -> mutex.tryAcquire(Duration.ofSeconds(5)),
+                    () -> mutex.tryAcquire(Duration.ZERO),
+                    () -> mutex.asLock().lock(),
+                    () -> mutex.asLock().lockInterruptibly(),
+                    () -> mutex.asLock().tryLock(),
+                    () -> mutex.asLock().tryLock(5, TimeUnit.SECONDS),
+                    mutex::participants,
+                    lease::verify,
+                    () -> client.awaitConnected(Duration.ofSeconds(20)));
+            Duration took = onEventThread(
+                    client,
+                    () -> time(() -> {
+                        for (ThrowingCallable call : calls) {
+                            assertThatThrownBy(call)
+                                    .isInstanceOf(IllegalStateException.class)
+                                    .hasMessageContaining("acquireAsync");
+                        }
+                    }));
+            assertThat(took).isLessThan(Duration.ofSeconds(1));
+            lease.close();
+            assertThat(server.children(path)).isEmpty();
+        }
+    }
+
+    /** What code returns when a watcher of the client's handle runs it. */
+    private <T> T onEventThread(ZooKeeperClient client, Action<T> action) throws Exception {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        String trigger = "/trigger-" + System.nanoTime();
+        client.zooKeeper().orElseThrow().exists(trigger, event -> {
+            try {
+                result.complete(action.run());
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        server.createNode(trigger, new byte[0]);
+        return result.get(20, TimeUnit.SECONDS);
+    }
+
+    @FunctionalInterface
+    private interface Action<T> {
+        T run() throws Exception;
+    }
+
+    // ---- For an owner that is dead.
+
+    @Test
+    @Tag("H44")
+    @Tag("alone")
+    void leaseOfADeadThread_isWarnedOfAndCanBeClosedByAnyThread() throws Exception {
+        // Short, as those who wait look for dead owners every T/6.
+        try (ZooKeeperClient client = client(server.connectString(), Duration.ofSeconds(6));
+                Workers workers = new Workers()) {
+            InterProcessMutex mutex = new InterProcessMutex(client, path);
+            Exchanger<Lease> acquired = new Exchanger<>();
+            Exchanger<Lease> die = new Exchanger<>();
+            Worker owner = workers.start("forgetful", () -> {
+                acquired.exchange(mutex.acquire());
+                die.exchange(null);
+            });
+            Lease lease = acquired.exchange(null);
+            CompletableFuture<Lease> before = mutex.acquireAsync();
+            await().until(() -> server.children(path).size() == 2);
+            assertThatThrownBy(lease::close).isInstanceOf(IllegalMonitorStateException.class);
+
+            String log = errorOutput(printed -> {
+                die.exchange(null);
+                owner.thread().join();
+                await("a warning")
+                        .until(() -> printed.toString(StandardCharsets.UTF_8).contains("forgetful"));
+            });
+            assertThat(log.lines().filter(line -> line.contains("forgetful")))
+                    .allSatisfy(line -> assertThat(line).contains("WARN").contains(path));
+
+            CompletableFuture<Lease> after = mutex.acquireAsync();
+            await().until(() -> server.children(path).size() == 3);
+            await().until(lease::isValid);
+            assertThat(before).isNotDone();
+            assertThatThrownBy(mutex::release).isInstanceOf(IllegalMonitorStateException.class);
+            lease.close();
+            before.get(20, TimeUnit.SECONDS).close();
+            after.get(20, TimeUnit.SECONDS).close();
+            assertThat(mutex.isAcquiredInThisProcess()).isFalse();
+        }
+    }
+
+    /** What the process writes to its error output, where its log goes, while {@code action} runs. */
+    private static String errorOutput(Listening action) throws Exception {
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            action.run(printed);
+        } finally {
+            System.setErr(terminal);
+        }
+        return printed.toString(StandardCharsets.UTF_8);
+    }
+
+    @FunctionalInterface
+    private interface Listening {
+        void run(ByteArrayOutputStream printed) throws Exception;
+    }
+
+    // ---- Without a server.
+
+    @Test
+    @Tag("H46")
+    void releaseWithoutAServer_returnsAtOnceAndIsFollowedUp() throws Exception {
+        try (ZooKeeperClient client = client(server.connectString())) {
+            InterProcessMutex first = new InterProcessMutex(client, path + "/closed");
+            InterProcessMutex second = new InterProcessMutex(client, path + "/released");
+            InterProcessMutex third = new InterProcessMutex(client, path + "/later");
+            Lease closed = first.acquire();
+            Lease released = second.acquire();
+            Lease later = third.acquire();
+            long session = client.zooKeeper().orElseThrow().getSessionId();
+            server.stop();
+            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+
+            assertThat(time(closed::close)).isLessThan(AT_ONCE);
+            assertThat(time(closed::close)).isLessThan(AT_ONCE);
+            assertThatThrownBy(first::release).isInstanceOf(IllegalMonitorStateException.class);
+            assertThat(time(second::release)).isLessThan(AT_ONCE);
+            assertThatThrownBy(second::release).isInstanceOf(IllegalMonitorStateException.class);
+            released.close();
+            List<CompletableFuture<Void>> ends =
+                    List.of(closed.closeAsync(), released.closeAsync(), later.closeAsync(), later.closeAsync());
+            assertThat(List.of(closed.state(), released.state(), later.state())).containsOnly(LeaseState.RELEASED);
+            assertThat(ends).noneMatch(CompletableFuture::isDone);
+
+            server.restart();
+            for (CompletableFuture<Void> end : ends) {
+                end.get(20, TimeUnit.SECONDS);
+            }
+            for (InterProcessMutex mutex : List.of(first, second, third)) {
+                assertThat(server.children(mutex.path())).as(mutex.path()).isEmpty();
+                assertThat(mutex.isAcquiredInThisProcess()).isFalse();
+            }
+            assertThat(client.zooKeeper().orElseThrow().getSessionId())
+                    .as("session")
+                    .isEqualTo(session);
+        }
+    }
+
+    @Test
+    @Tag("H46")
+    void releaseToASilentServer_waitsNoLongerThanTheRequestTimeout() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient client = ZooKeeperClient.builder()
+                        .connectString(proxy.connectString())
+                        .sessionTimeout(SESSION)
+                        .requestTimeout(Duration.ofMillis(400))
+                        .build()) {
+            InterProcessMutex mutex = new InterProcessMutex(client, path);
+            Lease lease = mutex.acquire();
+            proxy.pause();
+            long start = System.nanoTime();
+            assertThat(time(lease::close)).isLessThan(Duration.ofMillis(900));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(400));
+            assertThat(server.children(path)).hasSize(1);
+            assertThat(lease.closeAsync()).isNotDone();
+            proxy.resume();
+            lease.closeAsync().get(20, TimeUnit.SECONDS);
+            assertThat(server.children(path)).isEmpty();
+        }
+    }
+
+    @Test
+    @Tag("H48")
+    @Tag("alone")
+    void thousandDeletesWithoutAServer_waitQuietlyAndAreDoneLater() throws Exception {
+        int each = 500;
+        try (ZooKeeperClient client = client(server.connectString())) {
+            List<InterProcessMutex> locks = IntStream.range(0, each)
+                    .mapToObj(i -> new InterProcessMutex(client, path + "/" + i))
+                    .toList();
+            List<Lease> leases = new ArrayList<>();
+            for (CompletableFuture<Lease> holding :
+                    locks.stream().map(InterProcessMutex::acquireAsync).toList()) {
+                leases.add(holding.get(20, TimeUnit.SECONDS));
+            }
+            List<CompletableFuture<Lease>> waiting =
+                    locks.stream().map(InterProcessMutex::acquireAsync).toList();
+            await().until(() -> nodes(each) == 2 * each);
+            server.stop();
+            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+
+            List<CompletableFuture<Void>> ends =
+                    leases.stream().map(Lease::closeAsync).toList();
+            waiting.forEach(future -> future.cancel(false));
+            Duration busyBefore = engineTime();
+            await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+            assertThat(engineTime().minus(busyBefore))
+                    .as("processor time of the engine in 3 s without a server")
+                    .isLessThan(Duration.ofMillis(300));
+            assertThat(ends).noneMatch(CompletableFuture::isDone);
+
+            server.restart();
+            CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0])).get(15, TimeUnit.SECONDS);
+            await().until(() -> nodes(each) == 0);
+        }
+    }
+
+    private int nodes(int paths) {
+        int nodes = 0;
+        for (int i = 0; i < paths; i++) {
+            nodes += server.children(path + "/" + i).size();
+        }
+        return nodes;
+    }
+
+    private static Duration engineTime() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long nanos = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("zkrecipes-engine"))
+                .mapToLong(thread -> threads.getThreadCpuTime(thread.getId()))
+                .sum();
+        return Duration.ofNanos(nanos);
+    }
+}

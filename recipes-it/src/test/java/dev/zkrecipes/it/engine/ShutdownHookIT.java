@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.ChildJvms;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a process gives back that is ended by SIGTERM. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+class ShutdownHookIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+
+    ShutdownHookIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/shutdown/" + Integer.toHexString(test.getDisplayName().hashCode());
+    }
+
+    private boolean isHeld(String name) {
+        return server.children(path + name).size() == 1;
+    }
+
+    private void holdAndTerminate(String handle, String hook) throws InterruptedException {
+        try (ChildJvms processes = new ChildJvms()) {
+            Process process = processes.start(HoldingProcess.class, server.connectString(), path, handle, hook);
+            Soon.await().atMost(Duration.ofSeconds(40)).until(() -> isHeld("/a") && isHeld("/b"));
+            process.destroy();
+            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"own", "wrapped"})
+    void clientWithAHook_givesEverythingBackBeforeTheProcessEnds(String handle) throws Exception {
+        holdAndTerminate(handle, "hook");
+        assertThat(server.children(path + "/a")).isEmpty();
+        assertThat(server.children(path + "/b")).isEmpty();
+    }
+
+    @Test
+    void clientWithoutOne_leavesItToTheEndOfTheSession() throws Exception {
+        holdAndTerminate("own", "none");
+        assertThat(isHeld("/a")).isTrue();
+        assertThat(isHeld("/b")).isTrue();
+    }
+
+    @Test
+    @Tag("alone")
+    void closedClient_isNotRememberedByTheJvm() throws Exception {
+        WeakReference<ZooKeeperClient> closed = new WeakReference<>(closedClient());
+        Soon.await().until(() -> {
+            System.gc();
+            return closed.get() == null;
+        });
+    }
+
+    private ZooKeeperClient closedClient() throws InterruptedException {
+        ZooKeeperClient client = TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).closeOnShutdown());
+        client.close();
+        return client;
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The examples of the README and of the recipes' javadoc, compiled and run; they are compared with the text below. */
+@Timeout(60)
+@WithZooKeeper
+class ExamplesIT {
+    private static final Path HOUSE = Path.of("..");
+    private static final Pattern README = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern JAVADOC = Pattern.compile("<pre>\\{@code\n(.*?)\\}</pre>", Pattern.DOTALL);
+    private static final String CONNECT = "try (ZooKeeperClient client = ZooKeeperClient.connect(\"zk1:";
+
+    private final List<String> done = new ArrayList<>();
+    private final Storage storage = (what, token) -> done.add(what + (token > 0 ? " with a token" : ""));
+    private final String order = "order";
+
+    private interface Storage {
+        void write(String what, long token);
+    }
+
+    private void read() {
+        done.add("read");
+    }
+
+    private void update() {
+        done.add("update");
+    }
+
+    private void publish() {
+        done.add("publish");
+    }
+
+    private void importInThreeThreads() {
+        done.add("import");
+    }
+
+    private void transfer(int from, int to, long token) {
+        done.add("transfer " + from + " " + to + (token > 0 ? " with a token" : ""));
+    }
+
+    @Test
+    void readme(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+            try (Lease lease = mutex.acquire()) {
+                storage.write(order, lease.fencingToken());
+            }
+            mutex.tryAcquire(Duration.ofSeconds(2)).ifPresent(Lease::close);
+            mutex.acquireAsync().thenCompose(Lease::closeAsync).join();
+        }
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
+            try (Lease lease = catalogue.readLock().acquire()) {
+                read();
+            }
+            InterProcessSemaphore imports = new InterProcessSemaphore(client, "/semaphores/imports", 10);
+            try (Lease lease = imports.acquire(3)) {
+                importInThreeThreads();
+            }
+            InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/accounts/7", "/accounts/9"));
+            try (Lease lease = both.acquire()) {
+                transfer(7, 9, lease.fencingToken());
+            }
+        }
+        assertThat(done).containsExactly("order with a token", "read", "import", "transfer 7 9 with a token");
+    }
+
+    @Test
+    void downgrade(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
+            try (Lease writing = catalogue.writeLock().acquire()) {
+                update();
+                Lease reading = catalogue.readLock().acquire();
+                writing.close();
+                publish();
+                reading.close();
+            }
+        }
+        assertThat(done).containsExactly("update", "publish");
+    }
+
+    private void report(String owner, RevocationOutcome outcome) {
+        assertThat(owner).isNotBlank();
+        done.add(outcome.toString());
+    }
+
+    @Test
+    void revocation(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+            Lease lease = mutex.acquireAsync().join();
+            lease.onRevocationRequested(request -> lease.close());
+            for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
+                report(
+                        revocation.participant().owner(),
+                        revocation.await(Duration.ofMinutes(1)).orElseThrow());
+            }
+        }
+        assertThat(done).containsExactly("GIVEN_BACK");
+    }
+
+    static Stream<String> texts() {
+        return Stream.of(
+                "README.md",
+                "docs/revocation.md",
+                "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
+                "recipes-core/src/main/java/dev/zkrecipes/core/Revoker.java",
+                "recipes-mutex/src/main/java/dev/zkrecipes/mutex/InterProcessMutex.java",
+                "recipes-rwlock/src/main/java/dev/zkrecipes/rwlock/InterProcessReadWriteLock.java",
+                "recipes-semaphore/src/main/java/dev/zkrecipes/semaphore/InterProcessSemaphore.java",
+                "recipes-multilock/src/main/java/dev/zkrecipes/multilock/InterProcessMultiLock.java");
+    }
+
+    @ParameterizedTest
+    @MethodSource("texts")
+    void examples_areCodeOfThisTest(String file) throws IOException {
+        String text = Files.readString(HOUSE.resolve(file));
+        String code = String.join("\n", statements(Files.readString(sourceOfThisTest())));
+        Matcher block = (file.endsWith(".md") ? README : JAVADOC).matcher(text);
+        int blocks = 0;
+        for (; block.find(); blocks++) {
+            assertThat(code).contains(String.join("\n", statements(block.group(1))));
+        }
+        assertThat(blocks).isPositive();
+    }
+
+    private static Path sourceOfThisTest() {
+        return Path.of("src/test/java", ExamplesIT.class.getName().replace('.', '/') + ".java");
+    }
+
+    /** The lines without comments, indentation and the one line that names a real ensemble. */
+    private static List<String> statements(String java) {
+        List<String> lines = new ArrayList<>();
+        for (String line : java.lines().toList()) {
+            String bare = line.replaceFirst("^ \\* ?", "")
+                    .replaceFirst("//.*$|^ \\*$", "")
+                    .strip();
+            if (!bare.isEmpty() && !bare.startsWith(CONNECT)) {
+                lines.add(bare);
+            }
+        }
+        return lines;
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The clients of a test, connected when the test gets them. A single one, which the test closes:
+ *
+ * <pre>{@code
+ * try (ZooKeeperClient client = TestClients.connect(server.connectString(), Duration.ofSeconds(6))) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Several that are closed together:
+ *
+ * <pre>{@code
+ * try (TestClients clients = TestClients.of(server)) {
+ *     ZooKeeperClient holder = clients.open();
+ *     ZooKeeperClient waiter = clients.open(proxy.connectString());
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class TestClients implements AutoCloseable {
+    /**
+     * A session time-out so long that nothing is gone just because its session is, and that no lease gets old enough in a
+     * test to be checked beside the requests that the test counts.
+     */
+    public static final Duration LONG_SESSION = Duration.ofSeconds(60);
+
+    /** That of {@link ZooKeeperClient#connect}. */
+    private static final Duration SESSION = Duration.ofSeconds(30);
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final String connectString;
+    private final Duration sessionTimeout;
+    private final List<ZooKeeperClient> open = new CopyOnWriteArrayList<>();
+
+    private TestClients(String connectString, Duration sessionTimeout) {
+        this.connectString = connectString;
+        this.sessionTimeout = sessionTimeout;
+    }
+
+    /**
+     * Begins a group of clients with the session time-out that a client has by default, 30 s.
+     *
+     * @param server what {@link #open()} connects to
+     * @return an empty group
+     */
+    public static TestClients of(EmbeddedZooKeeper server) {
+        return of(server, SESSION);
+    }
+
+    /**
+     * Begins a group of clients.
+     *
+     * @param server what {@link #open()} connects to
+     * @param sessionTimeout the session time-out that each asks for
+     * @return an empty group
+     */
+    public static TestClients of(EmbeddedZooKeeper server, Duration sessionTimeout) {
+        return new TestClients(server.connectString(), sessionTimeout);
+    }
+
+    /**
+     * Makes a client with the session time-out that a client has by default, 30 s.
+     *
+     * @param connectString what to connect to: a server, a proxy, a chroot
+     * @return the client, connected
+     * @throws AssertionError if it is not connected within 20 s
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public static ZooKeeperClient connect(String connectString) throws InterruptedException {
+        return connect(connectString, SESSION);
+    }
+
+    /**
+     * Makes a client.
+     *
+     * @param connectString what to connect to: a server, a proxy, a chroot
+     * @param sessionTimeout the session time-out to ask for
+     * @return the client, connected
+     * @throws AssertionError if it is not connected within 20 s
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public static ZooKeeperClient connect(String connectString, Duration sessionTimeout) throws InterruptedException {
+        return connect(ZooKeeperClient.builder().connectString(connectString).sessionTimeout(sessionTimeout));
+    }
+
+    /**
+     * Makes a client with settings of its own.
+     *
+     * @param settings all that the client needs
+     * @return the client, connected
+     * @throws AssertionError if it is not connected within 20 s
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public static ZooKeeperClient connect(ZooKeeperClientBuilder settings) throws InterruptedException {
+        return connected(settings.build(), LIMIT);
+    }
+
+    static ZooKeeperClient connected(ZooKeeperClient client, Duration limit) throws InterruptedException {
+        boolean connected = false;
+        try {
+            connected = client.awaitConnected(limit);
+        } finally {
+            if (!connected) {
+                client.close();
+            }
+        }
+        if (!connected) {
+            throw new AssertionError("a client was not connected after " + limit.toMillis() + " ms");
+        }
+        return client;
+    }
+
+    /**
+     * Makes one more client of the group.
+     *
+     * @return the client, connected; it is closed with the group, or before
+     * @throws AssertionError if it is not connected within 20 s
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public ZooKeeperClient open() throws InterruptedException {
+        return open(connectString);
+    }
+
+    /**
+     * Makes one more client of the group that connects to something else, such as a proxy before the server.
+     *
+     * @param connectString what to connect to
+     * @return the client, connected; it is closed with the group, or before
+     * @throws AssertionError if it is not connected within 20 s
+     * @throws InterruptedException if the thread is interrupted while it waits
+     */
+    public ZooKeeperClient open(String connectString) throws InterruptedException {
+        ZooKeeperClient client = connect(connectString, sessionTimeout);
+        open.add(client);
+        return client;
+    }
+
+    /**
+     * A client that the group has opened.
+     *
+     * @param index 0 for the first
+     * @return the client
+     * @throws IndexOutOfBoundsException if there are fewer
+     */
+    public ZooKeeperClient get(int index) {
+        return open.get(index);
+    }
+
+    /** Closes all clients of the group. Closing twice does nothing more. */
+    @Override
+    public void close() {
+        open.forEach(ZooKeeperClient::close);
+    }
+}
