@@ -3,9 +3,10 @@
 
 package dev.zkrecipes.mutex;
 
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.sim.Choices;
 import dev.zkrecipes.test.sim.SimulatedProcess;
 import dev.zkrecipes.test.sim.SimulatedScheduler;
@@ -46,8 +47,7 @@ final class LongHold {
         });
         this.process = ensemble.process(scheduler, "holder");
         this.mutex = new InterProcessMutex(
-                ZooKeeperClient.builder()
-                        .operations(process, scheduler)
+                PortClientBuilder.on(process, scheduler)
                         .callbackExecutor(Runnable::run)
                         .build(),
                 "/locks/long");

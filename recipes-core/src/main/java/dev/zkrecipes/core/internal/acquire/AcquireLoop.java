@@ -330,7 +330,11 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                 askForList(); // which tells that our nodes are gone
             } else if (answer.isOk()) {
                 noteProof(answer);
-                grantWhenProven();
+                if (places.isEmpty()) {
+                    askForList(); // our node is not watched, and may be gone by now
+                } else {
+                    grantWhenProven();
+                }
             } else {
                 retryOrFail("check " + group.path(), answer, this::askForList);
             }
