@@ -286,7 +286,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void delete(String path, Consumer<Answer<String>> reply) {
         answer(Request.DELETE, reply, () -> {
             deleted.add(LockPath.name(path));
-            return nodes.remove(LockPath.name(path)) ? Answer.ok(path) : Answer.failed(Code.NONODE);
+            if (!nodes.remove(LockPath.name(path))) {
+                return Answer.failed(Code.NONODE);
+            }
+            tellRemoved(LockPath.name(path));
+            return Answer.ok(path);
         });
     }
 
@@ -312,7 +316,10 @@ public final class ScriptedOperations implements ZooKeeperOperations {
                 }
                 results.add(carryOut(operation));
             }
-            deleted.addAll(before.stream().filter(name -> !nodes.contains(name)).toList());
+            before.stream().filter(name -> !nodes.contains(name)).forEach(name -> {
+                deleted.add(name);
+                tellRemoved(name);
+            });
             return Answer.ok(results);
         });
     }
@@ -333,8 +340,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
                 count(0);
                 return new OpResult.CreateResult(path);
             }
-            boolean numbered = ((CreateRequest) create.toRequestRecord()).getFlags()
-                    == CreateMode.EPHEMERAL_SEQUENTIAL.toFlag();
+            boolean numbered =
+                    ((CreateRequest) create.toRequestRecord()).getFlags() == CreateMode.EPHEMERAL_SEQUENTIAL.toFlag();
             String whole = numbered ? path + String.format("%010d", ++zxid) : path;
             nodes.add(LockPath.name(whole));
             parents.put(LockPath.name(whole), LockPath.parent(path));
@@ -386,6 +393,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private Stat stat(long czxid) {
         Stat stat = new Stat();
         stat.setCzxid(czxid);
+        stat.setMzxid(czxid);
         stat.setEphemeralOwner(owner);
         stat.setVersion(dataVersion);
         return stat;

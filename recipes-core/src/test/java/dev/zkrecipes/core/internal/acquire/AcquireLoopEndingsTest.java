@@ -153,7 +153,8 @@ class AcquireLoopEndingsTest {
         String path = PATH + "/" + fixture.newest();
         operations.remove(fixture.newest());
         scheduler.run();
-        fixture.assertFailed(attempt, QueuePlaceLostException.class, "its node " + path + " was deleted by somebody else");
+        fixture.assertFailed(
+                attempt, QueuePlaceLostException.class, "its node " + path + " was deleted by somebody else");
     }
 
     @Test

@@ -143,8 +143,7 @@ class LockQueueTest {
     void nodeInFrontOfAnother_isShownInItsPlace() {
         List<List<LockNode>> shown = new ArrayList<>();
         LockQueue queue = new LockQueue(
-                new LockSpec(
-                        target.client(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
+                new LockSpec(target.client(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
                 List.of("lock-0000000001", "lock-0000000003", "lock-0000000004"),
                 null);
         shown.clear();

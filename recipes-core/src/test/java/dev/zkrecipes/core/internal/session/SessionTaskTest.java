@@ -93,12 +93,7 @@ class SessionTaskTest {
         private Runnable onSession = () -> {};
 
         Task() {
-            super(
-                    scheduler,
-                    source,
-                    new Backoff(engine.settings(), scheduler.random()),
-                    Phase.LOOKING,
-                    Phase.RESTING);
+            super(scheduler, source, new Backoff(engine.settings(), scheduler.random()), Phase.LOOKING, Phase.RESTING);
         }
 
         @Override
@@ -145,9 +140,10 @@ class SessionTaskTest {
         task.guard(() -> {
             throw failure;
         });
-        assertThat(told).singleElement().satisfies(why -> assertThat((LockException) why)
-                .hasCause(failure)
-                .hasMessageContaining("/locks/orders"));
+        assertThat(told)
+                .singleElement()
+                .satisfies(
+                        why -> assertThat((LockException) why).hasCause(failure).hasMessageContaining("/locks/orders"));
     }
 
     @Test
@@ -218,7 +214,9 @@ class SessionTaskTest {
     @Test
     void beforeASessionIsFound_thereIsNone() {
         task.seek();
-        assertThatThrownBy(task::workedIn).isInstanceOf(NullPointerException.class).hasMessageContaining("LOOKING");
+        assertThatThrownBy(task::workedIn)
+                .isInstanceOf(NullPointerException.class)
+                .hasMessageContaining("LOOKING");
     }
 
     @Test
