@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
  * ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
  *
  * <p>Several locks that are acquired as one have a node each. While they wait, the drivers are asked one after the other: what
- * one of them grants stays granted.
+ * one of them grants stays granted until there is a new list, after which all are asked again.
  *
  * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
  * grant or the caller by giving up.

@@ -190,6 +190,19 @@ class QueueViewRuleTest {
     }
 
     @Test
+    void firstOfSeveral_grantedByAnEvent_letsInWhoMayHoldBesideIt() {
+        operations.add(X, "write-0000000000");
+        operations.add(Y, IN_Y);
+        operations.count(1);
+        AcquireLoop loop = queueing(spec(X, ModeDriver.SHARED), spec(Y, new MutexDriver()));
+        AcquireLoop beside = queueing(spec(X, ModeDriver.SHARED));
+        operations.remove("write-0000000000");
+        scheduler.run();
+        assertWaits(loop);
+        fixture.assertGranted(beside);
+    }
+
+    @Test
     void firstOfSeveral_grantedByAList_letsInWhoMayHoldBesideIt() {
         operations.add(X, "write-0000000000");
         operations.add(Y, IN_Y);

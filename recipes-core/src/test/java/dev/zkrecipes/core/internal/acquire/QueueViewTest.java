@@ -17,6 +17,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -26,7 +27,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -58,6 +58,25 @@ class QueueViewTest {
         }
         List<String> ours = fixture.ours();
         assertThat(operations.watchedForDeletion()).containsExactly(ours.get(0), OTHER, ours.get(1), ours.get(2));
+    }
+
+    @Test
+    void predecessorsOfTheNext_areWatchedWhenItIsFirst() {
+        operations.add(OTHER);
+        AcquireLoop first = fixture.queueing(mutex);
+        operations.add("lock-0000000050");
+        operations.count(50);
+        AcquireLoop second = fixture.queueing(mutex);
+        assertThat(operations.watchedForDeletion()).doesNotContain("lock-0000000050");
+        operations.remove(OTHER);
+        scheduler.run();
+        fixture.assertGranted(first);
+        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), "lock-0000000050");
+        operations.remove("lock-0000000050");
+        scheduler.run();
+        assertWaits(second);
+        release(first);
+        fixture.assertGranted(second);
     }
 
     @Test
@@ -169,10 +188,7 @@ class QueueViewTest {
     @Tag("H82")
     void fiveHundredReadersLetInLate_areProvenByOneWrite() {
         operations.add(WRITER);
-        List<AcquireLoop> readers = Stream.generate(
-                        () -> fixture.launched(Mode.QUEUE, ModeDriver.SHARED, LockOptions.defaults()))
-                .limit(500)
-                .toList();
+        List<AcquireLoop> readers = fixture.launchedTogether(500, ModeDriver.SHARED);
         scheduler.advance(fixture.timeout.dividedBy(6));
         assertThat(operations.watchedForDeletion()).hasSize(501);
         operations.requests();
@@ -185,11 +201,9 @@ class QueueViewTest {
 
     @Test
     @Tag("H82")
-    void readersLetInSoon_needNoWriteAtAll() {
+    void readersLetInSoon_needNoWriteAtAll_andNoDeepStackHoweverMany() {
         operations.add(WRITER);
-        List<AcquireLoop> readers = Stream.generate(() -> fixture.queueing(ModeDriver.SHARED))
-                .limit(10)
-                .toList();
+        List<AcquireLoop> readers = fixture.launchedTogether(3000, ModeDriver.SHARED);
         scheduler.advance(fixture.timeout.dividedBy(6).minusMillis(1));
         operations.requests();
         operations.remove(WRITER);
@@ -238,8 +252,20 @@ class QueueViewTest {
     @Tag("H05")
     void whoIsGrantedWithNobodyLeftBelowThePath_knowsIt() {
         operations.add(OTHER);
-        operations.count(dev.zkrecipes.core.internal.wire.CounterAge.OLD);
+        operations.count(CounterAge.OLD);
         AcquireLoop alone = fixture.queueing(mutex);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(fixture.assertGranted(alone).node().leavesOldCounter()).isTrue();
+    }
+
+    @Test
+    @Tag("H05")
+    void whoIsGrantedByANewListWithNobodyElse_knowsIt() {
+        operations.add(OTHER);
+        operations.count(CounterAge.OLD);
+        AcquireLoop alone = fixture.queueing(mutex);
+        fixture.reconnect();
         operations.remove(OTHER);
         scheduler.run();
         assertThat(fixture.assertGranted(alone).node().leavesOldCounter()).isTrue();
@@ -249,7 +275,7 @@ class QueueViewTest {
     @Tag("H05")
     void whoIsGrantedInFrontOfOthers_knowsThatTheyAreThere() {
         operations.add(OTHER);
-        operations.count(dev.zkrecipes.core.internal.wire.CounterAge.OLD);
+        operations.count(CounterAge.OLD);
         AcquireLoop first = fixture.queueing(mutex);
         fixture.queueing(mutex);
         operations.remove(OTHER);
