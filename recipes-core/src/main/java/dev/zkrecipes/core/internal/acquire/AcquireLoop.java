@@ -316,7 +316,11 @@ public final class AcquireLoop
     // ---- Trouble and endings.
 
     private void onFailure(Throwable failure) {
-        fail(new LockException("the lock engine failed on " + targets.path() + "; please report this", failure));
+        fail(
+                failure instanceof LockException known
+                        ? known
+                        : new LockException(
+                                "the lock engine failed on " + targets.path() + "; please report this", failure));
     }
 
     @Override
@@ -324,7 +328,7 @@ public final class AcquireLoop
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(targets.path(), what, answer.code()));
+            fail(ZooKeeperErrors.of(targets.path(), what, answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while trying for the lock " + targets.path() + "; try again"));

@@ -155,7 +155,7 @@ public final class CounterRenewal {
     }
 
     private void onWatchRefused(String path, Answer<?> answer) {
-        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer.code()));
+        owner.fail(ZooKeeperErrors.of(path(), "watch " + path, answer));
     }
 
     private void fail(String why) {

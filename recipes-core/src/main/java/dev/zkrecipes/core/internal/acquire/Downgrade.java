@@ -103,6 +103,7 @@ public final class Downgrade implements Acquisition, SessionObserver {
     private void send() {
         steps.become(Step.ENQUEUEING);
         sent = true;
+        node.count(); // without a limit: the exclusive node leaves soon, and nobody is to wait with it for room
         long sentAt = client.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),

@@ -102,7 +102,7 @@ public final class Turn {
     }
 
     private void onWatchRefused(String path, Answer<?> answer) {
-        owner.fail(ZooKeeperErrors.of(targets.path(), "watch " + path, answer.code()));
+        owner.fail(ZooKeeperErrors.of(targets.path(), "watch " + path, answer));
     }
 
     private void list() {

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.acquire.LostPlaceCheck;
 import dev.zkrecipes.core.internal.lock.ThreadHolds;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
+import dev.zkrecipes.core.internal.session.LargePackets;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.PauseDetector;
 import dev.zkrecipes.core.internal.session.Session;
@@ -57,6 +58,7 @@ public final class EngineClient implements ZooKeeperClient {
     private final NodeCleaner cleaner;
     private final LostPlaceCheck queueGuard;
     private final PauseDetector pulse;
+    private final LargePackets packets = new LargePackets();
     private final ThreadHolds threadHolds = new ThreadHolds();
     private final byte[] nodeData;
     private final String rootName;
@@ -130,7 +132,8 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     private Session session(ZooKeeperOperations.Factory factory) {
-        Session session = new Session(factory, scheduler, settings.longestRetryDelay(), pulse, this::onState);
+        Session session = new Session(
+                packets.guard(factory, scheduler), scheduler, settings.longestRetryDelay(), pulse, this::onState);
         living.add(session);
         newest = session;
         handle = session.zk().handle();

@@ -69,7 +69,7 @@ public abstract class OneShotRequest<T> implements SessionSource.User {
                 answer.isUnsettled()
                         ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                                 + ") while asking for " + subject + ": nothing is known of it; ask again")
-                        : ZooKeeperErrors.of(target.path(), what, answer.code()));
+                        : ZooKeeperErrors.of(target.path(), what, answer));
     }
 
     /** Runs what may throw, and fails with that. */

@@ -361,6 +361,7 @@ public final class NodeCleaner {
                 return;
             }
             to(Phase.DONE);
+            node.uncount();
             Set<Deletion> ofPath = pending.get(node.lockPath());
             if (ofPath != null && ofPath.remove(this) && ofPath.isEmpty()) {
                 pending.remove(node.lockPath());

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -47,6 +48,7 @@ public final class OwnNode {
     private long czxid;
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
+    private int counted;
 
     /** A node that ZooKeeper numbers. */
     public OwnNode(Session session, LockSpec target) {
@@ -122,6 +124,26 @@ public final class OwnNode {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
 
+    /** The bytes that the node's path takes in the record of its session's end. */
+    public int sizeAtEnd() {
+        int length = prefix().getBytes(StandardCharsets.UTF_8).length;
+        return Integer.BYTES + length + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
+    }
+
+    /** Its create is about to be sent: from now on it counts among the session's nodes. */
+    public void count() {
+        if (counted == 0) {
+            counted = sizeAtEnd();
+            session.nodes().add(counted);
+        }
+    }
+
+    /** It is gone, or never was: it counts no more. */
+    public void uncount() {
+        session.nodes().remove(counted);
+        counted = 0;
+    }
+
     /** Runs {@code task} once the create is answered, at once if it is already. */
     public void whenAnswered(Runnable task) {
         if (existence == Existence.IN_FLIGHT) {
@@ -143,8 +165,12 @@ public final class OwnNode {
                     QUOTAEXCEEDED,
                     NOTREADONLY,
                     BADARGUMENTS,
-                    UNIMPLEMENTED -> existence = Existence.ABSENT;
+                    UNIMPLEMENTED,
+                    MARSHALLINGERROR -> existence = Existence.ABSENT;
             default -> existence = Existence.UNKNOWN;
+        }
+        if (existence == Existence.ABSENT) {
+            uncount();
         }
         tellWhoWaits();
     }
@@ -176,6 +202,7 @@ public final class OwnNode {
     }
 
     public void absent() {
+        uncount();
         existence = Existence.ABSENT;
     }
 }

@@ -38,6 +38,7 @@ public final class Session {
     private final WatchRegistry watches;
     private final KeepAlive leases;
     private final ListBatcher lists;
+    private final SessionNodes nodes;
     private final CheckedAcls checkedPaths = new CheckedAcls();
     private final Set<SessionObserver> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
@@ -74,6 +75,7 @@ public final class Session {
         this.onState = onState;
         this.proof = new Proof(scheduler.nanoTime(), scheduler.nanoTime(), false);
         this.operations = factory.open(this::become);
+        this.nodes = new SessionNodes(operations);
         this.watches = new WatchRegistry(this);
         this.leases = new KeepAlive(this, scheduler);
         this.lists = new ListBatcher(this, scheduler);
@@ -94,6 +96,10 @@ public final class Session {
 
     public ListBatcher lists() {
         return lists;
+    }
+
+    public SessionNodes nodes() {
+        return nodes;
     }
 
     public CheckedAcls checkedPaths() {

@@ -5,16 +5,45 @@ package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /** What to tell the user when ZooKeeper says no. */
 public final class ZooKeeperErrors {
     private ZooKeeperErrors() {}
 
+    /** The same with what is known of a node that is too large. */
+    public static LockException of(String lockPath, String what, Answer<?> answer) {
+        return answer.code() == Code.MARSHALLINGERROR
+                ? tooLarge(lockPath, what, size(answer.valueOrNull()))
+                : of(lockPath, what, answer.code());
+    }
+
+    private static String size(@Nullable Object known) {
+        if (known instanceof Children children) {
+            return ": there are " + children.stat().getNumChildren() + " children";
+        } else if (known instanceof Content content) {
+            return ": it has " + content.stat().getDataLength() + " bytes of data";
+        }
+        return "";
+    }
+
+    private static PacketTooLargeException tooLarge(String lockPath, String what, String size) {
+        return new PacketTooLargeException("lock " + lockPath + ": ZooKeeper cannot " + Printable.of(what)
+                + ", as the request or its answer is larger than a packet may be (jute.maxbuffer)" + size
+                + "; remove what does not belong there, ask for less at once, or raise jute.maxbuffer on all servers and"
+                + " clients");
+    }
+
     public static LockException of(String lockPath, String what, Code code) {
         String message = "lock " + lockPath + ": ZooKeeper refused to " + Printable.of(what) + " (" + code + "); ";
         return switch (code) {
+            case MARSHALLINGERROR -> tooLarge(lockPath, what, "");
             case NOAUTH ->
                 new LockAccessException(
                         message + "the client needs READ, CREATE and DELETE on the lock path and READ on its nodes");

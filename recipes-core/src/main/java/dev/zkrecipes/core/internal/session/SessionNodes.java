@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.SessionFullException;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+
+/**
+ * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
+ * them. It reads its log with the limit of packets, {@code jute.maxbuffer}, and as much again in its default settings; a
+ * record above that keeps the server from starting, and followers from following. So a session's nodes stay below three
+ * quarters of the client's limit: what is left is for a chroot, which is not seen here on a handle of the application's, and
+ * for servers that allow no more than the limit itself.
+ *
+ * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
+ */
+public final class SessionNodes {
+    private final int limit;
+    private int count;
+    private long bytes;
+
+    SessionNodes(ZooKeeperOperations operations) {
+        this.limit = PacketLimit.of(operations) / 4 * 3;
+    }
+
+    /**
+     * Refuses what is too much.
+     *
+     * @throws SessionFullException if there is no room for nodes with so many bytes of paths
+     */
+    public void requireRoom(String lockPath, long more) {
+        if (bytes + more > limit) {
+            throw new SessionFullException("lock " + lockPath + ": its session has " + count
+                    + " nodes in queues, whose paths take " + bytes + " bytes, and is to have no more than " + limit
+                    + ": when it ends, the server's record of that names them all and must fit jute.maxbuffer. Let fewer"
+                    + " requests wait at once, use a shorter path, or spread the locks over several clients");
+        }
+    }
+
+    public void add(int size) {
+        count++;
+        bytes += size;
+    }
+
+    /** Takes off what was added; nothing, if that was 0. */
+    public void remove(int size) {
+        count -= size == 0 ? 0 : 1;
+        bytes -= size;
+    }
+
+    /** Whether so little is left that closing the session may delete it at one go. */
+    public boolean isSmall() {
+        return bytes <= limit / 16;
+    }
+}
