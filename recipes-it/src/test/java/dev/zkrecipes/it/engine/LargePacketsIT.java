@@ -182,7 +182,7 @@ class LargePacketsIT {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient unlucky = ZooKeeperClient.builder()
                         .connectString(proxy.connectString())
-                        .sessionTimeout(Duration.ofSeconds(20))
+                        .sessionTimeout(Duration.ofSeconds(60)) // so that nothing else lists meanwhile
                         .build()) {
             InterProcessLock lock = new InterProcessMutex(unlucky, path);
             Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);

@@ -50,7 +50,7 @@ public final class LoadFigures {
             sizes[i] = Integer.parseInt(args[i + 1]);
         }
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
-            LoadFigures figures = new LoadFigures(server, Duration.ofSeconds(args[0].equals("idle") ? 6 : 30));
+            LoadFigures figures = new LoadFigures(server, sessionTimeout(args[0]));
             switch (args[0]) {
                 case "one-object" -> figures.waiters(sizes[0], false);
                 case "many-objects" -> figures.waiters(sizes[0], true);
@@ -63,6 +63,16 @@ public final class LoadFigures {
             }
         }
         System.exit(0); // also if a thread of a client that is busy is left
+    }
+
+    /** A short one where something is sent in shares of it; else one that does not get in the way. */
+    private static Duration sessionTimeout(String figure) {
+        return Duration.ofSeconds(
+                switch (figure) {
+                    case "idle" -> 6;
+                    case "threads", "readers" -> 30;
+                    default -> 60;
+                });
     }
 
     private static void print(String format, Object... values) {
@@ -165,7 +175,7 @@ public final class LoadFigures {
                 waiters, limit, cost.liveMegabytes(), cost.processorSeconds(), cost.seconds(), cost.requests());
         Meter drained = new Meter(server, true);
         wanted.forEach(future -> future.thenAccept(Lease::closeAsync));
-        boolean empty = within(Duration.ofMinutes(4), () -> children() == 0);
+        boolean empty = within(Duration.ofMinutes(2), () -> children() == 0);
         cost = drained.read();
         print(
                 "  %s: %.1f s, %.1f s processor, %s",
@@ -198,7 +208,8 @@ public final class LoadFigures {
         for (int i = 0; i < sessions; i++) {
             var unused = new InterProcessMutex(connect(), PATH).acquireAsync();
         }
-        settle(sessions + 1);
+        within(Duration.ofMinutes(1), () -> children() > sessions); // not settled: an engine that polls never is
+        Thread.sleep(2000);
         Meter meter = new Meter(server, true);
         Thread.sleep(seconds * 1000L);
         print(
@@ -220,7 +231,7 @@ public final class LoadFigures {
             lease.closeAsync();
         }));
         held.closeAsync();
-        boolean all = within(Duration.ofMinutes(7), () -> served.get() == count);
+        boolean all = within(Duration.ofMinutes(5), () -> served.get() == count);
         Meter.Reading cost = meter.read();
         print(
                 "%d waiters drained: %s in %.1f s, %.2f ms each, %.1f s processor, %s",
@@ -246,17 +257,17 @@ public final class LoadFigures {
         return server.nodeExists(PATH) ? server.children(PATH).size() : 0;
     }
 
-    /** Waits until so many are in the queue, and for three seconds nothing is sent and the processor is idle. */
+    /** Waits until so many are in the queue, and for two seconds nothing is sent and the processor is idle. */
     private void settle(int nodes) throws InterruptedException {
-        long end = System.nanoTime() + Duration.ofMinutes(8).toNanos();
+        long end = System.nanoTime() + Duration.ofMinutes(3).toNanos();
         int quiet = 0;
-        while (quiet < 3 && System.nanoTime() - end < 0) {
+        while (quiet < 2 && System.nanoTime() - end < 0) {
             Meter second = new Meter(server, false);
             Thread.sleep(1000);
             quiet = second.isQuiet() && children() >= nodes ? quiet + 1 : 0;
         }
-        if (quiet < 3) {
-            print("  not settled within 8 minutes: %d of %d nodes", children(), nodes);
+        if (quiet < 2) {
+            print("  not settled within 3 minutes: %d of %d nodes", children(), nodes);
         }
     }
 

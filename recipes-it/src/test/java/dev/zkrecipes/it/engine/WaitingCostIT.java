@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 @WithZooKeeper
 class WaitingCostIT {
+    private static final int LOST_CREATES = 300;
     private static final Duration T = Duration.ofSeconds(3);
 
     private final EmbeddedZooKeeper server;
@@ -61,23 +62,6 @@ class WaitingCostIT {
 
     private ZooKeeperClient connect() throws InterruptedException {
         return connect(server.connectString(), T);
-    }
-
-    private void awaitQueued(int nodes) {
-        await().atMost(Duration.ofSeconds(30))
-                .until(() -> server.nodeExists(path) && server.children(path).size() == nodes);
-        awaitQuiet();
-    }
-
-    /** For a third of T, a holder's checks are all that is sent. */
-    private void awaitQuiet() {
-        RequestCounts[] last = {server.requests()};
-        await().pollInterval(T.dividedBy(3)).atMost(Duration.ofSeconds(60)).until(() -> {
-            RequestCounts now = server.requests();
-            RequestCounts sent = now.minus(last[0]);
-            last[0] = now;
-            return sent.total() == sent.of(RequestType.MULTI);
-        });
     }
 
     private static List<CompletableFuture<Lease>> queue(int count, InterProcessLock lock) {
@@ -122,38 +106,28 @@ class WaitingCostIT {
         int count = 200;
         List<CompletableFuture<Lease>> readers =
                 queue(count, new InterProcessReadWriteLock(connect(), path).readLock());
-        awaitQueued(count + 1);
+        // Longer than T/6 after their creates, which proved the session.
+        await().pollDelay(T.dividedBy(3))
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> server.children(path).size() == count + 1 && server.watchCount() > 0);
         RequestCounts before = server.requests();
         writer.close();
         awaitAll(readers);
         RequestCounts cost = server.requests().minus(before);
         assertThat(cost.of(RequestType.DELETE)).isEqualTo(1);
         // One proof and one list; another of each, if some were woken just after these were sent; a check of holds.
-        assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(1 + 2 * 2 + 2);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(4);
+        assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(10);
     }
 
     @Test
-    @Tag("H82")
-    void firstAcquiresOfManyPaths_areProvenByTheirCreates() throws Exception {
-        ZooKeeperClient client = connect();
-        int count = 200;
-        RequestCounts before = server.requests();
-        List<CompletableFuture<Lease>> all = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            all.add(new InterProcessMutex(client, path + "-" + i).acquireAsync());
-        }
-        awaitAll(all);
-        assertThat(server.requests().minus(before).of(RequestType.MULTI)).isLessThanOrEqualTo(5);
-    }
-
-    @Test
-    @Tag("H71")
     void waitersServedOneAfterTheOther_areServedWithoutAList() throws Exception {
         InterProcessLock lock = new InterProcessMutex(connect(server.connectString(), Duration.ofSeconds(60)), path);
         Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
         int count = 200;
         List<CompletableFuture<Lease>> waiting = queue(count, lock);
-        awaitQueued(count + 1);
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> server.children(path).size() == count + 1 && server.watchCount() >= count);
         RequestCounts before = server.requests();
         waiting.forEach(future -> future.thenAccept(Lease::closeAsync));
         held.close();
@@ -167,26 +141,44 @@ class WaitingCostIT {
 
     @Test
     @Tag("H90")
-    void createsWhoseRepliesAreLostTogether_areSettledByFewLists() throws Exception {
+    void createsWhoseRepliesAreLostTogether_areSettledByFewRequests() throws Exception {
+        RequestCounts cost = costOfLostCreates(false);
+        // Each node that is found is read once, as its owner must be seen; all else is asked for together.
+        assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+    }
+
+    @Test
+    @Tag("H90")
+    void createsWhoseRepliesAreLostAndThatNobodyWantsAnyMore_areFoundByFewRequests() throws Exception {
+        RequestCounts cost = costOfLostCreates(true);
+        assertThat(cost.of(RequestType.DELETE)).as("%s", cost).isEqualTo(LOST_CREATES);
+        assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+    }
+
+    private RequestCounts costOfLostCreates(boolean cancelled) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server)) {
-            ZooKeeperClient client = connect(proxy.connectString(), Duration.ofSeconds(20));
+            ZooKeeperClient client = connect(proxy.connectString(), Duration.ofSeconds(40));
             InterProcessLock lock = new InterProcessMutex(client, path);
             lock.acquireAsync().get(20, TimeUnit.SECONDS).close(); // makes the path
             proxy.pauseReplies();
-            int count = 300;
-            List<CompletableFuture<Lease>> wanted = queue(count, lock);
+            List<CompletableFuture<Lease>> wanted = queue(LOST_CREATES, lock);
             await().atMost(Duration.ofSeconds(20))
-                    .until(() -> server.children(path).size() == count);
+                    .until(() -> server.children(path).size() == LOST_CREATES);
+            if (cancelled) {
+                wanted.forEach(future -> future.cancel(false));
+            }
             RequestCounts before = server.requests();
             proxy.cut();
             proxy.resume();
-            wanted.get(0).get(30, TimeUnit.SECONDS);
-            awaitQuiet();
+            int left = cancelled ? 0 : LOST_CREATES;
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> server.children(path).size() == left
+                            && (cancelled || wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1));
             RequestCounts cost = server.requests().minus(before);
-            assertThat(server.children(path)).hasSize(count);
-            assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(count / 10);
-            assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(count / 10);
             client.close(); // through the proxy
+            return cost;
         }
     }
 }
