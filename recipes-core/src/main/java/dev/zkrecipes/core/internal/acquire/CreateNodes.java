@@ -3,10 +3,13 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +32,9 @@ import org.apache.zookeeper.data.ACL;
 public final class CreateNodes {
     private static final String PROBE = "-zxid";
 
+    /** What the node that nobody sees takes in the request, amply. */
+    private static final int ROOM_FOR_PROBE = 4096;
+
     private final Requests requests;
     private final LockGroup targets;
     private final Session session;
@@ -48,10 +54,15 @@ public final class CreateNodes {
         return nodes;
     }
 
-    /** Sends it; the answer is noted in the nodes before it is passed on. */
+    /**
+     * Sends it; the answer is noted in the nodes before it is passed on.
+     *
+     * @throws LockException if that would be too much for the session or for one request; nothing is sent
+     */
     public void send(Consumer<Answer<?>> done) {
-        long sentAt = requests.scheduler().nanoTime();
         if (nodes.size() == 1) {
+            admit();
+            long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
             List<ACL> acl = targets.all().get(0).acl();
             session.zk().createEphemeralSequential(node.prefix(), requests.nodeData(), acl, answer -> {
@@ -70,12 +81,40 @@ public final class CreateNodes {
         }
     }
 
+    /** Counts the nodes, or refuses them. */
+    private void admit() {
+        try {
+            session.nodes()
+                    .requireRoom(
+                            targets.path(),
+                            nodes.stream().mapToLong(OwnNode::sizeAtEnd).sum());
+            requireSmall();
+            nodes.forEach(OwnNode::count);
+        } catch (LockException e) {
+            nodes.forEach(OwnNode::absent);
+            throw e;
+        }
+    }
+
+    private void requireSmall() {
+        List<Op> creates = creates();
+        int size = PacketLimit.sizeOf(creates);
+        int limit = PacketLimit.of(session.zk()) - ROOM_FOR_PROBE;
+        if (size > limit) {
+            throw new PacketTooLargeException("lock " + targets.path() + ": the request for " + nodes.size()
+                    + " nodes takes " + size + " bytes and must not exceed " + limit
+                    + " (jute.maxbuffer): ask for fewer locks at once, use shorter paths or a shorter ACL, or raise"
+                    + " jute.maxbuffer on all servers and clients");
+        }
+    }
+
     /**
      * The same by a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
      * delete there: see the node that nobody sees. A server that refuses writes before their turn
      * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
      */
     public void sendTogether(Consumer<Answer<?>> done) {
+        admit();
         long sentAt = requests.scheduler().nanoTime();
         session.zk().multi(operations(), answer -> {
             note(answer, sentAt);
@@ -83,12 +122,17 @@ public final class CreateNodes {
         });
     }
 
-    private List<Op> operations() {
+    private List<Op> creates() {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             List<ACL> acl = targets.all().get(i).acl();
             operations.add(Op.create(nodes.get(i).prefix(), requests.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
+        return operations;
+    }
+
+    private List<Op> operations() {
+        List<Op> operations = creates();
         String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(requests.scheduler()) + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
         operations.add(Op.setData(probe, new byte[0], -1));

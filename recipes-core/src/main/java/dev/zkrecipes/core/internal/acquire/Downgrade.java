@@ -115,6 +115,7 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     private void send() {
         become(Step.SENT);
         sent = true;
+        node.count(); // without a limit: the exclusive node leaves soon, and nobody is to wait with it for room
         long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),

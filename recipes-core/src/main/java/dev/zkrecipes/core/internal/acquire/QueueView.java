@@ -158,6 +158,18 @@ final class QueueView {
 
     private void onGone(Place place, String nodePath) {
         String name = LockPath.name(nodePath);
+        boolean isOwn = session.nodes()
+                .awaitEnd(
+                        OwnNode.idIn(name),
+                        () -> place.waiter.guard(() -> {
+                            if (place.waiting) {
+                                onGone(place, nodePath);
+                            }
+                        }));
+        if (isOwn) {
+            session.leases().onNodeGone(nodePath);
+            return; // the end of the session deletes its nodes in any order, and ours may be gone as well
+        }
         goneSince.add(name);
         queues.values().forEach(queue -> queue.remove(name));
         if (!place.isInOrder()) {

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
+import dev.zkrecipes.core.internal.session.LargePackets;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.PauseDetector;
 import dev.zkrecipes.core.internal.session.Session;
@@ -62,6 +63,7 @@ public final class EngineClient implements ZooKeeperClient {
     private final Requests requests;
     private final LockDataTable holds = new LockDataTable();
     private final DeadOwnerCheck deadOwners;
+    private final LargePackets packets = new LargePackets();
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
@@ -145,8 +147,13 @@ public final class EngineClient implements ZooKeeperClient {
         AtomicLong timeout = new AtomicLong(settings.sessionTimeout().toNanos());
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
         boolean isNew = sessions.ownsSessions();
-        Session session =
-                new Session(factory, scheduler, settings.longestRetryDelay(), pauses, isNew, (changed, state) -> {
+        Session session = new Session(
+                packets.guard(factory, scheduler),
+                scheduler,
+                settings.longestRetryDelay(),
+                pauses,
+                isNew,
+                (changed, state) -> {
                     timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
                     if (state == State.CONNECTED) {
                         pauses.begin(); // with the time-out that was granted

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How a client ends. First every attempt and lease ends; then nodes are deleted that no closing session takes along,
- * for at most half the request time-out; then the handles are closed; then every future that is left completes, and the
+ * How a client ends. First every attempt and lease ends; then nodes are deleted that no closing session takes along, or
+ * that are too many to be deleted by one transaction, for at most half the request time-out; then the handles are closed; then every future that is left completes, and the
  * threads end. Confined to the engine thread.
  */
 public final class Shutdown {
@@ -48,7 +48,10 @@ public final class Shutdown {
     }
 
     private void awaitDeletions(List<KeepAlive.Held> grants) {
-        boolean closingDeletes = sessions.ownsSessions() && !cleaner.hasNodesBeside(client.livingSessions());
+        List<Session> living = client.livingSessions();
+        boolean closingDeletes = sessions.ownsSessions()
+                && !cleaner.hasNodesBeside(living)
+                && living.stream().allMatch(session -> session.nodes().isSmall());
         CompletableFuture<Void> cleaned = closingDeletes ? CompletableFuture.completedFuture(null) : cleaner.idle();
         EngineScheduler.Timer limit =
                 scheduler.schedule(client.requestTimeout().dividedBy(2), () -> cleaned.complete(null));

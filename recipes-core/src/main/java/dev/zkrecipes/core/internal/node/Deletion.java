@@ -177,6 +177,7 @@ final class Deletion {
         stopWaiting();
         if (!finished) {
             finished = true;
+            node().uncount();
             owner.onFinished(this);
             done.complete(null);
         }

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -49,6 +50,7 @@ public final class OwnNode {
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
     private @Nullable ParentMaker parents;
+    private int counted;
 
     /** A node that ZooKeeper numbers. */
     public OwnNode(Session session, LockSpec target) {
@@ -75,6 +77,11 @@ public final class OwnNode {
         RandomGenerator random = scheduler.random();
         HexFormat hex = HexFormat.of();
         return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
+    }
+
+    /** The id in the name of a node of this library; the whole name, if it is shorter. */
+    public static String idIn(String name) {
+        return name.substring(0, Math.min(ID_LENGTH, name.length()));
     }
 
     public Session session() {
@@ -124,6 +131,26 @@ public final class OwnNode {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
 
+    /** The bytes that the node's path takes in the record of its session's end. */
+    public int sizeAtEnd() {
+        int length = prefix().getBytes(StandardCharsets.UTF_8).length;
+        return Integer.BYTES + length + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
+    }
+
+    /** Its create is about to be sent: from now on it counts among the session's nodes. */
+    public void count() {
+        if (counted == 0) {
+            counted = sizeAtEnd();
+            session.nodes().add(id, counted);
+        }
+    }
+
+    /** It is gone, or never was: it counts no more. */
+    public void uncount() {
+        session.nodes().remove(id, counted);
+        counted = 0;
+    }
+
     /** Runs {@code task} once the create is answered, at once if it is already. */
     public void whenAnswered(Runnable task) {
         if (existence == Existence.IN_FLIGHT) {
@@ -145,8 +172,12 @@ public final class OwnNode {
                     QUOTAEXCEEDED,
                     NOTREADONLY,
                     BADARGUMENTS,
-                    UNIMPLEMENTED -> existence = Existence.ABSENT;
+                    UNIMPLEMENTED,
+                    MARSHALLINGERROR -> existence = Existence.ABSENT;
             default -> existence = Existence.UNKNOWN;
+        }
+        if (existence == Existence.ABSENT) {
+            uncount();
         }
         tellWhoWaits();
     }
@@ -188,6 +219,7 @@ public final class OwnNode {
     }
 
     public void absent() {
+        uncount();
         existence = Existence.ABSENT;
     }
 }

@@ -8,9 +8,9 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
@@ -43,7 +43,7 @@ public final class KeepAlive {
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Set<Held> grants = new LinkedHashSet<>();
+    private final Map<String, Held> grants = new LinkedHashMap<>(); // by path of the node, the oldest first
     private boolean armed;
     private int checksUnderWay;
     private boolean checkedTwice;
@@ -56,14 +56,22 @@ public final class KeepAlive {
     }
 
     public void add(Held grant) {
-        grants.add(grant);
+        grants.put(grant.nodePath(), grant);
         if (!armed) {
             arm(Math.min(period(), lossDue()));
         }
     }
 
     public void remove(Held grant) {
-        grants.remove(grant);
+        grants.remove(grant.nodePath(), grant);
+    }
+
+    /** Somebody else was waiting for a node of this session, and hears that it is gone. */
+    public void onNodeGone(String nodePath) {
+        Held held = grants.get(nodePath);
+        if (held != null) {
+            held.lose("its node was deleted by somebody else");
+        }
     }
 
     public boolean isEmpty() {
@@ -71,7 +79,7 @@ public final class KeepAlive {
     }
 
     public List<Held> all() {
-        return List.copyOf(grants);
+        return List.copyOf(grants.values());
     }
 
     /** The proof was void while there was no connection: renew it at once. */
@@ -120,7 +128,7 @@ public final class KeepAlive {
             return;
         }
         long now = scheduler.nanoTime();
-        long oldest = grants.iterator().next().grantedAt();
+        long oldest = grants.values().iterator().next().grantedAt();
         long checkDue = Math.max(oldest - now, checkedAt - now) + period();
         if (checkDue <= 0 && checksUnderWay == 0 && session.isConnected()) {
             checkAll();
@@ -167,7 +175,7 @@ public final class KeepAlive {
             missing.lose("its node was deleted by somebody else");
             // The multi as a whole failed, so the other nodes are not confirmed yet.
             List<Held> others = nodes.stream()
-                    .filter(grant -> grant != missing && grants.contains(grant))
+                    .filter(grant -> grant != missing && grants.get(grant.nodePath()) == grant)
                     .toList();
             if (!others.isEmpty()) {
                 check(others);

@@ -52,6 +52,7 @@ public final class Session {
     private final WatchRegistry watches;
     private final KeepAlive leases;
     private final ListBatcher lists;
+    private final SessionNodes nodes;
     private final CheckedAcls checkedPaths = new CheckedAcls();
     private final List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
     private final Set<SessionObserver> observers = new LinkedHashSet<>();
@@ -99,6 +100,7 @@ public final class Session {
         this.reports = isNew ? SessionReports.since(now) : SessionReports.ofUnknown(now);
         this.proof = new Proof(now, now, reports.reportedAt(), false);
         this.operations = factory.open(this::become);
+        this.nodes = new SessionNodes(operations);
         this.watches = new WatchRegistry(this);
         this.leases = new KeepAlive(this, scheduler);
         this.lists = new ListBatcher(this, scheduler);
@@ -119,6 +121,10 @@ public final class Session {
 
     public ListBatcher lists() {
         return lists;
+    }
+
+    public SessionNodes nodes() {
+        return nodes;
     }
 
     public CheckedAcls checkedPaths() {

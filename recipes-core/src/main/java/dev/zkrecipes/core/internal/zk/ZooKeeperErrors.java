@@ -5,15 +5,22 @@ package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /** What to tell the user when ZooKeeper says no. */
 public final class ZooKeeperErrors {
     private ZooKeeperErrors() {}
 
     public static LockException of(String lockPath, String what, Answer<?> answer) {
+        if (answer.code() == Code.MARSHALLINGERROR) {
+            return tooLarge(lockPath, what, size(answer.valueOrNull()));
+        }
         Throwable cause = answer.cause();
         return cause != null
                 ? new LockException(
@@ -23,6 +30,22 @@ public final class ZooKeeperErrors {
                                 + " built for",
                         cause)
                 : of(lockPath, what, answer.code());
+    }
+
+    private static String size(@Nullable Object known) {
+        if (known instanceof Children children) {
+            return ": there are " + children.stat().getNumChildren() + " children";
+        } else if (known instanceof Content content) {
+            return ": it has " + content.stat().getDataLength() + " bytes of data";
+        }
+        return "";
+    }
+
+    private static PacketTooLargeException tooLarge(String lockPath, String what, String size) {
+        return new PacketTooLargeException("lock " + lockPath + ": ZooKeeper cannot " + Printable.of(what)
+                + ", as the request or its answer is larger than a packet may be (jute.maxbuffer)" + size
+                + "; remove what does not belong there, ask for less at once, or raise jute.maxbuffer on all servers and"
+                + " clients");
     }
 
     private static LockException of(String lockPath, String what, Code code) {

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.session.LargePackets.Part;
+import dev.zkrecipes.core.internal.session.LargePackets.Readable;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.GetChildrenResult;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * The operations of a session, without those that its connection would not survive, as {@link LargePackets} knows them: such
+ * a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with what is
+ * known of the node.
+ *
+ * <p>In the place of a read that is suspected, a short request for the node's metadata is sent, so answers keep their order.
+ * If that clears it, the read counts as lost with the connection once more; who asked asks again, and then it is sent.
+ */
+final class MeasuredOperations implements ZooKeeperOperations {
+    private final ZooKeeperOperations inner;
+    private final EngineScheduler scheduler;
+    private final LargePackets packets;
+    private final int limit;
+    private long connection; // 0 while there is none
+
+    private MeasuredOperations(ZooKeeperOperations inner, EngineScheduler scheduler, LargePackets packets) {
+        this.inner = inner;
+        this.scheduler = scheduler;
+        this.packets = packets;
+        this.limit = PacketLimit.of(inner);
+        note(inner.initialState());
+    }
+
+    /** Opens sessions that share what the client has learnt. */
+    static Factory factory(Factory inner, EngineScheduler scheduler, LargePackets packets) {
+        return states -> {
+            List<MeasuredOperations> opened = new ArrayList<>();
+            opened.add(new MeasuredOperations(
+                    inner.open(state -> {
+                        opened.forEach(operations -> operations.note(state));
+                        states.accept(state);
+                    }),
+                    scheduler,
+                    packets));
+            return opened.get(0);
+        };
+    }
+
+    private void note(State state) {
+        if (state != State.CONNECTED) {
+            connection = 0;
+        } else if (connection == 0) {
+            connection = packets.newConnection();
+        }
+    }
+
+    // ---- Reads, whose answers may be too large.
+
+    @Override
+    public void children(String path, Consumer<Answer<Children>> reply) {
+        List<Readable> what = List.of(new Readable(Part.CHILDREN, path));
+        read(
+                what,
+                stat -> refused(new Children(List.of(), stat)),
+                answered -> inner.children(path, answered),
+                answer -> {
+                    if (answer.isOk()) {
+                        packets.listed(path, answer.value().names());
+                    }
+                    reply.accept(answer);
+                });
+    }
+
+    @Override
+    public void read(String path, Consumer<Answer<Content>> reply) {
+        read(
+                data(path),
+                stat -> refused(new Content(new byte[0], stat)),
+                answered -> inner.read(path, answered),
+                reply);
+    }
+
+    @Override
+    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+        read(
+                data(path),
+                stat -> refused(new Content(new byte[0], stat)),
+                answered -> inner.readAndWatch(path, watch, answered),
+                reply);
+    }
+
+    /** With what is known of the node, for the message. */
+    private static <T> Answer<T> refused(T known) {
+        return new Answer<>(Code.MARSHALLINGERROR, known);
+    }
+
+    private static List<Readable> data(String path) {
+        return List.of(new Readable(Part.DATA, path));
+    }
+
+    @Override
+    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        if (operations.stream().allMatch(operation -> operation.getKind() == Op.OpKind.READ)) {
+            readTogether(operations, reply);
+        } else {
+            write(operations, reply);
+        }
+    }
+
+    private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        List<Readable> what = operations.stream()
+                .map(read ->
+                        new Readable(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
+                .toList();
+        this.<List<OpResult>>read(
+                what,
+                stat -> Answer.failed(Code.MARSHALLINGERROR),
+                answered -> inner.multi(operations, answered),
+                answer -> {
+                    List<OpResult> results = answer.valueOrNull();
+                    for (int i = 0; results != null && i < results.size(); i++) {
+                        if (results.get(i) instanceof GetChildrenResult list) {
+                            packets.listed(what.get(i).path(), list.getChildren());
+                        }
+                    }
+                    reply.accept(answer);
+                });
+    }
+
+    private <T> void read(
+            List<Readable> what,
+            Function<Stat, Answer<T>> refusal,
+            Consumer<Consumer<Answer<T>>> send,
+            Consumer<Answer<T>> reply) {
+        List<Readable> suspects = what.stream().filter(packets::isSuspect).toList();
+        if (!suspects.isEmpty()) {
+            examine(suspects, 0, Answer.failed(Code.CONNECTIONLOSS), refusal, reply);
+            return;
+        }
+        long sentOn = connection;
+        send.accept(answer -> {
+            if (answer.code() == Code.CONNECTIONLOSS && sentOn != 0) {
+                what.forEach(each -> packets.lost(each, sentOn));
+            } else if (!answer.isUnsettled()) {
+                what.forEach(packets::answered);
+            }
+            reply.accept(answer);
+        });
+    }
+
+    private <T> void examine(
+            List<Readable> suspects,
+            int next,
+            Answer<T> found,
+            Function<Stat, Answer<T>> refusal,
+            Consumer<Answer<T>> reply) {
+        Readable suspect = suspects.get(next);
+        inner.acl(suspect.path(), answer -> {
+            Answer<T> worse = found;
+            if (!answer.isOk()) {
+                worse = Answer.failed(answer.code());
+                if (answer.code() == Code.NONODE) {
+                    packets.answered(suspect);
+                }
+            } else if (packets.convicts(suspect, answer.value().stat(), limit)) {
+                worse = refusal.apply(answer.value().stat());
+            }
+            if (worse.code() == Code.MARSHALLINGERROR || next + 1 == suspects.size()) {
+                reply.accept(worse);
+            } else {
+                examine(suspects, next + 1, worse, refusal, reply);
+            }
+        });
+    }
+
+    // ---- Writes, which may be too large themselves.
+
+    private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        int size = PacketLimit.sizeOf(operations);
+        if (packets.forbids(size, limit)) {
+            scheduler.execute(() -> reply.accept(Answer.failed(Code.MARSHALLINGERROR)));
+            return;
+        }
+        long sentOn = connection;
+        inner.multi(operations, answer -> {
+            boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn != 0;
+            if (lost || !answer.isUnsettled()) {
+                packets.sent(size, lost, sentOn);
+            }
+            reply.accept(answer);
+        });
+    }
+
+    // ---- All else is short.
+
+    @Override
+    public State initialState() {
+        return inner.initialState();
+    }
+
+    @Override
+    public long sessionId() {
+        return inner.sessionId();
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+        return inner.sessionTimeout();
+    }
+
+    @Override
+    public Optional<ZooKeeper> handle() {
+        return inner.handle();
+    }
+
+    @Override
+    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+        inner.createEphemeralSequential(prefix, data, acl, reply);
+    }
+
+    @Override
+    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        inner.createContainer(path, acl, reply);
+    }
+
+    @Override
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        inner.acl(path, reply);
+    }
+
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        inner.watchDeletion(path, watch, reply);
+    }
+
+    @Override
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        inner.dropWatch(path, watch);
+    }
+
+    @Override
+    public void delete(String path, Consumer<Answer<String>> reply) {
+        inner.delete(path, reply);
+    }
+
+    @Override
+    public void close() {
+        inner.close();
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.SessionFullException;
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
+ * them. It reads its log with the limit of packets, {@code jute.maxbuffer}, and as much again in its default settings; a
+ * record above that keeps the server from starting, and followers from following. So a session's nodes stay below three
+ * quarters of the client's limit: what is left is for a chroot, which is not seen here on a handle of the application's, and
+ * for servers that allow no more than the limit itself.
+ *
+ * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
+ */
+public final class SessionNodes {
+    private final int limit;
+    private final Map<String, List<Runnable>> waiting = new HashMap<>(); // by id of the node
+    private long bytes;
+
+    SessionNodes(ZooKeeperOperations operations) {
+        this.limit = PacketLimit.of(operations) / 4 * 3;
+    }
+
+    /**
+     * Refuses what is too much.
+     *
+     * @throws SessionFullException if there is no room for nodes with so many bytes of paths
+     */
+    public void requireRoom(String lockPath, long more) {
+        if (bytes + more > limit) {
+            throw new SessionFullException("lock " + lockPath + ": its session has " + waiting.size()
+                    + " nodes in queues, whose paths take " + bytes + " bytes, and is to have no more than " + limit
+                    + ": when it ends, the server's record of that names them all and must fit jute.maxbuffer. Let fewer"
+                    + " requests wait at once, use a shorter path, or spread the locks over several clients");
+        }
+    }
+
+    public void add(String id, int size) {
+        waiting.put(id, new ArrayList<>());
+        bytes += size;
+    }
+
+    /** Takes off what was added, if it was. */
+    public void remove(String id, int size) {
+        List<Runnable> told = waiting.remove(id);
+        bytes -= size;
+        if (told != null) {
+            told.forEach(Guarded::run);
+        }
+    }
+
+    /**
+     * Whether a node is one of this session's; then {@code task} runs when the server has said, in answer to a request of this
+     * session, that it is gone. That the node was deleted does not say as much: the end of the session deletes it as well.
+     *
+     * @param id the id in the node's name
+     */
+    public boolean awaitEnd(String id, Runnable task) {
+        List<Runnable> tasks = waiting.get(id);
+        if (tasks != null) {
+            tasks.add(task);
+        }
+        return tasks != null;
+    }
+
+    /** Whether so little is left that closing the session may delete it at one go. */
+    public boolean isSmall() {
+        return bytes <= limit / 16;
+    }
+}

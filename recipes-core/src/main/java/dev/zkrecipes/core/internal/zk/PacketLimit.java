@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.apache.jute.BinaryOutputArchive;
+import org.apache.zookeeper.MultiOperationRecord;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/**
+ * How large a packet may be. A client drops the connection on which a larger answer comes, a server the one on which a
+ * larger request does. Each has a {@code jute.maxbuffer} of its own; they are meant to be set to the same.
+ */
+public final class PacketLimit {
+    /** What servers and clients take unless told otherwise. */
+    public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
+
+    private static final int REQUEST_HEADER = 8;
+
+    private PacketLimit() {}
+
+    /** The client's limit on a handle, in bytes. */
+    public static int of(ZooKeeperOperations operations) {
+        return operations
+                .handle()
+                .map(handle -> handle.getClientConfig().getInt(ZKClientConfig.JUTE_MAXBUFFER, DEFAULT))
+                .orElse(DEFAULT);
+    }
+
+    /** The bytes of a {@code multi} on the wire; a chroot, which the client puts in front of each path, apart. */
+    public static int sizeOf(List<Op> operations) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            new MultiOperationRecord(operations).serialize(BinaryOutputArchive.getArchive(bytes), "request");
+        } catch (IOException e) {
+            throw new UncheckedIOException("in memory", e);
+        }
+        return REQUEST_HEADER + bytes.size();
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.PacketTooLargeException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Fault;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.ZooDefs.Perms;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** A path, a node or a request that no packet can carry costs its own lock an error, and others two connections at most. */
+@Tag("H75")
+@Timeout(120)
+@WithZooKeeper
+class LargePacketsIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient client;
+    private Lease other;
+    private RequestCounts before;
+
+    LargePacketsIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/large-" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void holdAnotherLock() throws Exception {
+        client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(20))
+                .build();
+        other = new InterProcessMutex(client, path + "-other").acquireAsync().get(20, TimeUnit.SECONDS);
+        before = server.requests();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private long brokenConnections() {
+        return server.requests().minus(before).of(RequestType.RESUME_SESSION);
+    }
+
+    /** Names are no lock's, so nobody waits for them. */
+    private List<String> createForeignChildren(int count) {
+        server.createNode(path, new byte[0]);
+        List<String> foreign = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            String child = path + "/" + "an-order-with-a-long-and-telling-name-".repeat(5) + i;
+            server.createNode(child, new byte[0]);
+            foreign.add(child);
+        }
+        return foreign;
+    }
+
+    @Test
+    void pathWithTooManyChildren_failsByName_untilTheyAreRemoved() throws Exception {
+        List<String> foreign = createForeignChildren(6000);
+        InterProcessLock lock = new InterProcessMutex(client, path);
+        assertThatThrownBy(() -> lock.acquireAsync().get(60, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(PacketTooLargeException.class)
+                .hasMessageContaining(path)
+                .hasMessageMatching("(?s).*600[01] children.*")
+                .hasMessageContaining("jute.maxbuffer");
+        assertThat(brokenConnections()).isLessThanOrEqualTo(2);
+        for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(() -> lock.acquireAsync().get(60, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOf(PacketTooLargeException.class);
+        }
+        assertThat(brokenConnections()).isLessThanOrEqualTo(2);
+        await().atMost(Duration.ofSeconds(20)).until(other::isValid);
+
+        foreign.forEach(server::deleteNode);
+        await().ignoreExceptions().atMost(Duration.ofSeconds(20)).until(() -> {
+            lock.acquireAsync().get(20, TimeUnit.SECONDS).close();
+            return true;
+        });
+        assertThat(brokenConnections()).isLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void pathWithTooManyChildren_listedWithItsRule_failsByName() throws Exception {
+        createForeignChildren(6000);
+        server.setData(path, new byte[0]);
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 3);
+        assertThatThrownBy(() -> semaphore.acquireAsync().get(60, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(PacketTooLargeException.class)
+                .hasMessageContaining(path);
+        assertThat(brokenConnections()).isLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void nodeWithTooMuchData_failsWhatReadsIt_byName() throws Exception {
+        server.createNode(path, new byte[0]);
+        String foreign = path + "/0123456789abcdef0123456789abcdef-lock-0000000000";
+        server.createNode(foreign, new byte[1_200_000]);
+        InterProcessLock lock = new InterProcessMutex(client, path);
+        await().atMost(Duration.ofSeconds(60))
+                .ignoreException(LockConnectionException.class)
+                .until(() -> {
+                    try {
+                        lock.participants();
+                        return false;
+                    } catch (PacketTooLargeException e) {
+                        assertThat(e).hasMessageContaining(path).hasMessageContaining("1200000 bytes of data");
+                        return true;
+                    }
+                });
+        for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(lock::participants).isInstanceOf(PacketTooLargeException.class);
+        }
+        assertThat(brokenConnections()).isLessThanOrEqualTo(2);
+        await().atMost(Duration.ofSeconds(20)).until(other::isValid);
+    }
+
+    @Test
+    void requestThatNoServerTakes_isRefusedBeforeAnythingIsSent() {
+        List<ACL> longAcl = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            longAcl.add(new ACL(
+                    Perms.ALL, new Id("digest", "somebody-with-a-long-name-" + i + ":0123456789abcdef012345678901")));
+        }
+        longAcl.add(new ACL(Perms.ALL, new Id("world", "anyone")));
+        List<InterProcessLock> members = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            members.add(new InterProcessMutex(
+                    client,
+                    path + "/" + "x".repeat(100) + i,
+                    LockOptions.defaults().withAcl(longAcl)));
+        }
+        InterProcessLock together = new InterProcessMultiLock(members);
+        assertThatThrownBy(() -> together.acquireAsync().get(30, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(PacketTooLargeException.class)
+                .hasMessageContaining("500 nodes")
+                .hasMessageContaining("jute.maxbuffer");
+        assertThat(brokenConnections()).isZero();
+        RequestCounts sent = server.requests().minus(before);
+        assertThat(sent.of(RequestType.GET_CHILDREN2) + sent.of(RequestType.MULTI_READ))
+                .as("%s", sent)
+                .isZero();
+        assertThat(other.isValid()).isTrue();
+    }
+
+    @Test
+    void busyPathThatIsLostTwiceByChance_failsNobody() throws Exception {
+        int waiters = 4500; // so many names, if they were as long as names may be, would not fit a packet
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient unlucky = ZooKeeperClient.builder()
+                        .connectString(proxy.connectString())
+                        .sessionTimeout(Duration.ofSeconds(60)) // so that nothing else lists meanwhile
+                        .build()) {
+            InterProcessLock lock = new InterProcessMutex(unlucky, path);
+            Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
+            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+            for (int i = 0; i < waiters; i++) {
+                waiting.add(lock.acquireAsync());
+            }
+            await().atMost(Duration.ofSeconds(60)).until(() -> server.watchCount() >= waiters);
+            Fault first = proxy.dropReply(RequestType.GET_CHILDREN2, 1);
+            Fault second = proxy.dropReply(RequestType.GET_CHILDREN2, 2);
+            long probes = proxy.requestsSeen().of(RequestType.GET_ACL);
+            CompletableFuture<Lease> late = lock.acquireAsync();
+            first.awaitFired(Duration.ofSeconds(20));
+            second.awaitFired(Duration.ofSeconds(20));
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> proxy.requestsSeen().of(RequestType.GET_ACL) > probes);
+            long lists = proxy.requestsSeen().of(RequestType.GET_CHILDREN2);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> proxy.requestsSeen().of(RequestType.GET_CHILDREN2) > lists);
+            held.close();
+            waiting.get(0).get(20, TimeUnit.SECONDS);
+            assertThat(waiting).noneMatch(CompletableFuture::isCompletedExceptionally);
+            assertThat(late).isNotDone();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.SessionFullException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestType;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The end of a session with many nodes is one record in the server's log, which the server must be able to read again. */
+@Tag("H74")
+@Tag("load")
+@Timeout(180)
+class ManyNodesIT {
+    private static final String LONG_PATH = "/" + "x".repeat(199);
+    private static final int REQUESTS = 12_000;
+
+    private static ZooKeeperClient connect(EmbeddedZooKeeper server) throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(60))
+                .build();
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        return client;
+    }
+
+    private static boolean isFull(CompletableFuture<Lease> request) {
+        return request.isCompletedExceptionally()
+                && request.handle((lease, failure) ->
+                                        failure instanceof CompletionException wrapped ? wrapped.getCause() : failure)
+                                .join()
+                        instanceof SessionFullException;
+    }
+
+    private static long queue(EmbeddedZooKeeper server, InterProcessLock lock) {
+        List<CompletableFuture<Lease>> all =
+                Stream.generate(lock::acquireAsync).limit(REQUESTS).toList();
+        await().atMost(Duration.ofSeconds(90)).until(() -> {
+            long refused = all.stream().filter(ManyNodesIT::isFull).count();
+            return server.nodeExists(LONG_PATH) && server.children(LONG_PATH).size() + refused == REQUESTS;
+        });
+        return server.children(LONG_PATH).size();
+    }
+
+    @Test
+    void serverThatLoggedTheEndOfAFullSession_startsAgain() throws Exception {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                ZooKeeperClient client = connect(server)) {
+            long queued = queue(server, new InterProcessMutex(client, LONG_PATH));
+            assertThat(queued).isBetween(1000L, REQUESTS - 1000L);
+            assertThat(server.expireSession(client.zooKeeper().orElseThrow().getSessionId()))
+                    .isTrue();
+            client.close();
+            server.restart();
+            try (ZooKeeperClient next = connect(server)) {
+                new InterProcessMutex(next, LONG_PATH)
+                        .acquireAsync()
+                        .get(30, TimeUnit.SECONDS)
+                        .close();
+            }
+        }
+    }
+
+    @Test
+    void roomThatWasGivenBack_isThereForOthers() throws Exception {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                ZooKeeperClient client = connect(server)) {
+            InterProcessLock lock = new InterProcessMutex(client, LONG_PATH);
+            List<CompletableFuture<Lease>> all =
+                    Stream.generate(lock::acquireAsync).limit(4000).toList();
+            await().atMost(Duration.ofSeconds(60)).until(() -> all.stream().anyMatch(ManyNodesIT::isFull));
+            all.forEach(future -> future.cancel(false));
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> server.children(LONG_PATH).size() <= 1);
+            List<CompletableFuture<Lease>> again =
+                    Stream.generate(lock::acquireAsync).limit(2500).toList();
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> server.children(LONG_PATH).size() >= 2500);
+            assertThat(again).noneMatch(ManyNodesIT::isFull);
+        }
+    }
+
+    @Test
+    void closedClientWithManyNodes_deletesThemBeforeItsSessionEnds() throws Exception {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            ZooKeeperClient client = connect(server);
+            long queued = queue(server, new InterProcessMutex(client, LONG_PATH));
+            long before = server.requests().of(RequestType.DELETE);
+            client.close();
+            assertThat(server.requests().of(RequestType.DELETE) - before).isEqualTo(queued);
+            assertThat(server.children(LONG_PATH)).isEmpty();
+        }
+    }
+}

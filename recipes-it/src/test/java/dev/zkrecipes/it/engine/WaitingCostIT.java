@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** What many waiters cost the server: nothing while they wait, and not one request for each where one does for all. */
+@Timeout(120)
+@WithZooKeeper
+class WaitingCostIT {
+    private static final int LOST_CREATES = 300;
+    private static final Duration T = Duration.ofSeconds(3);
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private final List<ZooKeeperClient> clients = new ArrayList<>();
+
+    WaitingCostIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/waiting/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @AfterEach
+    void close() {
+        clients.forEach(ZooKeeperClient::close);
+        await().until(() -> server.sessions().isEmpty());
+    }
+
+    private ZooKeeperClient connect(String to, Duration timeout) throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(to)
+                .sessionTimeout(timeout)
+                .build();
+        clients.add(client);
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        return client;
+    }
+
+    private ZooKeeperClient connect() throws InterruptedException {
+        return connect(server.connectString(), T);
+    }
+
+    private static List<CompletableFuture<Lease>> queue(int count, InterProcessLock lock) {
+        return Stream.generate(lock::acquireAsync).limit(count).toList();
+    }
+
+    private static void awaitAll(List<CompletableFuture<Lease>> granted) throws Exception {
+        CompletableFuture.allOf(granted.toArray(CompletableFuture<?>[]::new)).get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    @Tag("H100")
+    void waitingSessions_sendNothingWhileNothingHappens() throws Exception {
+        Lease held = new InterProcessMutex(connect(), path).acquireAsync().get(20, TimeUnit.SECONDS);
+        int sessions = 20;
+        for (int i = 0; i < sessions; i++) {
+            var unused = new InterProcessMutex(connect(), path).acquireAsync();
+        }
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> server.children(path).size() == sessions + 1 && server.watchCount() >= sessions);
+        RequestCounts before = server.requests();
+        RequestCounts[] sent = {before};
+        await().pollDelay(T.multipliedBy(3)).atMost(T.multipliedBy(4)).until(() -> {
+            sent[0] = server.requests().minus(before);
+            return true;
+        });
+        assertThat(held.isValid()).isTrue();
+        // The holder's checks, one each T/6; what the sessions had under way when the count began.
+        assertThat(sent[0].of(RequestType.MULTI)).as("%s", sent[0]).isBetween(10L, 3 * 6L + 3);
+        assertThat(sent[0].total() - sent[0].of(RequestType.MULTI))
+                .as("%s", sent[0])
+                .isLessThanOrEqualTo(sessions / 10);
+    }
+
+    @Test
+    @Tag("H82")
+    void readersLetInTogetherAfterALongWait_shareOneProof() throws Exception {
+        Lease writer = new InterProcessReadWriteLock(connect(), path)
+                .writeLock()
+                .acquireAsync()
+                .get(20, TimeUnit.SECONDS);
+        int count = 200;
+        List<CompletableFuture<Lease>> readers =
+                queue(count, new InterProcessReadWriteLock(connect(), path).readLock());
+        // Longer than T/6 after their creates, which proved the session.
+        await().pollDelay(T.dividedBy(3))
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> server.children(path).size() == count + 1 && server.watchCount() > 0);
+        RequestCounts before = server.requests();
+        writer.close();
+        awaitAll(readers);
+        RequestCounts cost = server.requests().minus(before);
+        assertThat(cost.of(RequestType.DELETE)).isEqualTo(1);
+        // One proof and one list; another of each, if some were woken just after these were sent; a check of holds.
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(4);
+        assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(10);
+    }
+
+    @Test
+    void waitersServedOneAfterTheOther_areServedWithoutAList() throws Exception {
+        InterProcessLock lock = new InterProcessMutex(connect(server.connectString(), Duration.ofSeconds(60)), path);
+        Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
+        int count = 200;
+        List<CompletableFuture<Lease>> waiting = queue(count, lock);
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> server.children(path).size() == count + 1 && server.watchCount() >= count);
+        RequestCounts before = server.requests();
+        waiting.forEach(future -> future.thenAccept(Lease::closeAsync));
+        held.close();
+        awaitAll(waiting);
+        await().until(() -> server.children(path).isEmpty());
+        RequestCounts cost = server.requests().minus(before);
+        assertThat(cost.of(RequestType.DELETE)).isEqualTo(count + 1L);
+        assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(2);
+        assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(count + 10L);
+    }
+
+    @Test
+    @Tag("H90")
+    void createsWhoseRepliesAreLostTogether_areSettledByFewRequests() throws Exception {
+        RequestCounts cost = costOfLostCreates(false);
+        // Each node that is found is read once, as its owner must be seen; all else is asked for together.
+        assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+    }
+
+    @Test
+    @Tag("H90")
+    void createsWhoseRepliesAreLostAndThatNobodyWantsAnyMore_areFoundByFewRequests() throws Exception {
+        RequestCounts cost = costOfLostCreates(true);
+        assertThat(cost.of(RequestType.DELETE)).as("%s", cost).isEqualTo(LOST_CREATES);
+        assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+    }
+
+    private RequestCounts costOfLostCreates(boolean cancelled) throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server)) {
+            ZooKeeperClient client = connect(proxy.connectString(), Duration.ofSeconds(40));
+            InterProcessLock lock = new InterProcessMutex(client, path);
+            lock.acquireAsync().get(20, TimeUnit.SECONDS).close(); // makes the path
+            proxy.pauseReplies();
+            List<CompletableFuture<Lease>> wanted = queue(LOST_CREATES, lock);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> server.children(path).size() == LOST_CREATES);
+            if (cancelled) {
+                wanted.forEach(future -> future.cancel(false));
+            }
+            RequestCounts before = server.requests();
+            proxy.cut();
+            proxy.resume();
+            int left = cancelled ? 0 : LOST_CREATES;
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> server.children(path).size() == left
+                            && (cancelled || wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1));
+            RequestCounts cost = server.requests().minus(before);
+            client.close(); // through the proxy
+            return cost;
+        }
+    }
+}
