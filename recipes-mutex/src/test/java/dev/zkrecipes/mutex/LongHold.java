@@ -3,10 +3,9 @@
 
 package dev.zkrecipes.mutex;
 
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
-
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.test.sim.Choices;
 import dev.zkrecipes.test.sim.SimulatedProcess;
 import dev.zkrecipes.test.sim.SimulatedScheduler;

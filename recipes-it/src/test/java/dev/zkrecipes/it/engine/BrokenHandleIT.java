@@ -35,8 +35,6 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper
 @Tag("H97")
 class BrokenHandleIT {
-    private static final NoSuchMethodError MISSING = new NoSuchMethodError("org.apache.zookeeper.Op.getChildren");
-
     private final EmbeddedZooKeeper server;
     private OldHandle handle;
     private ZooKeeperClient client;
@@ -47,6 +45,7 @@ class BrokenHandleIT {
 
     /** Lacks what it is told to. */
     private static final class OldHandle extends ZooKeeper {
+        private final NoSuchMethodError failure = new NoSuchMethodError("org.apache.zookeeper.Op.getChildren");
         private volatile String missing = "";
 
         OldHandle(String connectString) throws IOException {
@@ -55,7 +54,7 @@ class BrokenHandleIT {
 
         private void call(String method) {
             if (method.equals(missing)) {
-                throw MISSING;
+                throw failure;
             }
         }
 
@@ -92,7 +91,7 @@ class BrokenHandleIT {
         handle.close();
     }
 
-    private static void assertNamesIt(CompletableFuture<?> request) {
+    private void assertNamesIt(CompletableFuture<?> request) {
         assertThat(request)
                 .failsWithin(Duration.ofSeconds(10))
                 .withThrowableOfType(ExecutionException.class)
@@ -100,7 +99,7 @@ class BrokenHandleIT {
                 .isInstanceOfSatisfying(
                         LockException.class,
                         failure -> assertThat(failure)
-                                .hasCause(MISSING)
+                                .hasCause(handle.failure)
                                 .hasMessageContaining("NoSuchMethodError")
                                 .hasMessageContaining("Op.getChildren"));
     }
@@ -110,11 +109,11 @@ class BrokenHandleIT {
         handle.missing = "getChildren";
         InterProcessLock mutex = new InterProcessMutex(client, "/cannot-list");
         List<CompletableFuture<?>> requests = List.of(mutex.acquireAsync(), mutex.acquireAsync());
-        requests.forEach(BrokenHandleIT::assertNamesIt);
-        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasCause(MISSING);
+        requests.forEach(this::assertNamesIt);
+        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasCause(handle.failure);
         assertThatThrownBy(mutex::participants)
                 .isInstanceOf(LockException.class)
-                .hasCause(MISSING);
+                .hasCause(handle.failure);
     }
 
     @Test
