@@ -62,6 +62,7 @@ final class LongHold {
         return run.stale;
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // what fails here fails the schedule
     private void acquire() {
         mutex.acquireAsync().whenComplete((granted, failure) -> {
             if (granted == null) {

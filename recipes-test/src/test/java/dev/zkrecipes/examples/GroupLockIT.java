@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -55,19 +56,24 @@ class GroupLockIT {
         clients.close();
     }
 
+    /** A lease that belongs to no thread: a thread holds a path by one group at a time. */
+    private static Lease granted(InterProcessLock group) throws Exception {
+        return group.acquireAsync().get(20, TimeUnit.SECONDS);
+    }
+
     private void awaitQueue(int nodes, int watches) {
         await().until(() -> server.children(path).size() == nodes && server.watchCount() == watches);
     }
 
     @Test
     void membersOfOneGroup_holdTogether_othersDoNot() throws Exception {
-        Lease one = mine.lock("red").acquire();
-        Lease two = yours.lock("red").tryAcquire().orElseThrow();
+        Lease one = granted(mine.lock("red"));
+        Lease two = granted(yours.lock("red"));
         assertThat(yours.lock("green").tryAcquire()).isEmpty();
         one.close();
         assertThat(yours.lock("green").tryAcquire()).isEmpty();
         two.close();
-        Lease other = yours.lock("green").tryAcquire().orElseThrow();
+        Lease other = granted(yours.lock("green"));
         assertThat(other.fencingToken()).isGreaterThan(two.fencingToken());
         assertThat(mine.lock("red").tryAcquire()).isEmpty();
         other.close();
@@ -75,7 +81,7 @@ class GroupLockIT {
 
     @Test
     void laterMemberOfTheHoldingGroup_doesNotPassAWaitingOneOfAnother() throws Exception {
-        Lease red = mine.lock("red").acquire();
+        Lease red = granted(mine.lock("red"));
         CompletableFuture<Lease> green = yours.lock("green").acquireAsync();
         awaitQueue(2, 1);
         assertThat(mine.lock("red").tryAcquire()).isEmpty();
@@ -91,8 +97,8 @@ class GroupLockIT {
 
     @Test
     void release_wakesOnlyWhoWaitsForTheNearestOtherGroup() throws Exception {
-        Lease far = mine.lock("red").acquire();
-        Lease near = mine.lock("red").acquire();
+        Lease far = granted(mine.lock("red"));
+        Lease near = granted(mine.lock("red"));
         CompletableFuture<Lease> wanted = yours.lock("green").acquireAsync();
         awaitQueue(3, 1);
 
@@ -105,12 +111,12 @@ class GroupLockIT {
     }
 
     @Test
-    void lockObject_isReentrant_anotherOneQueuesAnew() throws Exception {
-        InterProcessLock lock = mine.lock("red");
-        Lease outer = lock.acquire();
-        Lease inner = lock.acquire();
+    void group_isReentrantThroughEveryLockObject_andAnotherOneIsRefused() throws Exception {
+        Lease outer = mine.lock("red").acquire();
+        Lease inner = mine.lock("red").acquire();
         assertThat(server.children(path)).hasSize(1);
-        Lease beside = mine.lock("red").acquire();
+        assertThatThrownBy(mine.lock("green")::acquire).isInstanceOf(LockRefusedException.class);
+        Lease beside = yours.lock("red").acquire();
         assertThat(server.children(path)).hasSize(2);
         List.of(beside, inner, outer).forEach(Lease::close);
     }
@@ -122,8 +128,8 @@ class GroupLockIT {
     @ParameterizedTest
     @MethodSource("legalGroups")
     void everyLegalGroup_excludesTheOthersOnAServer(String group) throws Exception {
-        Lease held = mine.lock(group).acquire();
-        Lease beside = yours.lock(group).tryAcquire().orElseThrow();
+        Lease held = granted(mine.lock(group));
+        Lease beside = granted(yours.lock(group));
         for (String other : legalGroups()) {
             if (!other.equals(group)) {
                 assertThat(yours.lock(other).tryAcquire()).as(other).isEmpty();

@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -54,6 +55,11 @@ class RangeLockIT {
         clients.close();
     }
 
+    /** A lease that belongs to no thread: a thread holds one range of a path at a time. */
+    private static Lease granted(InterProcessLock range) throws Exception {
+        return range.acquireAsync().get(20, TimeUnit.SECONDS);
+    }
+
     private void awaitQueue(int nodes, int watches) {
         await().until(() -> server.children(path).size() == nodes && server.watchCount() == watches);
     }
@@ -65,10 +71,10 @@ class RangeLockIT {
         assertThat(yours.lock(-20, -9).tryAcquire()).isEmpty();
         assertThat(yours.lock(-1, 1).tryAcquire()).isEmpty();
         assertThat(yours.lock(Long.MIN_VALUE, Long.MAX_VALUE).tryAcquire()).isEmpty();
-        Lease above = yours.lock(10, Long.MAX_VALUE).tryAcquire().orElseThrow();
-        Lease below = yours.lock(Long.MIN_VALUE, -10).tryAcquire().orElseThrow();
+        Lease above = granted(yours.lock(10, Long.MAX_VALUE));
+        Lease below = granted(yours.lock(Long.MIN_VALUE, -10));
         held.close();
-        Lease between = yours.lock(-1, 1).tryAcquire().orElseThrow();
+        Lease between = granted(yours.lock(-1, 1));
         assertThat(between.fencingToken()).isGreaterThan(held.fencingToken());
         above.close();
         below.close();
@@ -82,7 +88,7 @@ class RangeLockIT {
         awaitQueue(2, 1);
         CompletableFuture<Lease> third = mine.lock(12, 20).acquireAsync();
         awaitQueue(3, 2);
-        Lease aside = mine.lock(20, 30).tryAcquire().orElseThrow();
+        Lease aside = granted(mine.lock(20, 30));
 
         first.close();
         Lease secondLease = second.get(20, TimeUnit.SECONDS);
@@ -94,9 +100,9 @@ class RangeLockIT {
 
     @Test
     void release_wakesOnlyWhoWaitsForTheNearestOverlap() throws Exception {
-        Lease far = mine.lock(0, 10).acquire();
-        Lease near = mine.lock(10, 20).acquire();
-        Lease other = mine.lock(20, 30).acquire();
+        Lease far = granted(mine.lock(0, 10));
+        Lease near = granted(mine.lock(10, 20));
+        Lease other = granted(mine.lock(20, 30));
         CompletableFuture<Lease> wanted = yours.lock(5, 15).acquireAsync();
         awaitQueue(4, 1);
 
@@ -110,12 +116,12 @@ class RangeLockIT {
     }
 
     @Test
-    void lockObject_isReentrant_anotherOneOfTheSameRangeIsARival() throws Exception {
-        InterProcessLock lock = mine.lock(0, 10);
-        Lease outer = lock.acquire();
-        Lease inner = lock.acquire();
+    void range_isReentrantThroughEveryLockObject_andAnotherOneIsRefused() throws Exception {
+        Lease outer = mine.lock(0, 10).acquire();
+        Lease inner = mine.lock(0, 10).acquire();
         assertThat(server.children(path)).hasSize(1);
-        assertThat(mine.lock(0, 10).tryAcquire()).isEmpty();
+        assertThatThrownBy(mine.lock(20, 30)::acquire).isInstanceOf(LockRefusedException.class);
+        assertThat(yours.lock(0, 10).tryAcquire()).isEmpty();
         inner.close();
         outer.close();
     }

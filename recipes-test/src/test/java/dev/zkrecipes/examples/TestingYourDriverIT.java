@@ -55,6 +55,6 @@ class TestingYourDriverIT {
                 .execute()
                 .testEvents();
         assertThat(tests.failed().stream()).isEmpty();
-        assertThat(tests.succeeded().count()).isEqualTo(tests.started().count()).isEqualTo(3 + 8 + 8 + 1);
+        assertThat(tests.succeeded().count()).isEqualTo(tests.started().count()).isEqualTo(5 + 8 + 8 + 1);
     }
 }

@@ -286,9 +286,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void delete(String path, Consumer<Answer<String>> reply) {
         answer(Request.DELETE, reply, () -> {
             deleted.add(LockPath.name(path));
-            boolean wasThere = nodes.contains(LockPath.name(path));
-            remove(LockPath.name(path));
-            return wasThere ? Answer.ok(path) : Answer.failed(Code.NONODE);
+            if (!nodes.remove(LockPath.name(path))) {
+                return Answer.failed(Code.NONODE);
+            }
+            tellRemoved(LockPath.name(path));
+            return Answer.ok(path);
         });
     }
 
@@ -314,7 +316,10 @@ public final class ScriptedOperations implements ZooKeeperOperations {
                 }
                 results.add(carryOut(operation));
             }
-            deleted.addAll(before.stream().filter(name -> !nodes.contains(name)).toList());
+            before.stream().filter(name -> !nodes.contains(name)).forEach(name -> {
+                deleted.add(name);
+                tellRemoved(name);
+            });
             return Answer.ok(results);
         });
     }
@@ -388,6 +393,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private Stat stat(long czxid) {
         Stat stat = new Stat();
         stat.setCzxid(czxid);
+        stat.setMzxid(czxid);
         stat.setEphemeralOwner(owner);
         stat.setVersion(dataVersion);
         return stat;

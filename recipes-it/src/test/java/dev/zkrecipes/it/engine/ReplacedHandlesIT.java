@@ -58,21 +58,19 @@ class ReplacedHandlesIT {
 
                 List<ConnectionState> told = new CopyOnWriteArrayList<>();
                 client.addConnectionListener(told::add);
-                Lease lost = null;
                 current.set(second);
-                lost = Soon.get(new InterProcessMutex(client, "/lost").acquireAsync());
+                Lease lost = Soon.get(new InterProcessMutex(client, "/lost").acquireAsync());
                 current.set(first);
                 use(client, "/another");
                 server.expireSession(second.getSessionId());
-                Lease gone = lost;
-                Soon.await().until(() -> gone.state() == LeaseState.LOST);
+                Soon.await().until(() -> lost.state() == LeaseState.LOST);
                 use(client, "/another");
                 assertThat(held.state()).isIn(LeaseState.HELD, LeaseState.SUSPENDED);
                 assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTED);
                 assertThat(told).doesNotContain(ConnectionState.EXPIRED, ConnectionState.SUSPENDED);
                 assertThat(client.zooKeeper()).containsSame(first);
-                held.closeAsync();
-                gone.closeAsync();
+                held.close();
+                lost.close();
             }
         }
     }

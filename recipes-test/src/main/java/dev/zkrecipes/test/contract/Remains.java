@@ -79,8 +79,8 @@ public final class Remains {
         remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
         remains.note(client, "pursuits", "the client follows a request to give a lock back");
         remains.note(read(read(client, "requests"), "queues"), "views", "the client has the view of a queue");
-        remains.note(read(client, "cleaner"), "paths", "a deletion is pending");
-        for (Object session : ((Map<?, ?>) read(client, "living")).keySet()) {
+        remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
+        for (Object session : (Collection<?>) read(client, "living")) {
             remains.note(session, "observers", "the session has an observer");
             Object registry = read(session, "watches");
             remains.note(read(registry, "content"), "watches", "the watch registry has a watch for content");

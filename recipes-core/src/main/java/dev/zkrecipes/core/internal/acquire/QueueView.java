@@ -134,7 +134,7 @@ final class QueueView {
         }
         advancing = true;
         try {
-            while (!inOrder.isEmpty() && !session.isEnded()) {
+            while (!inOrder.isEmpty()) {
                 Place head = inOrder.firstEntry().getValue();
                 head.decide();
                 if (inOrder.get(head.self) == head) {

@@ -65,8 +65,8 @@ public final class EngineClient implements ZooKeeperClient {
     private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
-    /** Waits that are of no use without a connection. */
-    private final Set<CompletableFuture<Void>> untilDisconnected = ConcurrentHashMap.newKeySet();
+    /** What ends the waits that are of no use without a connection. */
+    private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -224,15 +224,16 @@ public final class EngineClient implements ZooKeeperClient {
      */
     public void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        untilDisconnected.add(over);
+        Runnable end = () -> over.complete(null);
+        untilDisconnected.add(end);
         try {
             // Looked at afterwards: whoever takes the connection away first says so and then ends the waits.
             if (connectionState() == ConnectionState.CONNECTED) {
-                Completion.on(future, (nothing, failure) -> over.complete(null));
+                Completion.on(future, (nothing, failure) -> end.run());
                 Blocking.awaitQuietly(over, Deadline.after(requestTimeout(), scheduler));
             }
         } finally {
-            untilDisconnected.remove(over);
+            untilDisconnected.remove(end);
         }
     }
 
@@ -268,7 +269,7 @@ public final class EngineClient implements ZooKeeperClient {
             connected.complete(true);
             return;
         }
-        untilDisconnected.forEach(wait -> wait.complete(null));
+        untilDisconnected.forEach(Runnable::run);
         if (connected.isDone() && !closing.get()) {
             connected = new CompletableFuture<>();
         }

@@ -130,7 +130,7 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
-        StackReserve.require();
+        StackReserve.requireForACall();
         Blocking.requireMayBlock(client);
         Blocking.throwIfInterrupted();
         Lease again = reenter();
@@ -155,7 +155,7 @@ public final class EngineLock implements InterProcessLock {
 
     /** The same with another limit than the request time-out, if that is shorter. */
     public Optional<Lease> tryAtOnce(Duration limit) {
-        StackReserve.require();
+        StackReserve.requireForACall();
         Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
         Blocking.requireMayBlock(client);
         Lease again = reenter();
@@ -181,7 +181,7 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        StackReserve.require();
+        StackReserve.requireForACall();
         Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(client);
@@ -209,7 +209,7 @@ public final class EngineLock implements InterProcessLock {
 
     /** As {@link #acquire()}, but waits on when interrupted and keeps the flag. */
     public Lease acquireUninterruptibly() {
-        StackReserve.require();
+        StackReserve.requireForACall();
         Blocking.requireMayBlock(client);
         Lease again = reenter();
         if (again != null) {
@@ -227,7 +227,7 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        StackReserve.require();
+        StackReserve.requireForACall();
         CompletableFuture<Lease> future = new CompletableFuture<>();
         Acquisition attempt = new AcquireLoop(client.requests(), targets, Mode.QUEUE);
         Completion.on(attempt.outcome(), (outcome, failure) -> {
@@ -397,7 +397,7 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public void release() {
-        StackReserve.require();
+        StackReserve.requireForACall();
         LockData mine = mine();
         Hold lease;
         do {

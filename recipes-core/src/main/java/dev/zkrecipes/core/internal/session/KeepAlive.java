@@ -18,7 +18,8 @@ import org.apache.zookeeper.OpResult;
  * Keeps the leases of one session true. While the session holds a lease older than T/6, it sends every T/6 one
  * {@code multi} of checks that names all nodes it holds: committed, it renews the session's proof; failed, it tells
  * which node is gone. If the proof is good for less than another third of T even so, because answers are slow or the
- * process stood still, a second check follows at once: it is the one that counts, see {@link SessionReports}. When T has passed since the last proof, every lease is lost, without asking anybody.
+ * process stood still, a second check follows at once, which proves more, see {@link SessionReports}. When T has passed
+ * since the last committed write, every lease is lost, without asking anybody.
  *
  * <p>Confined to the engine thread.
  */

@@ -74,7 +74,7 @@ public final class EngineThread implements EngineScheduler {
         if (!begun) {
             begin();
         }
-        StackReserve.require();
+        StackReserve.requireForATask();
         try {
             inbox.add(entry);
         } finally {
@@ -108,7 +108,7 @@ public final class EngineThread implements EngineScheduler {
     /** Runs a change of the timers at once on the engine thread, and as a task if the caller is another. */
     private void inOrder(Runnable change) {
         if (isEngineThread()) {
-            StackReserve.require();
+            StackReserve.requireForATask();
             change.run();
         } else {
             execute(change);

@@ -9,17 +9,35 @@ package dev.zkrecipes.core.internal.thread;
  * initialised again. So it is to find out before anything is begun.
  */
 public final class StackReserve {
-    private static final int FRAMES = 256;
+    /** A frame that holds nothing takes 16 bytes at least when it is compiled: 2 kB, and a task needs less to be handed over. */
+    private static final int SMALL_FRAMES = 128;
+
+    private static final int LARGE_FRAMES = 256;
 
     private StackReserve() {}
 
     /**
-     * Does nothing if there is room.
+     * Does nothing if there is room to hand a task to the engine.
      *
      * @throws StackOverflowError if there is not; nothing has been begun
      */
-    public static void require() {
-        var unused = descend(FRAMES, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+    public static void requireForATask() {
+        if (descend(SMALL_FRAMES) != SMALL_FRAMES) {
+            throw new AssertionError("unreachable"); // the sum is used, so that no compiler leaves it out
+        }
+    }
+
+    private static int descend(int frames) {
+        return frames == 0 ? 0 : descend(frames - 1) + 1;
+    }
+
+    /**
+     * Does nothing if there is room for a whole call of the API.
+     *
+     * @throws StackOverflowError if there is not; nothing has been begun
+     */
+    public static void requireForACall() {
+        var unused = descend(LARGE_FRAMES, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
     }
 
     /** Each frame keeps its arguments for after the call, also when it is compiled: that is what makes it large. */

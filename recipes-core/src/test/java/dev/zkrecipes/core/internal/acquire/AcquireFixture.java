@@ -26,6 +26,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** A client whose sessions are scripted, and requests for the lock {@value #PATH} of it. */
 final class AcquireFixture {
@@ -92,6 +93,17 @@ final class AcquireFixture {
 
     AcquireLoop launched(Mode mode) {
         return launched(mode, new TestDriver("lock-"), LockOptions.defaults());
+    }
+
+    /** Requests that begin before any of them is answered. */
+    List<AcquireLoop> launchedTogether(int count, LockDriver driver) {
+        scheduler.run();
+        LockGroup group = LockGroup.of(spec(driver));
+        List<AcquireLoop> loops = Stream.generate(() -> new AcquireLoop(engine.requests(), group, Mode.QUEUE))
+                .limit(count)
+                .toList();
+        loops.forEach(AcquireLoop::launch);
+        return loops;
     }
 
     /** A request that has gone on as far as it can. */

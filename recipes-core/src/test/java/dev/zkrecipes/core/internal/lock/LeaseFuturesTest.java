@@ -54,7 +54,7 @@ class LeaseFuturesTest {
         lease = wanted.join();
     }
 
-    private static List<WeakReference<Object>> asked(Supplier<Object> question) {
+    private static List<WeakReference<Object>> asked(Supplier<CompletableFuture<?>> question) {
         List<WeakReference<Object>> answers = new ArrayList<>();
         for (int i = 0; i < CALLS; i++) {
             answers.add(new WeakReference<>(question.get()));
@@ -125,8 +125,9 @@ class LeaseFuturesTest {
                 .succeedsWithin(Duration.ofSeconds(20))
                 .isEqualTo(LeaseState.HELD);
         CompletableFuture<LeaseState> limited = lease.ended().orTimeout(1, TimeUnit.HOURS);
-        lease.closeAsync();
+        CompletableFuture<Void> closed = lease.closeAsync();
         scheduler.run();
+        assertThat(closed).isCompleted();
         assertThat(limited).isCompletedWithValue(LeaseState.RELEASED);
     }
 }

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
@@ -63,6 +64,7 @@ class NodeCleanerTest {
         return wanted;
     }
 
+    @CanIgnoreReturnValue
     private CompletableFuture<Void> giveBack(CompletableFuture<Lease> granted) {
         CompletableFuture<Void> closed = granted.join().closeAsync();
         scheduler.run();

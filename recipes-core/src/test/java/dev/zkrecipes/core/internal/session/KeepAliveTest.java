@@ -61,7 +61,7 @@ class KeepAliveTest {
 
     @Test
     @Tag("H08")
-    void leaseThatWasHeldInAStop_isHeldAgainWithTheSecondCheck() {
+    void leaseThatWasHeldInAStop_isHeldAgainWithTheNextCheck() {
         Duration timeout = operations.sessionTimeout();
         scheduler.advance(timeout.multipliedBy(2));
         scheduler.stop(timeout.dividedBy(2));

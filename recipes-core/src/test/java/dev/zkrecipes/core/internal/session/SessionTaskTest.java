@@ -331,6 +331,7 @@ class SessionTaskTest {
         List<String> done = new ArrayList<>();
         task.seek();
         task.with(session);
+        task.become(Phase.WAITING);
         task.whenConnected(() -> {
             task.become(Phase.WORKING);
             done.add("later");

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Lets in as many as the limit was when the path was listed. */
+record LimitDriver(AtomicInteger limit) implements SharedRuleDriver {
+
+    /** With the limit of one list. */
+    private record Listed(int limit) implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.size() < limit ? Decision.granted() : Decision.waitFor(predecessors);
+        }
+    }
+
+    @Override
+    public String nodeName() {
+        return "lock-";
+    }
+
+    @Override
+    public byte[] initialRule() {
+        return new byte[] {1};
+    }
+
+    @Override
+    public LockDriver under(byte[] rule) {
+        return new Listed(limit.get());
+    }
+
+    @Override
+    public Optional<LockNode> parse(String childName) {
+        return LockNode.parse(childName, "lock-");
+    }
+
+    @Override
+    public Decision decide(List<LockNode> predecessors, LockNode self) {
+        return new Listed(1).decide(predecessors, self);
+    }
+}

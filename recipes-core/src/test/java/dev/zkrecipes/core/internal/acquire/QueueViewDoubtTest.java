@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the view of a queue grants on an event alone, and what only on a new list. */
+class QueueViewDoubtTest {
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
+
+    private static List<LockDriver> drivers() {
+        return List.of(new MutexDriver(), new TestDriver("lock-"));
+    }
+
+    private AcquireLoop waiting(LockDriver driver) {
+        operations.add(OTHER);
+        AcquireLoop loop = fixture.queueing(driver);
+        assertWaits(loop);
+        operations.requests();
+        return loop;
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H25")
+    void eventAfterAReconnect_grantsOnlyByAList(LockDriver driver) {
+        AcquireLoop loop = waiting(driver);
+        fixture.reconnect();
+        assertThat(operations.requests()).as("a reconnect alone costs nothing").isEmpty();
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
+        fixture.assertGranted(loop);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H25")
+    void eventWithoutAConnection_grantsOnlyByAListOnTheNext(LockDriver driver) {
+        AcquireLoop loop = waiting(driver);
+        fixture.become(State.DISCONNECTED);
+        operations.remove(OTHER);
+        scheduler.advance(Duration.ofSeconds(5));
+        assertThat(loop.outcome()).isNotDone();
+        assertThat(operations.requests()).isEmpty();
+        fixture.become(State.CONNECTED);
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
+        fixture.assertGranted(loop);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    void listAfterAReconnect_makesEventsCertainAgain_forAllWhoWait(LockDriver driver) {
+        AcquireLoop first = waiting(driver);
+        AcquireLoop second = fixture.queueing(driver);
+        fixture.reconnect();
+        operations.remove(OTHER);
+        scheduler.run();
+        operations.requests();
+        HeldNode.release(List.of(fixture.assertGranted(first)));
+        scheduler.run();
+        fixture.assertGranted(second);
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void ownNodeDeletedAndThenThePredecessor_isNeverGrantedOn(LockDriver driver) {
+        AcquireLoop loop = waiting(driver);
+        String lost = fixture.newest();
+        operations.remove(lost);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertThat(loop.outcome()).isNotDone();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
+        fixture.assertNobodyWaits();
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void ownNodeDeletedAndThenThePredecessor_isNeverGrantedOn_thoughAReconnectTurnsTheEventsRound(LockDriver driver) {
+        AcquireLoop loop = waiting(driver);
+        String lost = fixture.newest();
+        fixture.become(State.DISCONNECTED);
+        operations.removeUntold(lost);
+        operations.removeUntold(OTHER);
+        fixture.become(State.CONNECTED);
+        operations.tellRemoved(OTHER);
+        operations.tellRemoved(lost);
+        scheduler.run();
+        assertThat(loop.outcome()).isNotDone();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
+        fixture.assertNobodyWaits();
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void ownNodeThatTheListMisses_isGone_beforeItsWatchTellsSo(LockDriver driver) {
+        AcquireLoop loop = waiting(driver);
+        String lost = fixture.newest();
+        fixture.become(State.DISCONNECTED);
+        operations.removeUntold(lost);
+        operations.removeUntold(OTHER);
+        fixture.become(State.CONNECTED);
+        operations.tellRemoved(OTHER);
+        scheduler.run();
+        assertThat(loop.outcome()).isNotDone();
+        operations.tellRemoved(lost); // on a watch that is dropped by now
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(fixture.ours()).hasSize(1).doesNotContain(lost);
+        fixture.assertGranted(loop);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void ownNodeThatIsNotKnownToBeWatched_isGrantedOnlyWhenItIs(LockDriver driver) {
+        operations.add(OTHER);
+        operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1)); // the first, on our own
+        AcquireLoop loop = fixture.queueing(driver);
+        operations.requests();
+        operations.remove(OTHER);
+        scheduler.run();
+        assertWaits(loop);
+        scheduler.advance(Duration.ofSeconds(1));
+        fixture.assertGranted(loop);
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void ownNodeThatIsFoundGoneWhenItIsWatched_isNotGranted(LockDriver driver) {
+        operations.add(OTHER);
+        operations.refuse(Request.WATCH_DELETION, Code.NONODE);
+        operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1));
+        AcquireLoop loop = fixture.queueing(driver);
+        String lost = fixture.newest();
+        operations.removeUntold(lost);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertWaits(loop);
+        scheduler.advance(Duration.ofSeconds(2));
+        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H26")
+    void ownNodesWatchThatWasLost_isSetAgain_andOnAnotherConnectionAListDecides(LockDriver driver) {
+        operations.add(OTHER);
+        operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
+        AcquireLoop loop = fixture.queueing(driver);
+        operations.remove(OTHER);
+        scheduler.run();
+        assertWaits(loop);
+        operations.requests();
+        fixture.reconnect();
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION, Request.MULTI, Request.LIST);
+        fixture.assertGranted(loop);
+    }
+
+    @Test
+    void predecessorThatIsGoneBeforeItIsWatched_isGone() {
+        operations.add(OTHER);
+        operations.show(names -> {
+            operations.remove(OTHER);
+            return names;
+        });
+        AcquireLoop loop = fixture.queueing(new MutexDriver());
+        fixture.assertGranted(loop);
+        assertThat(operations.requests())
+                .containsExactly(Request.CREATE, Request.LIST, Request.WATCH_DELETION, Request.WATCH_DELETION);
+    }
+
+    // ---- Nodes that appear in front (law 3).
+
+    private AcquireLoop behindAWriter(ModeDriver driver) {
+        operations.add("write-0000000000");
+        LockSpec spec = fixture.spec(driver).withNodesInFront("read-");
+        AcquireLoop loop = fixture.launched(LockGroup.of(spec), Mode.QUEUE);
+        scheduler.run();
+        operations.requests();
+        return loop;
+    }
+
+    @Test
+    @Tag("H04")
+    void writer_listsAgainBeforeAnEventGrantsIt() {
+        AcquireLoop writer = behindAWriter(ModeDriver.EXCLUSIVE);
+        operations.remove("write-0000000000");
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.LIST);
+        fixture.assertGranted(writer);
+    }
+
+    @Test
+    @Tag("H04")
+    void writer_waitsForAReaderThatCameInFront() {
+        AcquireLoop writer = behindAWriter(ModeDriver.EXCLUSIVE);
+        operations.add("read-0000000000"); // the same holder's, in the shared mode
+        operations.remove("write-0000000000");
+        scheduler.run();
+        assertWaits(writer);
+        assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), "read-0000000000");
+        operations.remove("read-0000000000");
+        scheduler.run();
+        fixture.assertGranted(writer);
+    }
+
+    @Test
+    @Tag("H04")
+    void reader_needsNoListForThat() {
+        AcquireLoop reader = behindAWriter(ModeDriver.SHARED);
+        operations.add("read-0000000000");
+        operations.remove("write-0000000000");
+        scheduler.run();
+        assertThat(operations.requests()).isEmpty();
+        fixture.assertGranted(reader);
+    }
+
+    // ---- Nodes that enter later than others of this client that stand behind them.
+
+    private AcquireLoop settling() {
+        operations.loseAnswerOf(Request.CREATE);
+        return fixture.queueing(new MutexDriver());
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H21")
+    void nodeThatIsWatchedAlreadyByWhoStandsBehind_isNotGrantedForThat(LockDriver driver) {
+        operations.add(OTHER);
+        scheduler.run();
+        AcquireLoop late = settling();
+        AcquireLoop behind = fixture.queueing(driver);
+        AcquireLoop last = fixture.queueing(driver);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertWaits(late);
+        assertWaits(behind);
+        operations.remove(OTHER);
+        scheduler.run();
+        HeldNode.release(List.of(fixture.assertGranted(late)));
+        scheduler.run();
+        HeldNode.release(List.of(fixture.assertGranted(behind)));
+        scheduler.run();
+        fixture.assertGranted(last);
+        fixture.assertNobodyWaits();
+    }
+
+    @Test
+    @Tag("H21")
+    void nodeThatIsAdopted_doesNotTakeTheOthersBackToTheListThatShowedIt() {
+        operations.add(OTHER);
+        scheduler.run();
+        AcquireLoop late = settling();
+        AcquireLoop behind = fixture.queueing(new MutexDriver());
+        operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(3)); // the one that shows the late one's node
+        scheduler.advance(Duration.ofSeconds(1));
+        AcquireLoop meanwhile = fixture.queueing(new MutexDriver());
+        scheduler.advance(Duration.ofSeconds(3));
+        operations.remove(OTHER);
+        for (AcquireLoop loop : List.of(late, behind, meanwhile)) {
+            scheduler.run();
+            HeldNode.release(List.of(fixture.assertGranted(loop)));
+        }
+        fixture.assertLeftNothing();
+    }
+}
