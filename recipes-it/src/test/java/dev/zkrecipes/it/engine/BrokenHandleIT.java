@@ -35,8 +35,6 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper
 @Tag("H97")
 class BrokenHandleIT {
-    private final NoSuchMethodError error = new NoSuchMethodError("org.apache.zookeeper.Op.getChildren");
-
     private final EmbeddedZooKeeper server;
     private OldHandle handle;
     private ZooKeeperClient client;
@@ -46,7 +44,8 @@ class BrokenHandleIT {
     }
 
     /** Lacks what it is told to. */
-    private final class OldHandle extends ZooKeeper {
+    private static final class OldHandle extends ZooKeeper {
+        private final NoSuchMethodError failure = new NoSuchMethodError("org.apache.zookeeper.Op.getChildren");
         private volatile String missing = "";
 
         OldHandle(String connectString) throws IOException {
@@ -55,7 +54,7 @@ class BrokenHandleIT {
 
         private void call(String method) {
             if (method.equals(missing)) {
-                throw error;
+                throw failure;
             }
         }
 
@@ -100,7 +99,7 @@ class BrokenHandleIT {
                 .isInstanceOfSatisfying(
                         LockException.class,
                         failure -> assertThat(failure)
-                                .hasCause(error)
+                                .hasCause(handle.failure)
                                 .hasMessageContaining("NoSuchMethodError")
                                 .hasMessageContaining("Op.getChildren"));
     }
@@ -111,10 +110,10 @@ class BrokenHandleIT {
         InterProcessLock mutex = new InterProcessMutex(client, "/cannot-list");
         List<CompletableFuture<?>> requests = List.of(mutex.acquireAsync(), mutex.acquireAsync());
         requests.forEach(this::assertNamesIt);
-        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasCause(error);
+        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasCause(handle.failure);
         assertThatThrownBy(mutex::participants)
                 .isInstanceOf(LockException.class)
-                .hasCause(error);
+                .hasCause(handle.failure);
     }
 
     @Test
