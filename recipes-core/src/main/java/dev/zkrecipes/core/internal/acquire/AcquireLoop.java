@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
@@ -25,6 +26,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
@@ -172,15 +174,41 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                 retryOrFail("list " + group.path(), seen.answer(), this::peek);
                 return;
             }
+            forgetLeaving(seen);
             JointDecision decision = JointDecision.onNewcomer(group, seen);
             if (decision instanceof JointDecision.Never never) {
                 fail(never.refusal());
             } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
                 enqueue();
             } else {
-                end(() -> outcome.complete(Optional.empty()));
+                endAsBusy();
             }
         }));
+    }
+
+    /**
+     * Nodes of ours that are on their way out block nobody of us: nobody holds them, and their deletion is ahead of what this
+     * session sends next.
+     */
+    private void forgetLeaving(ChildrenSnapshot seen) {
+        for (LockSpec spec : group.all()) {
+            Set<String> leaving = requests.cleaner().leaving(spec.path(), session());
+            if (!leaving.isEmpty()) {
+                LockQueue queue = LockQueue.in(seen, spec);
+                leaving.forEach(queue::remove);
+            }
+        }
+    }
+
+    private void endAsBusy() {
+        refusalOfOwn().ifPresentOrElse(this::fail, () -> end(() -> outcome.complete(Optional.empty())));
+    }
+
+    /** What stands in front may be a node of ours that ZooKeeper refuses to delete. Waiting would not tell. */
+    private Optional<LockException> refusalOfOwn() {
+        return group.paths().stream()
+                .flatMap(path -> requests.cleaner().refusalOn(path).stream())
+                .findFirst();
     }
 
     private void enqueue() {
@@ -202,6 +230,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             case OK -> {
                 resetPace();
                 list = taken;
+                forgetLeaving(taken);
                 requests.queues().accept(session(), group, taken);
                 decide();
             }
@@ -222,10 +251,11 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
             grantWhenProven();
-        } else if (decision instanceof JointDecision.Wait && mode == Mode.QUEUE) {
-            await();
+        } else if (mode == Mode.TRY) {
+            endAsBusy();
         } else {
-            end(() -> outcome.complete(Optional.empty()));
+            Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
+            refusal.ifPresentOrElse(this::fail, this::await);
         }
     }
 

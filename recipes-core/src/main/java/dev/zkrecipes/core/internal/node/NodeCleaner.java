@@ -119,6 +119,15 @@ public final class NodeCleaner implements Deletion.Owner {
                 .findFirst();
     }
 
+    /** Why a node of ours on this path cannot be deleted; empty if there is none. Whoever comes later stands behind it. */
+    public Optional<LockException> refusalOn(String lockPath) {
+        PathDeletions path = pending.get(lockPath);
+        return Stream.ofNullable(path)
+                .flatMap(found -> found.refused().stream())
+                .flatMap(deletion -> deletion.refusal().stream())
+                .findFirst();
+    }
+
     /** Whether something is still to be deleted that does not go when these sessions are closed. */
     public boolean hasNodesBeside(Collection<Session> closing) {
         return all().anyMatch(deletion -> closing.stream().allMatch(deletion::outlives));
