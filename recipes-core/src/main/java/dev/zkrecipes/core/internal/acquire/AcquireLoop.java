@@ -186,10 +186,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         }));
     }
 
-    /**
-     * Nodes of ours that are on their way out block nobody of us: nobody holds them, and their deletion is ahead of what this
-     * session sends next.
-     */
+    /** Nodes of ours that are on their way out are gone before what this session sends next. */
     private void forgetLeaving(ChildrenSnapshot seen) {
         for (LockSpec spec : group.all()) {
             Set<String> leaving = requests.cleaner().leaving(spec.path(), session());
@@ -230,7 +227,6 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             case OK -> {
                 resetPace();
                 list = taken;
-                forgetLeaving(taken);
                 requests.queues().accept(session(), group, taken);
                 decide();
             }
