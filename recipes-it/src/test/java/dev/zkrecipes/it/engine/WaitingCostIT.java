@@ -129,7 +129,9 @@ class WaitingCostIT {
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> server.children(path).size() == count + 1 && server.watchCount() >= count);
         RequestCounts before = server.requests();
-        waiting.forEach(future -> future.thenAccept(Lease::closeAsync));
+        for (CompletableFuture<Lease> future : waiting) {
+            var unused = future.thenCompose(Lease::closeAsync);
+        }
         held.close();
         awaitAll(waiting);
         await().until(() -> server.children(path).isEmpty());
