@@ -177,7 +177,7 @@ class WaitingCostIT {
             int left = cancelled ? 0 : LOST_CREATES;
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> server.children(path).size() == left
-                            && (cancelled || wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1));
+                            && (cancelled || (wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1)));
             RequestCounts cost = server.requests().minus(before);
             client.close(); // through the proxy
             return cost;
