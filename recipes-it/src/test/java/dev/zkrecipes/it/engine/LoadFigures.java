@@ -144,7 +144,7 @@ public final class LoadFigures {
             observed.during("in 30 s of waiting");
             cost = idle.read();
             print("  %.1f s processor in 30 s of waiting, %s", cost.processorSeconds(), cost.requests());
-            held.closeAsync();
+            var unused = held.closeAsync();
             waiting.forEach(future -> future.cancel(false));
         }
     }
@@ -174,7 +174,7 @@ public final class LoadFigures {
                 "semaphore, %d waiters, limit %d: %d MB live heap, %.1f s processor, %.1f s, %s",
                 waiters, limit, cost.liveMegabytes(), cost.processorSeconds(), cost.seconds(), cost.requests());
         Meter drained = new Meter(server, true);
-        wanted.forEach(future -> future.thenAccept(Lease::closeAsync));
+        wanted.forEach(LoadFigures::closeWhenGranted);
         boolean empty = within(Duration.ofMinutes(2), () -> children() == 0);
         cost = drained.read();
         print(
@@ -226,11 +226,11 @@ public final class LoadFigures {
         settle(count + 1);
         Meter meter = new Meter(server, true);
         AtomicInteger served = new AtomicInteger();
-        waiting.forEach(future -> future.thenAccept(lease -> {
-            served.incrementAndGet();
-            lease.closeAsync();
-        }));
-        held.closeAsync();
+        for (CompletableFuture<Lease> future : waiting) {
+            var unused = future.thenRun(served::incrementAndGet);
+            closeWhenGranted(future);
+        }
+        var unused = held.closeAsync();
         boolean all = within(Duration.ofMinutes(5), () -> served.get() == count);
         Meter.Reading cost = meter.read();
         print(
@@ -251,6 +251,10 @@ public final class LoadFigures {
             waiting.add(lock.apply(i).acquireAsync());
         }
         return waiting;
+    }
+
+    private static void closeWhenGranted(CompletableFuture<Lease> future) {
+        var unused = future.thenCompose(Lease::closeAsync);
     }
 
     private int children() {

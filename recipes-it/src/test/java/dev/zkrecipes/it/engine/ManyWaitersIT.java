@@ -161,7 +161,7 @@ class ManyWaitersIT {
                         return true;
                     });
             waiting.forEach(future -> future.cancel(false));
-            held.closeAsync();
+            var unused = held.closeAsync();
             enough.countDown();
             assertThat(samples[0]).as("of %d samples", samples[0] + samples[1]).isZero();
         }

@@ -129,7 +129,9 @@ class WaitingCostIT {
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> server.children(path).size() == count + 1 && server.watchCount() >= count);
         RequestCounts before = server.requests();
-        waiting.forEach(future -> future.thenAccept(Lease::closeAsync));
+        for (CompletableFuture<Lease> future : waiting) {
+            var unused = future.thenCompose(Lease::closeAsync);
+        }
         held.close();
         awaitAll(waiting);
         await().until(() -> server.children(path).isEmpty());
@@ -175,7 +177,7 @@ class WaitingCostIT {
             int left = cancelled ? 0 : LOST_CREATES;
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> server.children(path).size() == left
-                            && (cancelled || wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1));
+                            && (cancelled || (wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1)));
             RequestCounts cost = server.requests().minus(before);
             client.close(); // through the proxy
             return cost;

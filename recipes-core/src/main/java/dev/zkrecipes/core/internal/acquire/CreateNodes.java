@@ -86,7 +86,7 @@ public final class CreateNodes {
         try {
             session.nodes()
                     .requireRoom(
-                            targets.path(),
+                            describe(),
                             nodes.stream().mapToLong(OwnNode::sizeAtEnd).sum());
             requireSmall();
             nodes.forEach(OwnNode::count);
@@ -96,12 +96,18 @@ public final class CreateNodes {
         }
     }
 
+    /** Not all paths of hundreds. */
+    private String describe() {
+        String first = nodes.get(0).lockPath();
+        return nodes.size() == 1 ? first : first + " and " + (nodes.size() - 1) + " more";
+    }
+
     private void requireSmall() {
         List<Op> creates = creates();
         int size = PacketLimit.sizeOf(creates);
         int limit = PacketLimit.of(session.zk()) - ROOM_FOR_PROBE;
         if (size > limit) {
-            throw new PacketTooLargeException("lock " + targets.path() + ": the request for " + nodes.size()
+            throw new PacketTooLargeException("lock " + describe() + ": the request for " + nodes.size()
                     + " nodes takes " + size + " bytes and must not exceed " + limit
                     + " (jute.maxbuffer): ask for fewer locks at once, use shorter paths or a shorter ACL, or raise"
                     + " jute.maxbuffer on all servers and clients");

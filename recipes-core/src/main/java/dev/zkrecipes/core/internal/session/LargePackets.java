@@ -61,7 +61,7 @@ public final class LargePackets {
     }
 
     /** Something that may be too large to be read. */
-    record Readable(Part part, String path) {}
+    record NodePart(Part part, String path) {}
 
     private static final class Suspicion {
         private long lastConnection;
@@ -69,7 +69,7 @@ public final class LargePackets {
         private int convictedSize;
     }
 
-    private final Cache<Readable, Suspicion> suspicions =
+    private final Cache<NodePart, Suspicion> suspicions =
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
     private final Cache<String, Integer> bytesPerName =
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
@@ -87,7 +87,7 @@ public final class LargePackets {
     }
 
     /** It was under way when this connection broke. */
-    void lost(Readable what, long connection) {
+    void lost(NodePart what, long connection) {
         Suspicion suspicion = suspicions.getIfPresent(what);
         if (suspicion == null) {
             suspicion = new Suspicion();
@@ -104,13 +104,13 @@ public final class LargePackets {
     }
 
     /** The server answered. */
-    void answered(Readable what) {
+    void answered(NodePart what) {
         suspicions.invalidate(what);
     }
 
     /** The same for a list of children, from which is learnt how long their names are. */
     void listed(String path, List<String> names) {
-        answered(new Readable(Part.CHILDREN, path));
+        answered(new NodePart(Part.CHILDREN, path));
         if (names.size() >= LARGE_LIST) {
             long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
             bytesPerName.put(path, Math.toIntExact(bytes / names.size() * 5 / 4));
@@ -118,19 +118,20 @@ public final class LargePackets {
     }
 
     /** Whether to ask for its size before it is read. */
-    boolean isSuspect(Readable what) {
+    boolean isSuspect(NodePart what) {
         Suspicion suspicion = suspicions.getIfPresent(what);
         return suspicion != null && suspicion.losses >= LOSSES;
     }
 
     /** What the server says of the node's size: whether it is not to be read. */
-    boolean convicts(Readable what, Stat stat, int limit) {
+    boolean convicts(NodePart what, Stat stat, int limit) {
         Suspicion suspicion = suspicions.getIfPresent(what);
         int size = what.part() == Part.DATA ? stat.getDataLength() : stat.getNumChildren();
-        boolean convicted = suspicion != null && mayExceed(what, size, limit) && !hasShrunk(what, suspicion, size);
-        if (!convicted) {
+        if (suspicion == null || !mayExceed(what, size, limit) || hasShrunk(what, suspicion, size)) {
             answered(what);
-        } else if (suspicion.convictedSize == 0) {
+            return false;
+        }
+        if (suspicion.convictedSize == 0) {
             suspicion.convictedSize = size;
             log.warn(
                     "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
@@ -140,10 +141,10 @@ public final class LargePackets {
                     what.part() == Part.DATA ? size + " bytes of data" : size + " children",
                     limit);
         }
-        return convicted;
+        return true;
     }
 
-    private boolean mayExceed(Readable what, int size, int limit) {
+    private boolean mayExceed(NodePart what, int size, int limit) {
         if (what.part() == Part.DATA) {
             return (long) size + AROUND > limit;
         }
@@ -151,7 +152,7 @@ public final class LargePackets {
         return AROUND + (long) size * (known == null ? LONGEST_NAME : known) > limit;
     }
 
-    private static boolean hasShrunk(Readable what, Suspicion suspicion, int size) {
+    private static boolean hasShrunk(NodePart what, Suspicion suspicion, int size) {
         return what.part() == Part.CHILDREN && size < suspicion.convictedSize / 4 * 3;
     }
 

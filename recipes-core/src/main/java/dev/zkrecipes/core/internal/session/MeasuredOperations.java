@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.session.LargePackets.NodePart;
 import dev.zkrecipes.core.internal.session.LargePackets.Part;
-import dev.zkrecipes.core.internal.session.LargePackets.Readable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -74,7 +74,7 @@ final class MeasuredOperations implements ZooKeeperOperations {
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        List<Readable> what = List.of(new Readable(Part.CHILDREN, path));
+        List<NodePart> what = List.of(new NodePart(Part.CHILDREN, path));
         read(
                 what,
                 stat -> refused(new Children(List.of(), stat)),
@@ -110,8 +110,8 @@ final class MeasuredOperations implements ZooKeeperOperations {
         return new Answer<>(Code.MARSHALLINGERROR, known);
     }
 
-    private static List<Readable> data(String path) {
-        return List.of(new Readable(Part.DATA, path));
+    private static List<NodePart> data(String path) {
+        return List.of(new NodePart(Part.DATA, path));
     }
 
     @Override
@@ -124,9 +124,9 @@ final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        List<Readable> what = operations.stream()
+        List<NodePart> what = operations.stream()
                 .map(read ->
-                        new Readable(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
+                        new NodePart(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
                 .toList();
         this.<List<OpResult>>read(
                 what,
@@ -144,11 +144,11 @@ final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     private <T> void read(
-            List<Readable> what,
+            List<NodePart> what,
             Function<Stat, Answer<T>> refusal,
             Consumer<Consumer<Answer<T>>> send,
             Consumer<Answer<T>> reply) {
-        List<Readable> suspects = what.stream().filter(packets::isSuspect).toList();
+        List<NodePart> suspects = what.stream().filter(packets::isSuspect).toList();
         if (!suspects.isEmpty()) {
             examine(suspects, 0, Answer.failed(Code.CONNECTIONLOSS), refusal, reply);
             return;
@@ -165,12 +165,12 @@ final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     private <T> void examine(
-            List<Readable> suspects,
+            List<NodePart> suspects,
             int next,
             Answer<T> found,
             Function<Stat, Answer<T>> refusal,
             Consumer<Answer<T>> reply) {
-        Readable suspect = suspects.get(next);
+        NodePart suspect = suspects.get(next);
         inner.acl(suspect.path(), answer -> {
             Answer<T> worse = found;
             if (!answer.isOk()) {

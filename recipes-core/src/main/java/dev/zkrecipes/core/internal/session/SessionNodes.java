@@ -15,8 +15,8 @@ import java.util.Map;
 /**
  * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
  * them. It reads its log with the limit of packets, {@code jute.maxbuffer}, and as much again in its default settings; a
- * record above that keeps the server from starting, and followers from following. So a session's nodes stay below three
- * quarters of the client's limit: what is left is for a chroot, which is not seen here on a handle of the application's, and
+ * record above that keeps the server from starting, and followers from following. So a session's nodes stay below seven
+ * eighths of the client's limit: what is left is for a chroot, which is not seen here on a handle of the application's, and
  * for servers that allow no more than the limit itself.
  *
  * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
@@ -27,7 +27,7 @@ public final class SessionNodes {
     private long bytes;
 
     SessionNodes(ZooKeeperOperations operations) {
-        this.limit = PacketLimit.of(operations) / 4 * 3;
+        this.limit = PacketLimit.of(operations) / 8 * 7;
     }
 
     /**

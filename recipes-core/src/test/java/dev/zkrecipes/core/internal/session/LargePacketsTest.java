@@ -5,8 +5,8 @@ package dev.zkrecipes.core.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.internal.session.LargePackets.NodePart;
 import dev.zkrecipes.core.internal.session.LargePackets.Part;
-import dev.zkrecipes.core.internal.session.LargePackets.Readable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import java.util.Collections;
 import org.apache.zookeeper.data.Stat;
@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 @Tag("H75")
 class LargePacketsTest {
     private static final int LIMIT = 1_000_000;
-    private static final Readable DATA = new Readable(Part.DATA, "/a");
-    private static final Readable CHILDREN = new Readable(Part.CHILDREN, "/a");
+    private static final NodePart DATA = new NodePart(Part.DATA, "/a");
+    private static final NodePart CHILDREN = new NodePart(Part.CHILDREN, "/a");
 
     private final LargePackets packets = new LargePackets();
 
-    private void loseTwice(Readable what) {
+    private void loseTwice(NodePart what) {
         packets.lost(what, packets.newConnection());
         packets.lost(what, packets.newConnection());
     }
