@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class SessionTaskTest {
     private static final Duration FIRST_DELAY = Duration.ofMillis(20);
     private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
-    private static final LockException REFUSAL = new LockConnectionException("no session");
+    private final LockException REFUSAL = new LockConnectionException("no session");
 
     private enum Phase {
         LOOKING,
