@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(90)
 @WithZooKeeper
 @Tag("H85")
+@Tag("alone")
 class ClosedClientIT {
     private static final int CLIENTS = 50;
 

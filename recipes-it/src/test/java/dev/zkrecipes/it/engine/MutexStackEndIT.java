@@ -89,6 +89,7 @@ class MutexStackEndIT {
         private int down() {
             int fromEnd;
             try {
+                @SuppressWarnings("InfiniteRecursion") // down to the end of the stack
                 fromEnd = down() + 1;
             } catch (StackOverflowError e) {
                 fromEnd = 0;

@@ -19,7 +19,8 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param <T> the answer
  */
-public abstract class OneShotRequest<T> implements SessionSource.User {
+public abstract sealed class OneShotRequest<T> implements SessionSource.User
+        permits ParticipantQuery, SnapshotQuery, RuleRead, RuleWrite {
     private final LockSpec target;
     private final String subject;
     private final CompletableFuture<T> result = new CompletableFuture<>();

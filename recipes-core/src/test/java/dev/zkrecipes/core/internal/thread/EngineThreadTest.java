@@ -17,6 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -107,7 +108,7 @@ class EngineThreadTest {
                         inside.decrementAndGet();
                     });
                     if (random.nextInt(100) == 0) {
-                        Thread.yield(); // now and then the engine goes to sleep
+                        LockSupport.parkNanos(1); // now and then the engine goes to sleep
                     }
                 }
             }));
