@@ -86,10 +86,10 @@ class MutexStackEndIT {
             this.every = every;
         }
 
+        @SuppressWarnings("InfiniteRecursion") // down to the end of the stack
         private int down() {
             int fromEnd;
             try {
-                @SuppressWarnings("InfiniteRecursion") // down to the end of the stack
                 fromEnd = down() + 1;
             } catch (StackOverflowError e) {
                 fromEnd = 0;
