@@ -4,7 +4,7 @@
 package dev.zkrecipes.core;
 
 import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.revoke.RevocationRequests;
+import dev.zkrecipes.core.internal.client.RevocationRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

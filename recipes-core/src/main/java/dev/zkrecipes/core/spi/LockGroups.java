@@ -7,6 +7,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.JucLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -41,13 +42,14 @@ public final class LockGroups {
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
+        EngineClient engine = EngineClient.of(client);
         LockSpec exclusiveTarget =
                 new LockInternals(client, path, exclusive, options).target().withNodesInFront(shared.nodeName());
         LockSpec sharedTarget =
                 new LockInternals(client, path, shared, options).target().withNodesInFront(shared.nodeName());
         return new Modes(
-                EngineLock.exclusiveMode(exclusiveTarget, sharedTarget),
-                EngineLock.sharedMode(sharedTarget, exclusiveTarget));
+                EngineLock.exclusiveMode(engine, exclusiveTarget, sharedTarget),
+                EngineLock.sharedMode(engine, sharedTarget, exclusiveTarget));
     }
 
     /**

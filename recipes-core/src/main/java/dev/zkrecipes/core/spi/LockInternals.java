@@ -38,6 +38,7 @@ import java.util.function.Function;
  * returns. {@link LockGroups} has locks of two modes, and several locks as one. Instances are thread-safe.
  */
 public final class LockInternals {
+    private final EngineClient client;
     private final LockSpec target;
 
     /**
@@ -52,7 +53,8 @@ public final class LockInternals {
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");
-        this.target = new LockSpec(EngineClient.of(client), LockPath.check(path), driver, options);
+        this.client = EngineClient.of(client);
+        this.target = new LockSpec(this.client.settings().acl(), LockPath.check(path), driver, options);
     }
 
     /**
@@ -63,7 +65,7 @@ public final class LockInternals {
      * @return a new lock, which shares its holds with the others
      */
     public InterProcessLock threadOwned() {
-        return EngineLock.threadOwned(target);
+        return EngineLock.threadOwned(client, target);
     }
 
     /**
@@ -72,7 +74,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock instanceOwned() {
-        return EngineLock.instanceOwned(target);
+        return EngineLock.instanceOwned(client, target);
     }
 
     /**
@@ -83,7 +85,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unowned() {
-        return EngineLock.unowned(target);
+        return EngineLock.unowned(client, target);
     }
 
     /**
@@ -96,7 +98,7 @@ public final class LockInternals {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public LockSnapshot snapshot() throws InterruptedException {
-        return new PathQueries(target).snapshot();
+        return new PathQueries(client, target).snapshot();
     }
 
     /**
@@ -113,7 +115,7 @@ public final class LockInternals {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
-        new PathQueries(target).changeRule(change);
+        new PathQueries(client, target).changeRule(change);
     }
 
     /** What attempts are made on, for {@link LockGroups}. */

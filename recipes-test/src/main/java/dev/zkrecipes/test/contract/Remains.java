@@ -77,7 +77,7 @@ public final class Remains {
         Remains remains = new Remains();
         remains.note(read(client, "requests"), "open", "the client has a request");
         remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
-        remains.note(client, "pursuits", "the client follows a request to give a lock back");
+        remains.note(read(client, "revocations"), "open", "the client follows a request to give a lock back");
         remains.note(read(read(client, "requests"), "queues"), "views", "the client has the view of a queue");
         remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
         for (Object session : (Collection<?>) read(client, "living")) {

@@ -379,7 +379,8 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                     places.isEmpty()
                             ? list().names(node.lockPath()).size() == 1
                             : places.get(i).isAlone());
-            held.add(new HeldNode(group.all().get(i), node, HeldNode.token(node)));
+            held.add(new HeldNode(
+                    group.all().get(i), node, HeldNode.token(node), requests.scheduler(), requests.cleaner()));
         }
         entry = null;
         held.forEach(session().leases()::add);

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.CounterReset;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
-import dev.zkrecipes.core.internal.session.ListBatcher;
+import dev.zkrecipes.core.internal.session.ListQuery;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
@@ -81,7 +81,7 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
 
     private void look() {
         task.become(AcquireStep.RENEWING);
-        ListBatcher.Query query = new ListBatcher.Query(List.of(new ListBatcher.Part(path(), false)));
+        ListQuery query = new ListQuery(List.of(new ListQuery.Part(path(), false)));
         session.lists().ask(query, task.inThisState((ChildrenSnapshot list) -> {
             switch (list.code()) {
                 case OK -> act(list.names(path()), list.stat(path()).orElseThrow());

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ public final class CreateNodes {
         this.targets = targets;
         this.session = session;
         this.nodes = targets.all().stream()
-                .map(target -> new OwnNode(session, target))
+                .map(target -> new OwnNode(session, target, requests.scheduler().random()))
                 .toList();
     }
 
@@ -139,7 +140,8 @@ public final class CreateNodes {
 
     private List<Op> operations() {
         List<Op> operations = creates();
-        String probe = LockPath.child(nodes.get(0).lockPath(), OwnNode.newId(requests.scheduler()) + PROBE);
+        String probe = LockPath.child(
+                nodes.get(0).lockPath(), NodeId.next(requests.scheduler().random()) + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
         operations.add(Op.setData(probe, new byte[0], -1));
         operations.add(Op.delete(probe, -1));

@@ -57,7 +57,8 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
         this.exclusive = exclusive;
         this.mode = mode;
         this.session = exclusive.session();
-        this.node = OwnNode.atPlaceOf(exclusive.node(), target);
+        this.node =
+                OwnNode.atPlaceOf(exclusive.node(), target, requests.scheduler().random());
     }
 
     @Override
@@ -157,7 +158,7 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     }
 
     private void grant() {
-        HeldNode shared = new HeldNode(target, node, exclusive.token());
+        HeldNode shared = new HeldNode(target, node, exclusive.token(), requests.scheduler(), requests.cleaner());
         session.leases().add(shared);
         over(Step.GRANTED);
         if (!outcome.complete(Optional.of(List.of(shared)))) {

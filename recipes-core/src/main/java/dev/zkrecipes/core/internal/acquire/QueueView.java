@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -160,7 +161,7 @@ final class QueueView {
         String name = LockPath.name(nodePath);
         boolean isOwn = session.nodes()
                 .awaitEnd(
-                        OwnNode.idIn(name),
+                        NodeId.in(name),
                         () -> place.waiter.guard(() -> {
                             if (place.waiting) {
                                 onGone(place, nodePath);

@@ -8,10 +8,12 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
+import dev.zkrecipes.core.internal.lock.HoldingHost;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
-import dev.zkrecipes.core.internal.revoke.PendingRevocation;
+import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.LargePackets;
+import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.PauseDetector;
 import dev.zkrecipes.core.internal.session.Session;
@@ -50,7 +52,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Ties the parts of one client together and ends them. */
-public final class EngineClient implements ZooKeeperClient {
+public final class EngineClient implements HoldingHost {
     private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
 
     private final ClientSettings settings;
@@ -64,7 +66,7 @@ public final class EngineClient implements ZooKeeperClient {
     private final LockDataTable holds = new LockDataTable();
     private final DeadOwnerCheck deadOwners;
     private final LargePackets packets = new LargePackets();
-    private final Set<PendingRevocation> pursuits = ConcurrentHashMap.newKeySet();
+    private final Revocations revocations;
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
     /** What ends the waits that are of no use without a connection. */
@@ -94,16 +96,16 @@ public final class EngineClient implements ZooKeeperClient {
                 : Optional.empty();
         this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
         this.sessions = sessionSource(kind);
-        this.cleaner = new NodeCleaner(
-                scheduler, () -> new Backoff(settings, scheduler.random()), sessions, this::requestTimeout);
+        this.cleaner = new NodeCleaner(scheduler, this::newPace, sessions, this::requestTimeout);
         this.requests = new Requests(
                 scheduler,
                 sessions,
                 cleaner,
-                () -> new Backoff(settings, scheduler.random()),
+                this::newPace,
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 this::notConnected);
+        this.revocations = new Revocations(scheduler, sessions, this::newPace, callbacks, this::requireOpenFor);
         this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
     }
 
@@ -111,7 +113,7 @@ public final class EngineClient implements ZooKeeperClient {
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
         EngineClient client = new EngineClient(kind, settings);
         if (settings.closeOnShutdown()) {
-            client.hook = ShutdownHook.register(client);
+            client.hook = ShutdownHook.register(client::close);
         }
         client.scheduler.execute(client.sessions::start);
         client.trouble.ifPresent(found -> found.watch(client.requestTimeout()));
@@ -127,18 +129,28 @@ public final class EngineClient implements ZooKeeperClient {
                 "not a client of this library: " + client + "; make one with ZooKeeperClient.connect, wrap or builder");
     }
 
+    private Backoff newPace() {
+        return new Backoff(settings.firstRetryDelay(), settings.longestRetryDelay(), scheduler.random());
+    }
+
     private SessionSource sessionSource(HandleKind kind) {
         if (kind instanceof HandleKind.Opened opened) {
             return new OpenedSessions(
-                    () -> session(new OpenedHandles(opened.connectString(), settings, scheduler)), this);
+                    () -> session(new OpenedHandles(opened.connectString(), settings, scheduler)),
+                    scheduler,
+                    newPace());
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
             return new SuppliedSessions(
-                    supplied.supplier(), found -> session(new WrappedHandles(found, scheduler)), this::use, this);
+                    supplied.supplier(),
+                    found -> session(new WrappedHandles(found, scheduler)),
+                    this::use,
+                    scheduler,
+                    newPace());
         } else {
             ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
-            return new OpenedSessions(() -> session(factory), this);
+            return new OpenedSessions(() -> session(factory), scheduler, newPace());
         }
     }
 
@@ -148,7 +160,7 @@ public final class EngineClient implements ZooKeeperClient {
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
         boolean isNew = sessions.ownsSessions();
         Session session = new Session(
-                packets.guard(factory, scheduler),
+                MeasuredOperations.factory(factory, scheduler, packets),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,
@@ -184,14 +196,17 @@ public final class EngineClient implements ZooKeeperClient {
         return settings;
     }
 
+    @Override
     public EngineScheduler scheduler() {
         return scheduler;
     }
 
+    @Override
     public Callbacks callbacks() {
         return callbacks;
     }
 
+    @Override
     public SessionSource sessions() {
         return sessions;
     }
@@ -201,25 +216,30 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     /** The requests of this client that are under way. */
+    @Override
     public Requests requests() {
         return requests;
     }
 
+    @Override
     public LockDataTable holds() {
         return holds;
     }
 
+    @Override
     public DeadOwnerCheck deadOwners() {
         return deadOwners;
     }
 
     /** How errors begin that tell of a missing connection. Any thread. */
+    @Override
     public String notConnected() {
         return "not connected to ZooKeeper"
                 + trouble.map(ConnectionTrouble::told).orElse("");
     }
 
     /** How long a call that needs one answer waits for it. Any thread. */
+    @Override
     public Duration requestTimeout() {
         Duration given = settings.requestTimeout();
         return given != null ? given : Duration.ofNanos(sessionTimeoutNanos / 3);
@@ -229,6 +249,7 @@ public final class EngineClient implements ZooKeeperClient {
      * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection. Keeps
      * the interrupt flag. Any thread.
      */
+    @Override
     public void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         Runnable end = () -> over.complete(null);
@@ -245,14 +266,15 @@ public final class EngineClient implements ZooKeeperClient {
     }
 
     /** Requests for locks of others that are not over. */
-    public Set<PendingRevocation> pursuits() {
-        return pursuits;
+    Revocations revocations() {
+        return revocations;
     }
 
     public List<Session> livingSessions() {
         return List.copyOf(living);
     }
 
+    @Override
     public void requireOpenFor(String lockPath) {
         if (closing.get()) {
             throw Requests.closedFor(lockPath);
@@ -320,7 +342,7 @@ public final class EngineClient implements ZooKeeperClient {
     @Override
     public boolean awaitConnected(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
-        Blocking.requireMayBlock(this);
+        Blocking.requireMayBlock(scheduler);
         requireOpen();
         boolean isConnected =
                 Blocking.await(connected, Deadline.after(timeout, scheduler)).orElse(false);
@@ -343,9 +365,18 @@ public final class EngineClient implements ZooKeeperClient {
         if (closing.compareAndSet(false, true)) {
             requests.close();
             connected.complete(false);
-            scheduler.execute(() -> new Shutdown(this, this::onShutDown).begin());
+            scheduler.execute(() -> new Shutdown(
+                            requests,
+                            revocations,
+                            this::livingSessions,
+                            sessions,
+                            cleaner,
+                            scheduler,
+                            requestTimeout().dividedBy(2),
+                            this::onShutDown)
+                    .begin());
         }
-        if (Blocking.mayBlock(this)) {
+        if (Blocking.mayBlock(scheduler)) {
             Blocking.awaitQuietly(closed, Deadline.after(requestTimeout(), scheduler));
         }
     }

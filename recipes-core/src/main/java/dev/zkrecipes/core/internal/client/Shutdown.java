@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
@@ -12,34 +13,57 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * How a client ends. First every attempt and lease ends; then nodes are deleted that no closing session takes along, or
- * that are too many to be deleted by one transaction, for at most half the request time-out; then the handles are closed; then every future that is left completes, and the
- * threads end. Confined to the engine thread.
+ * that are too many to be deleted by one transaction, for a limited time; then the handles are closed; then every future
+ * that is left completes, and the threads end. Confined to the engine thread.
  */
 public final class Shutdown {
-    private final EngineClient client;
+    private final Requests requests;
+    private final Revocations revocations;
+    private final Supplier<List<Session>> living;
+    private final Duration limit;
     private final SessionSource sessions;
     private final NodeCleaner cleaner;
     private final EngineScheduler scheduler;
     private final Runnable onEnd;
 
-    public Shutdown(EngineClient client, Runnable onEnd) {
-        this.client = client;
-        this.sessions = client.sessions();
-        this.cleaner = client.cleaner();
-        this.scheduler = client.scheduler();
+    /**
+     * Prepares the end.
+     *
+     * @param living the sessions that have not ended
+     * @param limit how long deletions may take
+     * @param onEnd run at the end
+     */
+    public Shutdown(
+            Requests requests,
+            Revocations revocations,
+            Supplier<List<Session>> living,
+            SessionSource sessions,
+            NodeCleaner cleaner,
+            EngineScheduler scheduler,
+            Duration limit,
+            Runnable onEnd) {
+        this.requests = requests;
+        this.revocations = revocations;
+        this.living = living;
+        this.limit = limit;
+        this.sessions = sessions;
+        this.cleaner = cleaner;
+        this.scheduler = scheduler;
         this.onEnd = onEnd;
     }
 
     public void begin() {
-        List.copyOf(client.requests().open())
+        List.copyOf(requests.open())
                 .forEach(attempt -> Guarded.run(() -> attempt.fail(Requests.closedFor(attempt.lockPath()))));
-        client.pursuits().forEach(pursuit -> Guarded.run(() -> pursuit.fail(Requests.closedFor(pursuit.lockPath()))));
-        List<KeepAlive.Held> grants = client.livingSessions().stream()
+        revocations.open().forEach(pursuit -> Guarded.run(() -> pursuit.fail(Requests.closedFor(pursuit.lockPath()))));
+        List<KeepAlive.Held> grants = living.get().stream()
                 .flatMap(session -> session.leases().all().stream())
                 .toList();
         grants.forEach(grant -> Guarded.run(() -> grant.lose("the client was closed")));
@@ -48,22 +72,21 @@ public final class Shutdown {
     }
 
     private void awaitDeletions(List<KeepAlive.Held> grants) {
-        List<Session> living = client.livingSessions();
+        List<Session> alive = living.get();
         boolean closingDeletes = sessions.ownsSessions()
-                && !cleaner.hasNodesBeside(living)
-                && living.stream().allMatch(session -> session.nodes().isSmall());
+                && !cleaner.hasNodesBeside(alive)
+                && alive.stream().allMatch(session -> session.nodes().isSmall());
         CompletableFuture<Void> cleaned = closingDeletes ? CompletableFuture.completedFuture(null) : cleaner.idle();
-        EngineScheduler.Timer limit =
-                scheduler.schedule(client.requestTimeout().dividedBy(2), () -> cleaned.complete(null));
+        EngineScheduler.Timer timer = scheduler.schedule(limit, () -> cleaned.complete(null));
         Completion.on(cleaned, (done, failure) -> {
-            limit.cancel();
+            timer.cancel();
             closeHandles(grants);
         });
     }
 
     private void closeHandles(List<KeepAlive.Held> grants) {
         sessions.stop();
-        List<Session> open = client.livingSessions();
+        List<Session> open = living.get();
         scheduler.executeBlocking(() -> {
             open.forEach(session -> Guarded.run(session.zk()::close));
             scheduler.execute(() -> {

@@ -12,17 +12,17 @@ import dev.zkrecipes.core.internal.thread.EngineThreads;
 public final class ShutdownHook {
     private final Thread thread;
 
-    private ShutdownHook(EngineClient client) {
-        this.thread = EngineThreads.atShutdown(client::close);
+    private ShutdownHook(Runnable close) {
+        this.thread = EngineThreads.atShutdown(close);
     }
 
     /** Makes one that is registered; closes the client and throws if it is too late for that. */
-    public static ShutdownHook register(EngineClient client) {
-        ShutdownHook hook = new ShutdownHook(client);
+    public static ShutdownHook register(Runnable close) {
+        ShutdownHook hook = new ShutdownHook(close);
         try {
             Runtime.getRuntime().addShutdownHook(hook.thread);
         } catch (IllegalStateException e) {
-            client.close();
+            close.run();
             throw new IllegalStateException(
                     "the JVM is shutting down, so a client with closeOnShutdown() cannot be made any more", e);
         }

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -14,7 +15,6 @@ import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -51,20 +51,21 @@ public final class EngineLock implements InterProcessLock {
     }
 
     private final LockGroup targets;
-    private final EngineClient client;
+    private final HoldingHost client;
     private final Owner owner;
     private final LockData ofInstance; // what the instance holds, unless threads do
     private final LockData asynchronous;
     private final @Nullable LockSpec otherMode;
     private final boolean isExclusive; // of two modes
 
-    private EngineLock(LockGroup targets, Owner owner) {
-        this(targets, owner, null, false);
+    private EngineLock(HoldingHost client, LockGroup targets, Owner owner) {
+        this(client, targets, owner, null, false);
     }
 
-    private EngineLock(LockGroup targets, Owner owner, @Nullable LockSpec otherMode, boolean isExclusive) {
+    private EngineLock(
+            HoldingHost client, LockGroup targets, Owner owner, @Nullable LockSpec otherMode, boolean isExclusive) {
         this.targets = targets;
-        this.client = targets.client();
+        this.client = client;
         this.owner = owner;
         this.ofInstance = new LockData(null);
         this.otherMode = otherMode;
@@ -73,18 +74,18 @@ public final class EngineLock implements InterProcessLock {
     }
 
     /** A lock that is held by threads, re-entrantly. */
-    public static EngineLock threadOwned(LockSpec target) {
-        return new EngineLock(LockGroup.of(target), Owner.THREAD);
+    public static EngineLock threadOwned(HoldingHost client, LockSpec target) {
+        return new EngineLock(client, LockGroup.of(target), Owner.THREAD);
     }
 
     /** The mode of a lock that excludes everybody; its thread may take the shared one too. */
-    public static EngineLock exclusiveMode(LockSpec target, LockSpec shared) {
-        return new EngineLock(LockGroup.of(target), Owner.THREAD, shared, true);
+    public static EngineLock exclusiveMode(HoldingHost client, LockSpec target, LockSpec shared) {
+        return new EngineLock(client, LockGroup.of(target), Owner.THREAD, shared, true);
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
-    public static EngineLock sharedMode(LockSpec target, LockSpec exclusive) {
-        return new EngineLock(LockGroup.of(target), Owner.THREAD, exclusive, false);
+    public static EngineLock sharedMode(HoldingHost client, LockSpec target, LockSpec exclusive) {
+        return new EngineLock(client, LockGroup.of(target), Owner.THREAD, exclusive, false);
     }
 
     /**
@@ -96,17 +97,26 @@ public final class EngineLock implements InterProcessLock {
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.targets.all().stream())
                 .toList();
-        return new EngineLock(LockGroup.together(all, options), Owner.THREAD);
+        LockGroup group = LockGroup.together(all, options);
+        HoldingHost client = members.get(0).client;
+        for (EngineLock member : members) {
+            Preconditions.checkArgument(
+                    member.client == client,
+                    "the lock %s is not of the same client as %s",
+                    member.path(),
+                    members.get(0).path());
+        }
+        return new EngineLock(client, group, Owner.THREAD);
     }
 
     /** A lock that is held by the instance, once at a time. */
-    public static EngineLock instanceOwned(LockSpec target) {
-        return new EngineLock(LockGroup.of(target), Owner.INSTANCE);
+    public static EngineLock instanceOwned(HoldingHost client, LockSpec target) {
+        return new EngineLock(client, LockGroup.of(target), Owner.INSTANCE);
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
-    public static EngineLock unowned(LockSpec target) {
-        return new EngineLock(LockGroup.of(target), Owner.NOBODY);
+    public static EngineLock unowned(HoldingHost client, LockSpec target) {
+        return new EngineLock(client, LockGroup.of(target), Owner.NOBODY);
     }
 
     @Override
@@ -118,7 +128,7 @@ public final class EngineLock implements InterProcessLock {
         return targets;
     }
 
-    public EngineClient client() {
+    public HoldingHost client() {
         return client;
     }
 
@@ -131,7 +141,7 @@ public final class EngineLock implements InterProcessLock {
     @Override
     public Lease acquire() throws InterruptedException {
         StackReserve.requireForACall();
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         Lease again = reenter();
         if (again != null) {
@@ -157,7 +167,7 @@ public final class EngineLock implements InterProcessLock {
     public Optional<Lease> tryAtOnce(Duration limit) {
         StackReserve.requireForACall();
         Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         Lease again = reenter();
         if (again != null) {
             return Optional.of(again);
@@ -184,7 +194,7 @@ public final class EngineLock implements InterProcessLock {
         StackReserve.requireForACall();
         Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireNotNegative(timeout);
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         if (timeout.isZero()) {
             return tryAcquire();
@@ -210,7 +220,7 @@ public final class EngineLock implements InterProcessLock {
     /** As {@link #acquire()}, but waits on when interrupted and keeps the flag. */
     public Lease acquireUninterruptibly() {
         StackReserve.requireForACall();
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         Lease again = reenter();
         if (again != null) {
             return again;
@@ -438,7 +448,7 @@ public final class EngineLock implements InterProcessLock {
 
     /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
     public void awaitRelease(CompletableFuture<Void> givenBack) {
-        if (Blocking.mayBlock(client)) {
+        if (Blocking.mayBlock(client.scheduler())) {
             client.awaitWhileConnected(givenBack);
         }
     }
@@ -472,7 +482,7 @@ public final class EngineLock implements InterProcessLock {
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
         List<Participant> all = new ArrayList<>();
         for (LockSpec target : targets.all()) {
-            all.addAll(new PathQueries(target).participants(deadline));
+            all.addAll(new PathQueries(client, target).participants(deadline));
         }
         return List.copyOf(all);
     }

@@ -7,7 +7,6 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -34,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * One hold: a share in a grant, or in several that were acquired as one. Closing it tells the lock, which releases each
  * grant with its last hold.
  */
-public final class Hold implements Lease {
-    private final EngineClient client;
+public final class Hold implements Lease, HeldNode.Listener {
+    private final LockHost client;
     private final EngineLock lock;
     private final List<HeldNode> grants;
     private final LockData data;
@@ -53,7 +52,7 @@ public final class Hold implements Lease {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
-        this.revocationListeners = new RevocationListeners(this, client.callbacks());
+        this.revocationListeners = new RevocationListeners(grants, this::isStanding, client.callbacks());
     }
 
     /** Enters the hold in its owner's record; from now on it hears of the end of what it stands on. */
@@ -87,8 +86,10 @@ public final class Hold implements Lease {
     }
 
     /** A grant has ended under this hold, or with it. On the engine thread. */
-    public void onGrantEnded(LeaseState how) {
+    @Override
+    public void onNodeEnded(LeaseState how) {
         ended.complete(how);
+        endListening();
         lock.onHoldEnded(this);
     }
 
@@ -140,7 +141,7 @@ public final class Hold implements Lease {
 
     @Override
     public void verify() throws InterruptedException {
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.scheduler().execute(() -> HeldNode.check(grants, answered::complete));
@@ -236,10 +237,14 @@ public final class Hold implements Lease {
         grants.forEach(grant -> grant.detach(this));
         Completion.forward(lock.giveBack(this), givenBack);
         ended.complete(last);
+        endListening();
+        return true;
+    }
+
+    private void endListening() {
         if (listens) { // a listener that comes later sees that the hold is closed
             client.scheduler().execute(revocationListeners::end);
         }
-        return true;
     }
 
     public CompletableFuture<Void> givenBack() {

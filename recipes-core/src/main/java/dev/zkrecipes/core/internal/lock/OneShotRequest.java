@@ -19,8 +19,8 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param <T> the answer
  */
-public abstract sealed class OneShotRequest<T> implements SessionSource.User
-        permits ParticipantQuery, SnapshotQuery, RuleRead, RuleWrite {
+abstract class OneShotRequest<T> implements SessionSource.User {
+    private final LockHost client;
     private final LockSpec target;
     private final String subject;
     private final CompletableFuture<T> result = new CompletableFuture<>();
@@ -30,7 +30,8 @@ public abstract sealed class OneShotRequest<T> implements SessionSource.User
      *
      * @param subject what it is about, for messages: "who takes part in"
      */
-    public OneShotRequest(LockSpec target, String subject) {
+    OneShotRequest(LockHost client, LockSpec target, String subject) {
+        this.client = client;
         this.target = target;
         this.subject = subject + " the lock " + target.path();
     }
@@ -40,8 +41,12 @@ public abstract sealed class OneShotRequest<T> implements SessionSource.User
 
     /** Begins; the future completes on the engine thread. */
     public final CompletableFuture<T> launch() {
-        target.client().scheduler().execute(() -> target.client().sessions().request(this));
+        client.scheduler().execute(() -> client.sessions().request(this));
         return result;
+    }
+
+    LockHost client() {
+        return client;
     }
 
     public LockSpec target() {
@@ -95,7 +100,7 @@ public abstract sealed class OneShotRequest<T> implements SessionSource.User
 
     @Override
     public void notNow(LockException why) {
-        target.client().sessions().forget(this);
+        client.sessions().forget(this);
         fail(why);
     }
 
@@ -104,8 +109,8 @@ public abstract sealed class OneShotRequest<T> implements SessionSource.User
         if (session.isConnected()) {
             guard(() -> ask(session));
         } else {
-            fail(new LockConnectionException(target.client().notConnected() + ", so nobody can be asked for " + subject
-                    + "; ask again when connected"));
+            fail(new LockConnectionException(
+                    client.notConnected() + ", so nobody can be asked for " + subject + "; ask again when connected"));
         }
     }
 }

@@ -26,11 +26,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /** One look at who takes part in a lock: a list, then all nodes read at once. */
-public final class ParticipantQuery extends OneShotRequest<List<Participant>> {
+final class ParticipantQuery extends OneShotRequest<List<Participant>> {
     private final Map<String, Answer<Content>> contents = new HashMap<>();
 
-    public ParticipantQuery(LockSpec target) {
-        super(target, "who takes part in");
+    public ParticipantQuery(LockHost client, LockSpec target) {
+        super(client, target, "who takes part in");
     }
 
     @Override
@@ -66,7 +66,7 @@ public final class ParticipantQuery extends OneShotRequest<List<Participant>> {
     }
 
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {
-        Instant now = target().client().scheduler().wallClock();
+        Instant now = client().scheduler().wallClock();
         List<Participant> participants = new ArrayList<>();
         for (LockNode node : nodes) {
             Answer<Content> answer = contents.getOrDefault(node.name(), Answer.failed(Code.NONODE));

@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
@@ -21,21 +20,21 @@ import java.util.function.Supplier;
 /** Questions to the server about one lock path, and its rule: each waits for one answer. Thread-safe. */
 public final class PathQueries {
     private final LockSpec target;
-    private final EngineClient client;
+    private final LockHost client;
 
-    public PathQueries(LockSpec target) {
+    public PathQueries(LockHost client, LockSpec target) {
         this.target = target;
-        this.client = target.client();
+        this.client = client;
     }
 
     /** Who takes part. */
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(target).launch(), deadline, "who takes part in the lock");
+        return await(() -> new ParticipantQuery(client, target).launch(), deadline, "who takes part in the lock");
     }
 
     /** The queue and the rule. */
     public LockSnapshot snapshot() throws InterruptedException {
-        return await(() -> new SnapshotQuery(target).launch(), deadline(), "who is in the queue of the lock");
+        return await(() -> new SnapshotQuery(client, target).launch(), deadline(), "who is in the queue of the lock");
     }
 
     /**
@@ -47,12 +46,12 @@ public final class PathQueries {
         Deadline deadline = deadline();
         boolean written = false;
         while (!written) {
-            Optional<Content> read = await(() -> new RuleRead(target).launch(), deadline, what);
+            Optional<Content> read = await(() -> new RuleRead(client, target).launch(), deadline, what);
             long begun = client.scheduler().nanoTime();
             byte[] rule = change.apply(read.map(Content::data));
             deadline = deadline.later(client.scheduler().nanoTime() - begun);
             boolean isSame = read.isPresent() && Arrays.equals(rule, read.get().data());
-            written = isSame || await(() -> new RuleWrite(target, rule, read).launch(), deadline, what);
+            written = isSame || await(() -> new RuleWrite(client, target, rule, read).launch(), deadline, what);
         }
     }
 
@@ -62,7 +61,7 @@ public final class PathQueries {
 
     private <T> T await(Supplier<CompletableFuture<T>> launch, Deadline deadline, String what)
             throws InterruptedException {
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         client.requireOpenFor(target.path());
         CompletableFuture<T> answer = launch.get();

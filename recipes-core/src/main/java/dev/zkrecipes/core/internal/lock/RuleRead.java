@@ -10,8 +10,8 @@ import java.util.Optional;
 
 /** Reads the rule of a lock; empty if its path does not exist. */
 final class RuleRead extends OneShotRequest<Optional<Content>> {
-    RuleRead(LockSpec target) {
-        super(target, "a change of the rule of");
+    RuleRead(LockHost client, LockSpec target) {
+        super(client, target, "a change of the rule of");
     }
 
     @Override

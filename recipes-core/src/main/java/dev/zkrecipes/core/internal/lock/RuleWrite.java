@@ -23,8 +23,8 @@ final class RuleWrite extends OneShotRequest<Boolean> {
     private final byte[] rule;
     private final Optional<Content> read;
 
-    RuleWrite(LockSpec target, byte[] rule, Optional<Content> read) {
-        super(target, "a change of the rule of");
+    RuleWrite(LockHost client, LockSpec target, byte[] rule, Optional<Content> read) {
+        super(client, target, "a change of the rule of");
         this.rule = rule;
         this.read = read;
     }

@@ -13,9 +13,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.List;
 
 /** One look at the queue of a lock and at its rule, by one request. */
-public final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
-    public SnapshotQuery(LockSpec target) {
-        super(target, "the queue of");
+final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
+    public SnapshotQuery(LockHost client, LockSpec target) {
+        super(client, target, "the queue of");
     }
 
     @Override

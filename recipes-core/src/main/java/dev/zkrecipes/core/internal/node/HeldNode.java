@@ -7,15 +7,13 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.lock.Hold;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.revoke.RevocationWatch;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -38,16 +36,22 @@ public final class HeldNode implements KeepAlive.Held {
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
 
     private final LockSpec target;
-    private final EngineClient client;
+    private final EngineScheduler scheduler;
+    private final NodeCleaner cleaner;
     private final OwnNode node;
     private final String nodePath;
     private final long token;
     private final long grantedAt;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
-    private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
-    private final RevocationWatch revocationWatch = new RevocationWatch(this);
+    private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
+
+    /** Somebody who has to know when the node is held no more. */
+    @FunctionalInterface
+    public interface Listener {
+        void onNodeEnded(LeaseState how);
+    }
 
     /** How it ended, and, if it was lost, why. */
     public record End(LeaseState state, String reason) {}
@@ -57,13 +61,14 @@ public final class HeldNode implements KeepAlive.Held {
      *
      * @param token what {@link #token(OwnNode)} says, or the token of the grant that this one goes on from
      */
-    public HeldNode(LockSpec target, OwnNode node, long token) {
+    public HeldNode(LockSpec target, OwnNode node, long token, EngineScheduler scheduler, NodeCleaner cleaner) {
         this.target = target;
-        this.client = target.client();
+        this.scheduler = scheduler;
+        this.cleaner = cleaner;
         this.node = node;
         this.nodePath = node.path();
         this.token = token;
-        this.grantedAt = client.scheduler().nanoTime();
+        this.grantedAt = scheduler.nanoTime();
     }
 
     public Session session() {
@@ -113,10 +118,6 @@ public final class HeldNode implements KeepAlive.Held {
         return end.get() != null;
     }
 
-    public RevocationWatch revocationWatch() {
-        return revocationWatch;
-    }
-
     public void requireNotLost() {
         if (state() == LeaseState.LOST) {
             throw lost();
@@ -146,16 +147,16 @@ public final class HeldNode implements KeepAlive.Held {
         });
     }
 
-    /** Tells the hold when the grant ends, unless it is detached before. */
-    public void attach(Hold hold) {
-        holds.add(hold);
+    /** Tells the listener when the node is held no more, unless it is detached before. */
+    public void attach(Listener listener) {
+        listeners.add(listener);
         if (told) {
-            hold.onGrantEnded(endOrThrow().state());
+            listener.onNodeEnded(endOrThrow().state());
         }
     }
 
-    public void detach(Hold hold) {
-        holds.remove(hold);
+    public void detach(Listener listener) {
+        listeners.remove(listener);
     }
 
     /** Completes, on the engine thread, when the node is known to be gone. */
@@ -171,7 +172,7 @@ public final class HeldNode implements KeepAlive.Held {
                 .filter(grant -> grant.end.compareAndSet(null, released))
                 .toList();
         if (!ending.isEmpty()) {
-            ending.get(0).client.scheduler().execute(() -> afterEnd(ending));
+            ending.get(0).scheduler.execute(() -> afterEnd(ending));
         }
         return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }
@@ -179,7 +180,7 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void lose(String reason) {
         if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
-            client.scheduler().execute(() -> afterEnd(List.of(this)));
+            scheduler.execute(() -> afterEnd(List.of(this)));
         }
     }
 
@@ -187,28 +188,27 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void abandon() {
         lose("the client was closed");
-        tellHolds();
+        tellListeners();
         gone.complete(null);
     }
 
     private static void afterEnd(List<HeldNode> grants) {
         List<CompletableFuture<Void>> deletions = grants.get(0)
-                .client
-                .cleaner()
+                .cleaner
                 .discard(grants.stream().map(HeldNode::node).toList());
         for (int i = 0; i < grants.size(); i++) {
             HeldNode grant = grants.get(i);
             grant.session().leases().remove(grant);
             Completion.forward(deletions.get(i), grant.gone);
-            grant.revocationWatch.end();
-            grant.tellHolds();
+            grant.tellListeners();
         }
     }
 
-    private void tellHolds() {
+    private void tellListeners() {
         told = true;
-        holds.forEach(hold -> Guarded.run(() -> hold.onGrantEnded(endOrThrow().state())));
-        holds.clear();
+        listeners.forEach(
+                listener -> Guarded.run(() -> listener.onNodeEnded(endOrThrow().state())));
+        listeners.clear();
     }
 
     private End endOrThrow() {

@@ -8,10 +8,9 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockNode;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -25,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * can only ever hit what it was meant for.
  */
 public final class OwnNode {
-    public static final int ID_LENGTH = 32;
-
     /** What is known. A node that was {@code CREATED} may have been deleted since; it cannot come back. */
     public enum Existence {
         /** The create was sent and not yet answered. */
@@ -53,35 +50,23 @@ public final class OwnNode {
     private int counted;
 
     /** A node that ZooKeeper numbers. */
-    public OwnNode(Session session, LockSpec target) {
-        this(session, target, target.nodeName(), false);
+    public OwnNode(Session session, LockSpec target, RandomGenerator random) {
+        this(session, target, target.nodeName(), false, random);
     }
 
-    private OwnNode(Session session, LockSpec target, String nodeName, boolean numberIsGiven) {
+    private OwnNode(Session session, LockSpec target, String nodeName, boolean numberIsGiven, RandomGenerator random) {
         this.session = session;
-        this.id = newId(target.client().scheduler());
+        this.id = NodeId.next(random);
         this.lockPath = target.path();
         this.nodeName = nodeName;
         this.numberIsGiven = numberIsGiven;
     }
 
     /** A node at the place of another one, which is held. */
-    public static OwnNode atPlaceOf(OwnNode held, LockSpec target) {
+    public static OwnNode atPlaceOf(OwnNode held, LockSpec target, RandomGenerator random) {
         String name = held.name();
         String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
-        return new OwnNode(held.session(), target, target.nodeName() + number, true);
-    }
-
-    /** 32 hexadecimal digits that nobody else ever has. */
-    public static String newId(EngineScheduler scheduler) {
-        RandomGenerator random = scheduler.random();
-        HexFormat hex = HexFormat.of();
-        return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
-    }
-
-    /** The id in the name of a node of this library; the whole name, if it is shorter. */
-    public static String idIn(String name) {
-        return name.substring(0, Math.min(ID_LENGTH, name.length()));
+        return new OwnNode(held.session(), target, target.nodeName() + number, true, random);
     }
 
     public Session session() {

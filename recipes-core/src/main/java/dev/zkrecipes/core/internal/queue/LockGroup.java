@@ -5,8 +5,7 @@ package dev.zkrecipes.core.internal.queue;
 
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.session.ListBatcher;
+import dev.zkrecipes.core.internal.session.ListQuery;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -26,14 +25,14 @@ public final class LockGroup {
     private final List<LockSpec> all;
     private final LockOptions options;
     private final String path;
-    private final ListBatcher.Query query;
+    private final ListQuery query;
 
     private LockGroup(List<LockSpec> all, LockOptions options) {
         this.all = all;
         this.options = options;
         this.path = all.stream().map(LockSpec::path).collect(Collectors.joining(","));
-        this.query = new ListBatcher.Query(all.stream()
-                .map(target -> new ListBatcher.Part(target.path(), needsData(target, all)))
+        this.query = new ListQuery(all.stream()
+                .map(target -> new ListQuery.Part(target.path(), needsData(target, all)))
                 .toList());
     }
 
@@ -59,11 +58,6 @@ public final class LockGroup {
         int characters = 0;
         for (LockSpec target : targets) {
             Preconditions.checkArgument(
-                    target.client() == targets.get(0).client(),
-                    "the lock %s is not of the same client as %s",
-                    target.path(),
-                    targets.get(0).path());
-            Preconditions.checkArgument(
                     paths.add(target.path()),
                     "the path %s is named twice: its second request would wait for its first",
                     target.path());
@@ -80,10 +74,6 @@ public final class LockGroup {
                 characters,
                 MOST_PATH_CHARACTERS);
         return new LockGroup(List.copyOf(targets), options);
-    }
-
-    public EngineClient client() {
-        return all.get(0).client();
     }
 
     public List<LockSpec> all() {
@@ -108,7 +98,7 @@ public final class LockGroup {
     }
 
     /** The list that shows the queues of all of them. */
-    public ListBatcher.Query query() {
+    public ListQuery query() {
         return query;
     }
 

@@ -6,8 +6,8 @@ package dev.zkrecipes.core.internal.queue;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.client.EngineClient;
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.session.CheckedAcls;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
@@ -31,29 +31,29 @@ import org.jspecify.annotations.Nullable;
  * <p>The driver is user code that may throw anything; all calls of it go through here and come out as
  * {@link LockRefusedException}.
  */
-public final class LockSpec {
+public final class LockSpec implements CheckedAcls.Subject {
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
 
-    private final EngineClient client;
     private final String path;
     private final LockDriver driver;
     private final LockOptions options;
+    private final List<ACL> defaultAcl;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
     private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
-    public LockSpec(EngineClient client, String path, LockDriver driver, LockOptions options) {
-        this(client, path, driver, options, null);
+    public LockSpec(List<ACL> defaultAcl, String path, LockDriver driver, LockOptions options) {
+        this(defaultAcl, path, driver, options, null);
     }
 
     private LockSpec(
-            EngineClient client, String path, LockDriver driver, LockOptions options, @Nullable String inFront) {
+            List<ACL> defaultAcl, String path, LockDriver driver, LockOptions options, @Nullable String inFront) {
         this.inFront = inFront;
-        this.client = client;
         this.path = path;
         this.driver = driver;
         this.options = options;
+        this.defaultAcl = defaultAcl;
         this.ownAcl = options.acl();
         this.nodeName = driver.nodeName();
         if (!NODE_NAME.matcher(nodeName).matches()) {
@@ -68,10 +68,7 @@ public final class LockSpec {
                 lastName());
     }
 
-    public EngineClient client() {
-        return client;
-    }
-
+    @Override
     public String path() {
         return path;
     }
@@ -81,13 +78,15 @@ public final class LockSpec {
     }
 
     /** Whether the lock is to have other rights than what else the client makes. */
+    @Override
     public boolean hasOwnAcl() {
         return ownAcl.isPresent();
     }
 
     /** What its path and its nodes are made with. */
+    @Override
     public List<ACL> acl() {
-        return ownAcl.orElseGet(client.settings()::acl);
+        return ownAcl.orElse(defaultAcl);
     }
 
     public LockDriver driver() {
@@ -105,7 +104,7 @@ public final class LockSpec {
 
     /** The same lock where nodes of another kind may appear in front of others, see {@link #nodeInFrontOf}. */
     public LockSpec withNodesInFront(String otherNodeName) {
-        return new LockSpec(client, path, driver, options, otherNodeName);
+        return new LockSpec(defaultAcl, path, driver, options, otherNodeName);
     }
 
     /**
@@ -201,7 +200,6 @@ public final class LockSpec {
     public boolean equals(@Nullable Object other) {
         return other == this
                 || (other instanceof LockSpec that
-                        && client == that.client
                         && path.equals(that.path)
                         && nodeName.equals(that.nodeName)
                         && driving(() -> driver.equals(that.driver)));
@@ -224,7 +222,7 @@ public final class LockSpec {
 
     /** The name of a node that nobody ever makes. */
     private static String name(String nodeName, long number) {
-        return "0".repeat(OwnNode.ID_LENGTH) + "-" + nodeName + String.format(Locale.ROOT, "%010d", number);
+        return "0".repeat(NodeId.LENGTH) + "-" + nodeName + String.format(Locale.ROOT, "%010d", number);
     }
 
     private <T> T driving(Supplier<T> call) {

@@ -9,11 +9,9 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -69,7 +67,7 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
         ENDED
     }
 
-    private final EngineClient client;
+    private final Revocations revocations;
     private final Participant holder;
     private final RevocationRequest request;
     private final String nodePath;
@@ -82,14 +80,9 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
     private boolean maybeDeleted;
     private long markedCzxid; // 0 before
 
-    public PendingRevocation(EngineClient client, Participant holder, RevocationRequest request) {
-        super(
-                client.scheduler(),
-                client.sessions(),
-                new Backoff(client.settings(), client.scheduler().random()),
-                Step.SEEKING,
-                Step.PAUSED);
-        this.client = client;
+    public PendingRevocation(Revocations revocations, Participant holder, RevocationRequest request) {
+        super(revocations.scheduler(), revocations.sessions(), revocations.newPace(), Step.SEEKING, Step.PAUSED);
+        this.revocations = revocations;
         this.holder = holder;
         this.request = request;
         this.nodePath = LockPath.child(LockPath.check(holder.path()), holder.node());
@@ -98,10 +91,11 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
     // ---- What callers do, on any thread.
 
     public void launch() {
-        client.pursuits().add(this);
-        client.scheduler()
+        revocations.enter(this);
+        revocations
+                .scheduler()
                 .execute(() -> guard(() -> {
-                    client.requireOpenFor(lockPath());
+                    revocations.requireOpenFor(lockPath());
                     seek();
                 }));
     }
@@ -122,14 +116,14 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
 
     @Override
     public CompletableFuture<RevocationOutcome> outcome() {
-        return outcome.thenApplyAsync(how -> how, client.callbacks()::run);
+        return outcome.thenApplyAsync(how -> how, revocations.callbacks()::run);
     }
 
     @Override
     public Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(timeout, client.scheduler());
+        Deadline deadline = Deadline.after(timeout, revocations.scheduler());
         Blocking.requireNotNegative(timeout);
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(revocations.scheduler());
         Blocking.throwIfInterrupted();
         return Blocking.await(outcome, deadline);
     }
@@ -138,7 +132,7 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
     public void close() {
         outcome.completeExceptionally(
                 new CancellationException("the request to give back " + nodePath + " was closed"));
-        client.scheduler().execute(() -> end(() -> {}));
+        revocations.scheduler().execute(() -> end(() -> {}));
     }
 
     // ---- Getting a session.
@@ -202,7 +196,7 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
         markedCzxid = stat.getCzxid();
         resetPace();
         grace = request.grace()
-                .map(time -> client.scheduler().schedule(bounded(time), () -> guard(this::onGraceOver)))
+                .map(time -> revocations.scheduler().schedule(bounded(time), () -> guard(this::onGraceOver)))
                 .orElse(null);
         asked.complete(true);
         follow();
@@ -335,7 +329,7 @@ public final class PendingRevocation extends SessionTask<PendingRevocation.Step>
         }
         unsubscribe.run();
         finish(Step.ENDED);
-        client.pursuits().remove(this);
+        revocations.exit(this);
         if (grace != null) {
             grace.cancel();
         }

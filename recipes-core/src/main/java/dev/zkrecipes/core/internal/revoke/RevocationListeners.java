@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.revoke;
 
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.lock.Hold;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.util.ArrayList;
@@ -13,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -20,37 +20,50 @@ import java.util.function.Consumer;
  * hold that stands on several nodes is asked once by a request that marks all of them. Confined to the engine thread.
  */
 public final class RevocationListeners {
-    private final Hold hold;
+    private final List<HeldNode> nodes;
+    private final BooleanSupplier isStanding;
     private final Callbacks callbacks;
+    private final List<RevocationWatch> watches = new ArrayList<>();
     private final List<Listener> listeners = new ArrayList<>();
     private final Map<HeldNode, List<RevocationRequest>> seen = new HashMap<>();
 
-    public RevocationListeners(Hold hold, Callbacks callbacks) {
-        this.hold = hold;
+    /**
+     * Begins without a listener.
+     *
+     * @param nodes what the hold stands on
+     * @param isStanding whether the hold is open and not lost; any thread
+     */
+    public RevocationListeners(List<HeldNode> nodes, BooleanSupplier isStanding, Callbacks callbacks) {
+        this.nodes = nodes;
+        this.isStanding = isStanding;
         this.callbacks = callbacks;
     }
 
     /** Tells what is known, and what comes as long as the hold stands. */
     public void add(Consumer<RevocationRequest> receiver) {
-        if (!hold.isStanding()) {
+        if (!isStanding.getAsBoolean()) {
             return;
         }
         Listener added = new Listener(receiver);
         listeners.add(added);
         added.tell(known());
-        hold.grants().forEach(grant -> grant.revocationWatch().tell(this));
+        if (watches.isEmpty()) {
+            nodes.forEach(node -> watches.add(new RevocationWatch(node, requests -> onRead(node, requests))));
+            List.copyOf(watches).forEach(RevocationWatch::begin);
+        }
     }
 
     /** The node of a grant was read. */
-    public void onRead(HeldNode grant, List<RevocationRequest> requests) {
+    private void onRead(HeldNode grant, List<RevocationRequest> requests) {
         seen.put(grant, requests);
         List<RevocationRequest> known = known();
         listeners.forEach(listener -> listener.tell(known));
     }
 
-    /** The hold is closed. */
+    /** The hold is closed, or lost. */
     public void end() {
-        hold.grants().forEach(grant -> grant.revocationWatch().forget(this));
+        watches.forEach(RevocationWatch::end);
+        watches.clear();
         listeners.clear();
         seen.clear();
     }
@@ -78,7 +91,7 @@ public final class RevocationListeners {
         }
 
         private void pass(RevocationRequest request) {
-            if (hold.isStanding()) {
+            if (isStanding.getAsBoolean()) {
                 receiver.accept(request);
             }
         }

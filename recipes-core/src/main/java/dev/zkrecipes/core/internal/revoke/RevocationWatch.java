@@ -10,80 +10,70 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the node of a grant for requests to give it back, while a hold on it wants to hear of them: nothing is read
- * before that. A request is data of the node, so the first read shows what was asked before, and each later one what was
- * asked since, over lost connections too. It also shows at once that the node was deleted.
+ * Watches a held node for requests to give it back, for one hold that wants to hear of them: nothing is read before that. A
+ * request is data of the node, so the first read shows what was asked before, and each later one what was asked since, over
+ * lost connections too. It also shows at once that the node was deleted.
  *
- * <p>When the grant is released the watch stays until the node is gone, which ends it without another request. Confined
- * to the engine thread.
+ * <p>When the node is released the watch stays until it is gone, which ends it without another request. Confined to the
+ * engine thread.
  */
-public final class RevocationWatch implements WatchRegistry.Subscriber {
+final class RevocationWatch implements WatchRegistry.Subscriber {
     private static final Logger log = LoggerFactory.getLogger(RevocationWatch.class);
 
-    private final HeldNode grant;
-    private final Set<RevocationListeners> holds = new LinkedHashSet<>();
-    private List<RevocationRequest> requests = List.of();
+    private final HeldNode held;
+    private final Consumer<List<RevocationRequest>> onRead;
     private boolean subscribed;
 
-    public RevocationWatch(HeldNode grant) {
-        this.grant = grant;
+    /**
+     * Begins to watch.
+     *
+     * @param onRead told what the node carries, after each read
+     */
+    RevocationWatch(HeldNode held, Consumer<List<RevocationRequest>> onRead) {
+        this.held = held;
+        this.onRead = onRead;
     }
 
-    /** Tells what the node carries now, if that is known, and from now on. */
-    public void tell(RevocationListeners hold) {
-        if (grant.hasEnded() || !holds.add(hold)) {
-            return;
-        }
-        if (!requests.isEmpty()) {
-            hold.onRead(grant, requests);
-        }
-        if (!subscribed) {
+    void begin() {
+        if (!held.hasEnded()) {
             subscribed = true;
-            grant.session().watches().subscribe(grant.nodePath(), this);
+            held.session().watches().subscribe(held.nodePath(), this);
         }
     }
 
-    public void forget(RevocationListeners hold) {
-        if (holds.remove(hold) && holds.isEmpty() && !grant.hasEnded()) {
+    /** Tells nothing any more. */
+    void end() {
+        if (held.hasEnded()) {
+            Completion.on(held.gone(), (nothing, failure) -> unsubscribe());
+        } else {
             unsubscribe();
-        }
-    }
-
-    /** The grant has ended. */
-    public void end() {
-        holds.clear();
-        if (subscribed) {
-            Completion.on(grant.gone(), (nothing, failure) -> unsubscribe());
         }
     }
 
     private void unsubscribe() {
         if (subscribed) {
             subscribed = false;
-            requests = List.of();
-            grant.session().watches().unsubscribe(grant.nodePath(), this);
+            held.session().watches().unsubscribe(held.nodePath(), this);
         }
     }
 
     @Override
     public void onRead(String path, Content content) {
-        if (!grant.hasEnded()) {
-            requests = RevocationMarks.in(content);
-            List.copyOf(holds).forEach(hold -> hold.onRead(grant, requests));
+        if (!held.hasEnded()) {
+            onRead.accept(RevocationMarks.in(content));
         }
     }
 
     @Override
     public void onGone(String path) {
         subscribed = false;
-        grant.lose("its node was deleted by somebody else"); // unless it has ended
+        held.onNodeGone();
     }
 
     @Override

@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.session;
 
 import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.data.ACL;
@@ -19,9 +18,19 @@ import org.apache.zookeeper.data.Stat;
 public final class CheckedAcls {
     private static final int MOST = 10_000;
 
+    /** A lock path, and the rights that it is to have. */
+    public interface Subject {
+        String path();
+
+        /** Whether the lock is to have other rights than what else the client makes. */
+        boolean hasOwnAcl();
+
+        List<ACL> acl();
+    }
+
     private record Key(String path, List<ACL> acl) {
-        Key(LockSpec target) {
-            this(target.path(), target.acl());
+        Key(Subject subject) {
+            this(subject.path(), subject.acl());
         }
     }
 
@@ -35,24 +44,24 @@ public final class CheckedAcls {
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
 
     /** Whether the path was found right once, so that the client has rights there. */
-    public boolean knows(LockSpec target) {
-        return !target.hasOwnAcl() || versions.getIfPresent(new Key(target)) != null;
+    public boolean knows(Subject subject) {
+        return !subject.hasOwnAcl() || versions.getIfPresent(new Key(subject)) != null;
     }
 
     /** Whether the path is the one that was found right. */
-    public boolean isAsChecked(LockSpec target, Optional<Stat> seen) {
-        return !target.hasOwnAcl()
+    public boolean isAsChecked(Subject subject, Optional<Stat> seen) {
+        return !subject.hasOwnAcl()
                 || seen.map(Version::new)
-                        .filter(version -> version.equals(versions.getIfPresent(new Key(target))))
+                        .filter(version -> version.equals(versions.getIfPresent(new Key(subject))))
                         .isPresent();
     }
 
     /** The path is being made: what was found before was another one. */
-    public void forget(LockSpec target) {
-        versions.invalidate(new Key(target));
+    public void forget(Subject subject) {
+        versions.invalidate(new Key(subject));
     }
 
-    public void note(LockSpec target, Stat found) {
-        versions.put(new Key(target), new Version(found));
+    public void note(Subject subject, Stat found) {
+        versions.put(new Key(subject), new Version(found));
     }
 }

@@ -42,7 +42,7 @@ public final class ChildrenSnapshot {
     }
 
     /** What was said of one path. */
-    public static ChildrenSnapshot of(ListBatcher.Part part, Answer<Children> answer) {
+    public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer) {
         ChildrenSnapshot snapshot = new ChildrenSnapshot(answer);
         if (answer.isOk()) {
             snapshot.paths.put(
@@ -58,7 +58,7 @@ public final class ChildrenSnapshot {
     }
 
     /** What a multi-read said. */
-    public static ChildrenSnapshot of(List<ListBatcher.Part> parts, Answer<List<OpResult>> answer) {
+    public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer) {
         try {
             return ofResults(parts, answer);
         } catch (Throwable t) {
@@ -66,7 +66,7 @@ public final class ChildrenSnapshot {
         }
     }
 
-    private static ChildrenSnapshot ofResults(List<ListBatcher.Part> parts, Answer<List<OpResult>> answer) {
+    private static ChildrenSnapshot ofResults(List<ListQuery.Part> parts, Answer<List<OpResult>> answer) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
             return new ChildrenSnapshot(answer);
@@ -74,7 +74,7 @@ public final class ChildrenSnapshot {
         Code worst = Code.OK;
         Map<String, Seen> seen = new HashMap<>();
         Iterator<OpResult> next = results.iterator();
-        for (ListBatcher.Part part : parts) {
+        for (ListQuery.Part part : parts) {
             OpResult children = next.next();
             OpResult rule = part.withRule() ? next.next() : null;
             worst = worse(worse(worst, code(children)), code(rule));

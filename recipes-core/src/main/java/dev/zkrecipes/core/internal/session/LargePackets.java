@@ -7,8 +7,6 @@ import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.List;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -75,11 +73,6 @@ public final class LargePackets {
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
     private long connections;
     private final Suspicion largeRequests = new Suspicion();
-
-    /** Sessions that send nothing that their connection is known not to survive. */
-    public ZooKeeperOperations.Factory guard(ZooKeeperOperations.Factory sessions, EngineScheduler scheduler) {
-        return MeasuredOperations.factory(sessions, scheduler, this);
-    }
 
     /** A number for a new connection, which no other one of the client has. */
     long newConnection() {

@@ -25,23 +25,13 @@ import org.apache.zookeeper.Op;
  */
 public final class ListBatcher {
 
-    /**
-     * One path to list.
-     *
-     * @param withRule whether to read its data, too
-     */
-    public record Part(String path, boolean withRule) {}
-
-    /** What to list. Those who ask the same share the answer. */
-    public record Query(List<Part> parts) {}
-
     /** As many names as fit a packet ten times over. */
     private static final int SMALL = 1000;
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<Query, List<Consumer<ChildrenSnapshot>>> asked = new LinkedHashMap<>();
-    private final Set<Query> perhapsTooLarge = new HashSet<>();
+    private final Map<ListQuery, List<Consumer<ChildrenSnapshot>>> asked = new LinkedHashMap<>();
+    private final Set<ListQuery> perhapsTooLarge = new HashSet<>();
 
     public ListBatcher(Session session, EngineScheduler scheduler) {
         this.session = session;
@@ -49,7 +39,7 @@ public final class ListBatcher {
     }
 
     /** Asks for a list that is sent after everything that was sent so far. */
-    public void ask(Query query, Consumer<ChildrenSnapshot> reply) {
+    public void ask(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         if (asked.isEmpty()) {
             scheduler.execute(this::send);
         }
@@ -57,14 +47,14 @@ public final class ListBatcher {
     }
 
     private void send() {
-        Map<Query, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
+        Map<ListQuery, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
         asked.clear();
         batch.forEach((query, replies) ->
                 sendGuarded(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
     }
 
     /** What cannot be sent is told to all who asked. */
-    private void sendGuarded(Query query, Consumer<ChildrenSnapshot> reply) {
+    private void sendGuarded(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         try {
             send(query, reply);
         } catch (Throwable t) {
@@ -72,7 +62,7 @@ public final class ListBatcher {
         }
     }
 
-    private void send(Query query, Consumer<ChildrenSnapshot> reply) {
+    private void send(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         if (query.parts().size() == 1) {
             sendOne(query.parts().get(0), reply);
         } else if (perhapsTooLarge.contains(query)) {
@@ -82,17 +72,17 @@ public final class ListBatcher {
         }
     }
 
-    private void sendOne(Part part, Consumer<ChildrenSnapshot> reply) {
+    private void sendOne(ListQuery.Part part, Consumer<ChildrenSnapshot> reply) {
         if (part.withRule()) {
-            sendTogether(new Query(List.of(part)), reply);
+            sendTogether(new ListQuery(List.of(part)), reply);
         } else {
             session.zk().children(part.path(), answer -> reply.accept(ChildrenSnapshot.of(part, answer)));
         }
     }
 
-    private void sendTogether(Query query, Consumer<ChildrenSnapshot> reply) {
+    private void sendTogether(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         List<Op> reads = new ArrayList<>();
-        for (Part part : query.parts()) {
+        for (ListQuery.Part part : query.parts()) {
             reads.add(Op.getChildren(part.path()));
             if (part.withRule()) {
                 // After the children: a rule may be newer than the list that it is read with, not older.
@@ -107,9 +97,9 @@ public final class ListBatcher {
         });
     }
 
-    private void sendOneByOne(Query query, Consumer<ChildrenSnapshot> reply) {
+    private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         List<ChildrenSnapshot> looks = new ArrayList<>();
-        for (Part part : query.parts()) {
+        for (ListQuery.Part part : query.parts()) {
             sendOne(part, look -> {
                 looks.add(look);
                 if (looks.size() == query.parts().size()) {

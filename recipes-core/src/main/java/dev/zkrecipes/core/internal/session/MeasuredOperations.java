@@ -32,7 +32,7 @@ import org.apache.zookeeper.data.Stat;
  * <p>In the place of a read that is suspected, a short request for the node's metadata is sent, so answers keep their order.
  * If that clears it, the read counts as lost with the connection once more; who asked asks again, and then it is sent.
  */
-final class MeasuredOperations implements ZooKeeperOperations {
+public final class MeasuredOperations implements ZooKeeperOperations {
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final LargePackets packets;
@@ -48,7 +48,7 @@ final class MeasuredOperations implements ZooKeeperOperations {
     }
 
     /** Opens sessions that share what the client has learnt. */
-    static Factory factory(Factory inner, EngineScheduler scheduler, LargePackets packets) {
+    public static Factory factory(Factory inner, EngineScheduler scheduler, LargePackets packets) {
         return states -> {
             List<MeasuredOperations> opened = new ArrayList<>();
             opened.add(new MeasuredOperations(

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.session.WatchRegistry.Waiter;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what the server answers when it has set a watch
  * @param <S> who is told
  */
-final class NodeWatches<T, S extends Waiter> {
+final class NodeWatches<T, S extends WatchSubscriber> {
 
     /** Asks the server for a watch. */
     @FunctionalInterface

@@ -4,10 +4,10 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.LinkedHashSet;
@@ -26,17 +26,17 @@ public final class OpenedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(OpenedSessions.class);
 
     private final Supplier<Session> factory;
-    private final EngineClient client;
+    private final EngineScheduler scheduler;
     private final Backoff backoff;
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Session session;
     private @Nullable Timer retry;
     private boolean stopped;
 
-    public OpenedSessions(Supplier<Session> factory, EngineClient client) {
+    public OpenedSessions(Supplier<Session> factory, EngineScheduler scheduler, Backoff backoff) {
         this.factory = factory;
-        this.client = client;
-        this.backoff = new Backoff(client.settings(), client.scheduler().random());
+        this.scheduler = scheduler;
+        this.backoff = backoff;
     }
 
     @Override
@@ -72,7 +72,7 @@ public final class OpenedSessions implements SessionSource {
 
     private void startLater() {
         if (retry == null) {
-            retry = client.scheduler().schedule(backoff.next(), () -> {
+            retry = scheduler.schedule(backoff.next(), () -> {
                 retry = null;
                 start();
             });

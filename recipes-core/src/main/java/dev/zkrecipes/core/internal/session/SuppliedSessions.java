@@ -4,12 +4,12 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -35,7 +35,7 @@ public final class SuppliedSessions implements SessionSource {
     private final Supplier<ZooKeeper> supplier;
     private final Function<ZooKeeper, Session> factory;
     private final Consumer<Session> onUsed;
-    private final EngineClient client;
+    private final EngineScheduler scheduler;
     private final ExecutorService asker = EngineThreads.supplier();
     private final Backoff backoff;
     private final IdentityHashMap<ZooKeeper, Session> living = new IdentityHashMap<>();
@@ -54,12 +54,13 @@ public final class SuppliedSessions implements SessionSource {
             Supplier<ZooKeeper> supplier,
             Function<ZooKeeper, Session> factory,
             Consumer<Session> onUsed,
-            EngineClient client) {
+            EngineScheduler scheduler,
+            Backoff backoff) {
         this.supplier = supplier;
         this.factory = factory;
         this.onUsed = onUsed;
-        this.client = client;
-        this.backoff = new Backoff(client.settings(), client.scheduler().random());
+        this.scheduler = scheduler;
+        this.backoff = backoff;
     }
 
     @Override
@@ -113,9 +114,9 @@ public final class SuppliedSessions implements SessionSource {
             try {
                 ZooKeeper handle = supplier.get();
                 HandleKind.requireUsable(handle);
-                client.scheduler().execute(() -> onHandle(handle));
+                scheduler.execute(() -> onHandle(handle));
             } catch (Throwable t) {
-                client.scheduler().execute(() -> onFailure(t));
+                scheduler.execute(() -> onFailure(t));
             }
         });
     }
@@ -164,7 +165,7 @@ public final class SuppliedSessions implements SessionSource {
 
     private void askLater() {
         if (!waiting.isEmpty() || living.isEmpty()) {
-            retry = client.scheduler().schedule(backoff.next(), () -> {
+            retry = scheduler.schedule(backoff.next(), () -> {
                 retry = null;
                 ask();
             });

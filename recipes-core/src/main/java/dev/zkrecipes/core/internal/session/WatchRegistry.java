@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 
 /**
@@ -13,23 +12,14 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
  */
 public final class WatchRegistry {
 
-    /** Somebody who waits for a node to vanish. */
-    public interface Waiter {
-        /** The node is gone; the subscription has ended. */
-        void onGone(String path);
-
-        /** The node cannot be watched; the subscription has ended. */
-        void onRefused(String path, Answer<?> answer);
-    }
-
     /** Somebody who also wants to know the node's data. */
-    public interface Subscriber extends Waiter {
+    public interface Subscriber extends WatchSubscriber {
         /** The node was read and is there. Said after each read, and immediately to one who joins a watch that is set. */
         void onRead(String path, Content content);
     }
 
     /** Somebody who wants to know nothing but the deletion. */
-    public interface DeletionSubscriber extends Waiter {
+    public interface DeletionSubscriber extends WatchSubscriber {
         /**
          * The server watches the node: from now on its deletion is told. Said each time it is set, and immediately to one
          * who joins a watch that is set.

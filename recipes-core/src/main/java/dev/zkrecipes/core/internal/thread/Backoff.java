@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.thread;
 
 import com.google.common.math.LongMath;
-import dev.zkrecipes.core.internal.zk.ClientSettings;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
@@ -15,10 +14,10 @@ public final class Backoff {
     private final RandomGenerator random;
     private int step;
 
-    public Backoff(ClientSettings settings, RandomGenerator random) {
+    public Backoff(Duration first, Duration longest, RandomGenerator random) {
         this.random = random;
-        this.firstNanos = settings.firstRetryDelay().toNanos();
-        this.longestNanos = settings.longestRetryDelay().toNanos();
+        this.firstNanos = first.toNanos();
+        this.longestNanos = longest.toNanos();
     }
 
     public Duration next() {

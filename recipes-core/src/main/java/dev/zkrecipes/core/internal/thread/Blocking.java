@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
@@ -29,13 +28,12 @@ public final class Blocking {
     }
 
     /** Whether the caller may wait for the engine: on the threads that feed it, it would wait for itself. */
-    public static boolean mayBlock(EngineClient client) {
-        return !Thread.currentThread().getClass().getName().equals(EVENT_THREAD)
-                && !client.scheduler().isEngineThread();
+    public static boolean mayBlock(EngineScheduler engine) {
+        return !Thread.currentThread().getClass().getName().equals(EVENT_THREAD) && !engine.isEngineThread();
     }
 
-    public static void requireMayBlock(EngineClient client) {
-        if (!mayBlock(client)) {
+    public static void requireMayBlock(EngineScheduler engine) {
+        if (!mayBlock(engine)) {
             throw new IllegalStateException("a blocking lock call on thread "
                     + Printable.of(Thread.currentThread().getName())
                     + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");

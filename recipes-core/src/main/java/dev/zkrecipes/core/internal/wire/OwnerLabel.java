@@ -15,6 +15,9 @@ import java.nio.charset.StandardCharsets;
 public final class OwnerLabel {
     public static final String UNKNOWN = "unknown";
 
+    /** What Curator puts in the place of all data of a node whose owner is to give it back. */
+    static final String CURATOR_REVOCATION = "__REVOKE__";
+
     private static final int LONGEST = 200;
     static final String VERSION_LINE = "zkrecipes 1";
     private static final String OWNER = "owner=";
@@ -52,7 +55,7 @@ public final class OwnerLabel {
         }
         String text = new String(data, StandardCharsets.UTF_8);
         if (!text.startsWith(VERSION_LINE + '\n')) {
-            return text.length() <= LONGEST && !text.equals(RevocationMarks.CURATOR) ? Printable.of(text) : UNKNOWN;
+            return text.length() <= LONGEST && !text.equals(CURATOR_REVOCATION) ? Printable.of(text) : UNKNOWN;
         }
         return Splitter.on('\n')
                 .splitToStream(text)

@@ -5,8 +5,6 @@ package dev.zkrecipes.core.internal.wire;
 
 import com.google.common.base.Splitter;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.node.OwnNode;
-import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,14 +19,14 @@ import java.util.regex.Pattern;
  */
 public final class RevocationMarks {
     /** What Curator's Revoker puts in the place of all data. */
-    static final String CURATOR = "__REVOKE__";
+    static final String CURATOR = OwnerLabel.CURATOR_REVOCATION;
 
     /** The last ones stay: each holder that listens has seen the others, or sees that it is asked. */
     static final int MOST = 8;
 
     private static final String LINE = "revoke=";
     private static final String NO_GRACE = "-";
-    private static final Pattern OURS = Pattern.compile("[0-9a-fA-F]{" + OwnNode.ID_LENGTH + "}-.*", Pattern.DOTALL);
+    private static final Pattern OURS = Pattern.compile("[0-9a-fA-F]{" + NodeId.LENGTH + "}-.*", Pattern.DOTALL);
     private static final Pattern MILLISECONDS = Pattern.compile("[0-9]{1,18}");
 
     private RevocationMarks() {}
@@ -87,10 +85,17 @@ public final class RevocationMarks {
     private static String line(RevocationRequest request) {
         // Rounded up: nobody is broken sooner than he was told.
         String grace = request.grace()
-                .map(time -> String.valueOf(Deadline.saturatedNanos(time) / 1_000_000
-                        + (Deadline.saturatedNanos(time) % 1_000_000 == 0 ? 0 : 1)))
+                .map(time -> String.valueOf(millisRoundedUp(time)))
                 .orElse(NO_GRACE);
         return LINE + request.id() + ' ' + grace + ' ' + request.requester();
+    }
+
+    /** As many as fit into nanoseconds, at most. */
+    private static long millisRoundedUp(Duration time) {
+        long most = Long.MAX_VALUE / 1_000_000 + 1;
+        return time.compareTo(Duration.ofMillis(most)) >= 0
+                ? most
+                : time.plusNanos(999_999).toMillis();
     }
 
     private static RevocationRequest parse(String line) {

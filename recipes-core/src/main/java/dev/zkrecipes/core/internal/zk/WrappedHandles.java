@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.zk;
 
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -59,7 +59,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
     }
 
     private final class Listener {
-        private final String path = "/zkrecipes-" + OwnNode.newId(scheduler);
+        private final String path = "/zkrecipes-" + NodeId.next(scheduler.random());
         private final Ear ear = new Ear(this::onEvent);
         private final Consumer<State> states;
         private Runnable onEnd = () -> {};

@@ -16,10 +16,10 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
-import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -71,7 +71,7 @@ final class AcquireFixture {
     }
 
     LockSpec spec(LockDriver driver, LockOptions options) {
-        return new LockSpec(engine, PATH, driver, options);
+        return new LockSpec(engine.settings().acl(), PATH, driver, options);
     }
 
     LockSpec spec(LockDriver driver) {
@@ -120,7 +120,7 @@ final class AcquireFixture {
     /** The names of the nodes that were made here, in the order of their making. */
     List<String> ours() {
         return operations.nodes().stream()
-                .filter(name -> name.length() > OwnNode.ID_LENGTH)
+                .filter(name -> name.length() > NodeId.LENGTH)
                 .sorted((one, other) -> number(one).compareTo(number(other)))
                 .toList();
     }

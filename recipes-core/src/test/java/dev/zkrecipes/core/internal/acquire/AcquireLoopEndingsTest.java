@@ -21,8 +21,8 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -66,7 +66,7 @@ class AcquireLoopEndingsTest {
     @Test
     @Tag("H66")
     void tryAmongNodesOfAnotherKind_failsAndWritesNothing() {
-        String foreign = "0".repeat(OwnNode.ID_LENGTH) + "-write-0000000001";
+        String foreign = "0".repeat(NodeId.LENGTH) + "-write-0000000001";
         operations.show(names -> List.of(foreign));
         AcquireLoop attempt = fixture.launched(Mode.TRY);
         scheduler.run();

@@ -10,21 +10,19 @@ import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
-import dev.zkrecipes.core.internal.session.ListBatcher;
+import dev.zkrecipes.core.internal.session.ListQuery;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,8 +30,7 @@ import org.junit.jupiter.api.Test;
 class LockQueueTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final LockSpec target = new LockSpec(
-            EngineClient.of(PortClientBuilder.on(states -> new ScriptedOperations(scheduler), scheduler)
-                    .build()),
+            new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE),
             "/locks/orders",
             new TestDriver("lock-"),
             LockOptions.defaults());
@@ -142,7 +139,7 @@ class LockQueueTest {
     void nodeInFrontOfAnother_isShownInItsPlace() {
         List<List<LockNode>> shown = new ArrayList<>();
         LockQueue queue = new LockQueue(
-                new LockSpec(target.client(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
+                new LockSpec(target.acl(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
                 List.of("lock-0000000001", "lock-0000000003", "lock-0000000004"),
                 null);
         shown.clear();
@@ -153,18 +150,17 @@ class LockQueueTest {
     @Test
     void queueOfAList_isSortedOnceForEqualDrivers_andAnewForOthers() {
         ChildrenSnapshot list = ChildrenSnapshot.of(
-                new ListBatcher.Part("/locks/orders", false),
+                new ListQuery.Part("/locks/orders", false),
                 Answer.ok(new Children(List.of("lock-0000000001"), new Stat())));
         LockQueue queue = LockQueue.in(list, target);
         assertThat(LockQueue.in(
                         list,
-                        new LockSpec(
-                                target.client(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())))
+                        new LockSpec(target.acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())))
                 .isSameAs(queue);
-        LockSpec other = new LockSpec(target.client(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
+        LockSpec other = new LockSpec(target.acl(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
         assertThat(LockQueue.in(list, other)).isNotSameAs(queue);
         LockSpec elsewhere =
-                new LockSpec(target.client(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
+                new LockSpec(target.acl(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
         assertThat(LockQueue.in(list, elsewhere).nodes()).isEmpty();
     }
 
@@ -194,7 +190,7 @@ class LockQueueTest {
     }
 
     private LockQueue queueUnder(LockDriver driver) {
-        LockSpec refusing = new LockSpec(target.client(), "/locks/orders", driver, LockOptions.defaults());
+        LockSpec refusing = new LockSpec(target.acl(), "/locks/orders", driver, LockOptions.defaults());
         return new LockQueue(refusing, List.of("lock-0000000001"), null);
     }
 

@@ -93,7 +93,12 @@ class SessionTaskTest {
         private Runnable onSession = () -> {};
 
         Task() {
-            super(scheduler, source, new Backoff(engine.settings(), scheduler.random()), Phase.LOOKING, Phase.RESTING);
+            super(
+                    scheduler,
+                    source,
+                    new Backoff(FIRST_DELAY, LONGEST_DELAY, scheduler.random()),
+                    Phase.LOOKING,
+                    Phase.RESTING);
         }
 
         @Override

@@ -5,31 +5,17 @@ package dev.zkrecipes.core.internal.thread;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.internal.zk.ClientSettings;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Test;
 
 class BackoffTest {
     private static final Random RANDOM = new Random();
 
     private static Backoff backoff(Duration first, Duration longest) {
-        ClientSettings settings = new ClientSettings(
-                Duration.ofSeconds(30),
-                null,
-                first,
-                longest,
-                ZooDefs.Ids.OPEN_ACL_UNSAFE,
-                List.of(),
-                null,
-                "me",
-                null,
-                false);
-        return new Backoff(settings, RANDOM);
+        return new Backoff(first, longest, RANDOM);
     }
 
     @Test

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.revoke;
+package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
-import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.revoke.PendingRevocation;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import java.time.Duration;
 import java.util.List;
@@ -42,7 +42,7 @@ public final class RevocationRequests {
 
     private Deadline enter(String lockPath, Optional<Duration> grace) throws InterruptedException {
         grace.ifPresent(Blocking::requireNotNegative);
-        Blocking.requireMayBlock(client);
+        Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         client.requireOpenFor(lockPath);
         return Deadline.after(client.requestTimeout(), client.scheduler());
@@ -60,9 +60,9 @@ public final class RevocationRequests {
     private List<Revocation> ask(List<Participant> holders, Optional<Duration> grace, Deadline deadline)
             throws InterruptedException {
         RevocationRequest request =
-                new RevocationRequest(OwnNode.newId(client.scheduler()), client.ownerLabel(), grace);
+                new RevocationRequest(NodeId.next(client.scheduler().random()), client.ownerLabel(), grace);
         List<PendingRevocation> pursuits = holders.stream()
-                .map(holder -> new PendingRevocation(client, holder, request))
+                .map(holder -> new PendingRevocation(client.revocations(), holder, request))
                 .toList();
         boolean allAsked = false;
         try {

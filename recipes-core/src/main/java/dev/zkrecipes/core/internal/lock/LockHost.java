@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** A client, as its locks see it. */
+public interface LockHost extends ZooKeeperClient {
+    EngineScheduler scheduler();
+
+    Callbacks callbacks();
+
+    SessionSource sessions();
+
+    Requests requests();
+
+    /** How long a call that needs one answer waits for it. */
+    Duration requestTimeout();
+
+    /** How errors begin that tell of a missing connection. */
+    String notConnected();
+
+    /** Throws if the client is closed. */
+    void requireOpenFor(String lockPath);
+
+    /** Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection. */
+    void awaitWhileConnected(CompletableFuture<Void> future);
+}

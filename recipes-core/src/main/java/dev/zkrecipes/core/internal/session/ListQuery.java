@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import java.util.List;
+
+/** What to list. Those who ask the same share the answer. */
+public record ListQuery(List<Part> parts) {
+
+    /**
+     * One path to list.
+     *
+     * @param withRule whether to read its data, too
+     */
+    public record Part(String path, boolean withRule) {}
+}

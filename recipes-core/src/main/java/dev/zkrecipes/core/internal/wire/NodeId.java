@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.wire;
+
+import java.util.HexFormat;
+import java.util.random.RandomGenerator;
+
+/** The unique part of the name of a node: 32 hexadecimal digits that nobody else ever has. */
+public final class NodeId {
+    public static final int LENGTH = 32;
+
+    private NodeId() {}
+
+    /** A new one. */
+    public static String next(RandomGenerator random) {
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
+    }
+
+    /** The id in the name of a node of this library; the whole name, if it is shorter. */
+    public static String in(String nodeName) {
+        return nodeName.substring(0, Math.min(LENGTH, nodeName.length()));
+    }
+}
