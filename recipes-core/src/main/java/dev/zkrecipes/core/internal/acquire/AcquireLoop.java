@@ -332,7 +332,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
 
     private void askForList() {
         become(AcquireStep.LISTING);
-        if (!session().isFreshlyProven()) {
+        if (!session().isFreshlyProven() && proofs < 2) {
             session().prove(group.paths().get(0), inThisState(this::noteProof)); // on the same way
         }
         session().lists().ask(group.query(), inThisState(this::decide));

@@ -95,7 +95,9 @@ class AcquireLoopWaitingTest {
         AcquireLoop attempt = queueing();
         scheduler.advance(delay.plusMillis(1));
         granted(attempt);
-        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI);
+        assertThat(operations.requests())
+                .as("nobody watches the node, so it is looked for once more")
+                .containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
     }
 
     /** No write proves enough shortly after a stop. */
@@ -108,7 +110,7 @@ class AcquireLoopWaitingTest {
         fixture.become(State.CONNECTED);
         scheduler.stop(operations.sessionTimeout().dividedBy(2));
         assertThat(attempt.outcome()).isCompleted();
-        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI);
+        assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.MULTI, Request.LIST);
         assertThat(attempt.outcome().join().orElseThrow().get(0).state()).isEqualTo(LeaseState.SUSPENDED);
     }
 

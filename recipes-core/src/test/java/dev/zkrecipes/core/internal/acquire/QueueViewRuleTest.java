@@ -144,15 +144,16 @@ class QueueViewRuleTest {
     // ---- Several as one.
 
     @Test
-    void severalAsOne_areWaitedForOneAfterTheOther_withoutLists() {
+    void severalAsOne_areWaitedForTogether_andLetInWithoutARequest() {
         occupyBoth();
         AcquireLoop loop = queueing(spec(X, new MutexDriver()), spec(Y, new MutexDriver()));
+        operations.requests();
         operations.remove(IN_X);
         scheduler.run();
         assertWaits(loop);
         operations.remove(IN_Y);
         scheduler.run();
-        assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
+        assertThat(operations.requests()).isEmpty();
         fixture.assertGranted(loop);
         fixture.assertNobodyWaits();
     }
