@@ -16,19 +16,25 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The engine for one path and one driver: the loop that all recipes share. Its steps follow each other in
- * {@code internal.acquire.AcquireLoop}; each step names the file that carries it out.
+ * The engine for one path and one driver: the loop that all recipes share. It is in one file, {@code
+ * internal.acquire.AcquireLoop}; what it uses stands behind each step.
  *
  * <ol>
- *   <li><b>Enqueue.</b> ({@code acquire.Enqueue}, {@code acquire.CreateNodes}) Create an EPHEMERAL_SEQUENTIAL node under the path and, without waiting for the reply, list the
- *       children. The server answers one session's requests in order, so an uncontended acquire is one round trip.
- *   <li><b>Decide.</b> ({@code queue.LockQueue}, {@code queue.JointDecision}) Sort the list and hand the {@link LockDriver} the nodes in front of our own. A list without our
- *       own node never reaches the driver: the node is gone, and the request queues again.
- *   <li><b>Wait.</b> ({@code acquire.PredecessorWatch}, {@code session.WatchRegistry}) Watch exactly the nodes that the driver names, with reads that set a watch on a living node only.
- *       When one is gone, list and decide again.
- *   <li><b>Grant.</b> ({@code acquire.Turn}, {@code node.HeldNode}) A reply to our create in this session proves ownership; a node that was found by listing is ours
- *       only if its owner is this session.
- *   <li><b>Leave.</b> ({@code node.NodeCleaner}) Any other ending deletes the node in the background until a server confirms that it is gone.
+ *   <li><b>Enqueue</b> ({@code acquire.Enqueue}, {@code acquire.CreateNodes}). Create an EPHEMERAL_SEQUENTIAL node under the
+ *       path and, without waiting for the reply, list the children ({@code session.ListBatcher}). The server answers one
+ *       session's requests in order, so an uncontended acquire is one round trip.
+ *   <li><b>Decide</b> ({@code queue.LockQueue}, {@code queue.JointDecision}). Sort the list and hand the {@link LockDriver} the
+ *       nodes in front of our own. A list without our own node never reaches the driver: the node is gone, and the request
+ *       queues again.
+ *   <li><b>Wait</b> ({@code acquire.QueueView}, {@code session.WatchRegistry}). Watch our own node and those that the driver
+ *       names, so that only their deletion is told. When one is gone, take it out of the list and decide again: the list may
+ *       show too many nodes in front of ours, never too few. Only after a reconnect, or where a node may have appeared in
+ *       front, list again first.
+ *   <li><b>Grant</b> ({@code node.HeldNode}). A reply to our create in this session proves ownership; a node that was found by
+ *       listing is ours only if its owner is this session. If no write of the session was committed lately, one is committed
+ *       first.
+ *   <li><b>Leave</b> ({@code node.NodeCleaner}). Any other ending deletes the node in the background until a server confirms
+ *       that it is gone.
  * </ol>
  *
  * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it. If the
@@ -47,7 +53,7 @@ public final class LockInternals {
      * @param client what to work on, made by this library
      * @param path absolute path of the lock, below the client's chroot
      * @param driver decides who holds
-     * @param options how to behave where there is a choice
+     * @param options optional settings
      * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, or the
      *     driver's node name is malformed
      */

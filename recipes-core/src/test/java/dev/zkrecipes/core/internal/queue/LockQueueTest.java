@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.ListQuery;
@@ -28,7 +27,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class LockQueueTest {
-    private final ManualScheduler scheduler = new ManualScheduler();
     private final LockSpec target = new LockSpec(
             new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE),
             "/locks/orders",

@@ -10,9 +10,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.thread.Backoff;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,9 +34,6 @@ class SessionTaskTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final EngineClient engine = EngineClient.of(PortClientBuilder.on(states -> operations, scheduler)
-            .retryDelay(FIRST_DELAY, LONGEST_DELAY)
-            .build());
     private final Source source = new Source();
     private final Session session = newSession();
     private final List<Object> told = new ArrayList<>();
