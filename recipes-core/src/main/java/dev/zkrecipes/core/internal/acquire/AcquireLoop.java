@@ -13,7 +13,6 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
@@ -26,7 +25,6 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
@@ -174,8 +172,9 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                 retryOrFail("list " + group.path(), seen.answer(), this::peek);
                 return;
             }
-            forgetLeaving(seen);
-            JointDecision decision = JointDecision.onNewcomer(group, seen);
+            // Nodes of ours that are on their way out are gone before what this session sends next.
+            JointDecision decision = JointDecision.onNewcomer(
+                    group, seen, path -> requests.cleaner().leaving(path, session()));
             if (decision instanceof JointDecision.Never never) {
                 fail(never.refusal());
             } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
@@ -184,17 +183,6 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
                 endAsBusy();
             }
         }));
-    }
-
-    /** Nodes of ours that are on their way out are gone before what this session sends next. */
-    private void forgetLeaving(ChildrenSnapshot seen) {
-        for (LockSpec spec : group.all()) {
-            Set<String> leaving = requests.cleaner().leaving(spec.path(), session());
-            if (!leaving.isEmpty()) {
-                LockQueue queue = LockQueue.in(seen, spec);
-                leaving.forEach(queue::remove);
-            }
-        }
     }
 
     private void endAsBusy() {

@@ -9,6 +9,8 @@ import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /** What a list means for a request: the decisions of the drivers of all its locks, taken together. */
@@ -47,12 +49,14 @@ public sealed interface JointDecision {
     /**
      * On a request that would queue now.
      *
+     * @param leaving names of nodes below a path that will be gone by then
      * @throws LockException as {@link LockQueue}
      */
-    static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list) {
+    static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
         return together(group, i -> {
             LockSpec spec = group.all().get(i);
-            return LockQueue.in(list, spec).decide(spec.hypotheticalLast());
+            LockQueue queue = LockQueue.in(list, spec).without(leaving.apply(spec.path()));
+            return queue.decide(spec.hypotheticalLast());
         });
     }
 

@@ -16,6 +16,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,12 @@ public final class LockQueue {
             byte[] rule = list.rule(spec.path()).map(Content::data).orElse(null);
             return new LockQueue(spec, list.names(spec.path()), rule);
         });
+    }
+
+    private LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
+        this.spec = spec;
+        this.driver = driver;
+        this.nodes = nodes;
     }
 
     /**
@@ -82,6 +90,17 @@ public final class LockQueue {
                 nodes.remove(place);
             }
         });
+    }
+
+    /** The queue without these nodes; this one stays as it is, for others use it too. */
+    public LockQueue without(Set<String> names) {
+        if (names.isEmpty()) {
+            return this;
+        }
+        List<LockNode> left = nodes.stream()
+                .filter(node -> !names.contains(node.name()))
+                .collect(Collectors.toCollection(ArrayList::new));
+        return new LockQueue(spec, driver, left);
     }
 
     /**
