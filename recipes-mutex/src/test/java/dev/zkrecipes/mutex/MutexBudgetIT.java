@@ -18,7 +18,6 @@ import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -109,22 +108,31 @@ class MutexBudgetIT {
 
     @Test
     @Tag("H72")
-    void handOver_isOneEventAndNoRequestAfterTheDelete() throws Exception {
+    void handOver_isOneEventAndNoRequestAfterTheDelete_butTheNextInLinesWatchOfItsOwnNode() throws Exception {
         try (ZooKeeperClient other = connect(server.connectString())) {
             InterProcessMutex next = new InterProcessMutex(other, path);
             Lease held = mutex.acquire();
-            List<CompletableFuture<Lease>> waiting = List.of(next.acquireAsync(), next.acquireAsync());
-            await().until(() -> server.watchCount() == 3); // the holder's node, and both of those who wait
+            CompletableFuture<Lease> first = next.acquireAsync();
+            await().until(() -> server.watchCount() == 2); // its own node, and the holder's
+            RequestCounts queued = server.requests();
+            CompletableFuture<Lease> second = next.acquireAsync();
+            await().until(() -> server.requests().minus(queued).total() == 2); // no watch yet: it is not next in line
 
             RequestCounts start = server.requests();
             long events = server.eventsSent();
             held.close();
-            Lease lease = waiting.get(0).get(20, TimeUnit.SECONDS);
-            assertRequests(server.requests().minus(start), RequestType.DELETE);
+            Lease lease = first.get(20, TimeUnit.SECONDS);
+            await().until(() -> server.watchCount() == 2); // the own nodes of both
+            assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.GET_CHILDREN);
             assertThat(server.eventsSent() - events).isEqualTo(1);
             lease.close();
-            waiting.get(1).get(20, TimeUnit.SECONDS).close();
-            assertRequests(server.requests().minus(start), RequestType.DELETE, RequestType.DELETE, RequestType.DELETE);
+            second.get(20, TimeUnit.SECONDS).close();
+            assertRequests(
+                    server.requests().minus(start),
+                    RequestType.DELETE,
+                    RequestType.GET_CHILDREN,
+                    RequestType.DELETE,
+                    RequestType.DELETE);
             assertThat(server.eventsSent() - events).isEqualTo(3);
             assertThat(server.watchCount()).isZero();
         }

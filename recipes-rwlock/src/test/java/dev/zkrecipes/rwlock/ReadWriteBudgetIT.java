@@ -162,14 +162,16 @@ class ReadWriteBudgetIT {
             // between it and the writer in front, because readers leave in any order.
             wakeUps += writes.get(i) ? 1 + readersJustInFront(writes, i) : 1;
         }
-        await().until(() -> server.watchCount() == 2L * locks.size()); // of each who waits its own and one in front
+        // Of each who waits one in front, and of those next in line their own.
+        int next = Math.max(1, writes.indexOf(true));
+        await().until(() -> server.watchCount() >= locks.size() + next);
         gate.close();
         CompletableFuture.allOf(served.toArray(CompletableFuture<?>[]::new)).get(60, TimeUnit.SECONDS);
         RequestCounts spent = server.requests().minus(start);
         System.out.println(spent);
         assertThat(spent.total()).as(spent.toString()).isLessThanOrEqualTo(245);
         assertThat(server.eventsSent() - events)
-                .isBetween(80L, 40L + wakeUps); // of each node its own session is told, too
+                .isBetween(40L, 40L + wakeUps); // of most nodes their own session is told, too
         assertThat(server.watchCount()).isZero();
     }
 
