@@ -285,9 +285,6 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         if (!places.stream().allMatch(QueueView.Place::isGranted)) {
             return; // onTurn() goes on
         }
-        if (!places.stream().allMatch(QueueView.Place::isWatched)) {
-            return; // onStanding() goes on
-        }
         boolean certain = places.stream().allMatch(QueueView.Place::isStanding)
                 && places.stream().noneMatch(QueueView.Place::mayHaveSomebodyNewInFront);
         if (certain) {
@@ -299,13 +296,6 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
 
     @Override
     public void onTurn() {
-        if (isIn(AcquireStep.WAITING)) {
-            guard(this::proceed);
-        }
-    }
-
-    @Override
-    public void onStanding() {
         if (isIn(AcquireStep.WAITING)) {
             guard(this::proceed);
         }

@@ -19,6 +19,7 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,6 +43,11 @@ import org.jspecify.annotations.Nullable;
  * watches in any order; so until a list was taken on the new connection, an event leaves the request in {@linkplain
  * Waiter#onDoubt doubt}.
  *
+ * <p><b>What is watched.</b> Of nodes in front that nobody watched, any number may be gone since the list. So when what a
+ * request waited for is gone and more is in front of it than was watched, it is in doubt too: one list is cheaper than to try
+ * them one by one. Our own node is watched at once if the request is next in line, since only then a deletion can be a grant;
+ * else when it has waited for a while.
+ *
  * <p><b>Who is decided for.</b> Under drivers that serve in order ({@link dev.zkrecipes.core.spi.FifoDriver}) nobody is
  * granted before the first who waits, so only that one, the head, is decided for and has its predecessors watched. Requests
  * under other drivers are decided for when a node that they wait for is gone.
@@ -54,9 +60,6 @@ final class QueueView {
     interface Waiter {
         /** By what the view knows, the driver grants. */
         void onTurn();
-
-        /** Our own node is watched from now on. */
-        void onStanding();
 
         /** Our own node is gone: somebody deleted it. */
         void onVanished();
@@ -194,6 +197,8 @@ final class QueueView {
         private Set<String> waitsFor = new HashSet<>();
         private boolean waiting;
         private boolean granted;
+        private boolean ownIsWatched;
+        private @Nullable Timer untilOwnIsWatched;
 
         private Place(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
             this.spec = spec;
@@ -202,9 +207,9 @@ final class QueueView {
             this.waiter = waiter;
         }
 
-        /** Begins to watch our own node, and the rule. */
+        /** Begins to watch the rule, and in a while our own node. */
         void watch() {
-            session.watches().subscribeToDeletion(node.path(), ownWatch);
+            untilOwnIsWatched = session.afterAWhile(() -> waiter.guard(this::watchOwnNode));
             if (spec.hasSharedRule() && ruleWatch == null) {
                 ruleWatch = new RuleWatch();
                 session.watches().subscribe(path, ruleWatch);
@@ -219,7 +224,7 @@ final class QueueView {
                 inOrder.put(self, this);
             }
             boolean isNext = !spec.isFifo() || inOrder.firstEntry().getValue() == this;
-            if (isNext && decision() instanceof Decision.Granted) {
+            if (isNext && decision(true) instanceof Decision.Granted) {
                 granted = true;
                 stop();
                 advance();
@@ -233,7 +238,7 @@ final class QueueView {
 
         /** Whether the node was there when everything had happened that the view knows of. */
         boolean isStanding() {
-            return isWatched() && isInOrder();
+            return session.watches().tellsDeletionOf(node.path()) && isInOrder();
         }
 
         /** Whether what happens is seen in the order in which it happens, and under the rule of that time. */
@@ -241,11 +246,6 @@ final class QueueView {
             boolean knowsRule = !spec.hasSharedRule()
                     || (list.rule(path).isPresent() && session.watches().tellsContentOf(path));
             return session.isConnected() && listedOn == session.connection() && knowsRule;
-        }
-
-        /** Whether our own node's watch is set. */
-        boolean isWatched() {
-            return session.watches().tellsDeletionOf(node.path());
         }
 
         /** Whether a node that came after the list may stand in front and keep this one from being granted. */
@@ -267,6 +267,7 @@ final class QueueView {
          */
         void leave(Runnable whenNodeIsGone) {
             if (places.remove(this)) {
+                endTimer();
                 ownWatch.leave(whenNodeIsGone);
                 stop();
                 advance();
@@ -285,7 +286,7 @@ final class QueueView {
 
         private void decide() {
             waiter.guard(() -> {
-                if (decision() instanceof Decision.Granted) {
+                if (decision(false) instanceof Decision.Granted) {
                     granted = true;
                     stop();
                     waiter.onTurn();
@@ -293,8 +294,33 @@ final class QueueView {
             });
         }
 
-        /** Asks the driver, and watches what it waits for. */
-        private Decision decision() {
+        private void watchOwnNode() {
+            endTimer();
+            if (!ownIsWatched && places.contains(this)) {
+                ownIsWatched = true;
+                session.watches().subscribeToDeletion(node.path(), ownWatch);
+            }
+        }
+
+        private void endTimer() {
+            if (untilOwnIsWatched != null) {
+                untilOwnIsWatched.cancel();
+                untilOwnIsWatched = null;
+            }
+        }
+
+        /** Whether it was told if the node were gone. */
+        private boolean isKnownToStand(LockNode other) {
+            return session.nodes().has(NodeId.in(other.name()))
+                    || session.watches().tellsDeletionOf(LockPath.child(path, other.name()));
+        }
+
+        /**
+         * Asks the driver, and watches what it waits for.
+         *
+         * @param fresh whether the list was taken just now
+         */
+        private Decision decision(boolean fresh) {
             LockQueue queue = queue(spec);
             if (!queue.contains(self)) {
                 return new Decision.WaitFor(List.of(self)); // gone: its own watch is about to tell
@@ -303,6 +329,13 @@ final class QueueView {
             if (decision instanceof Decision.Never never) {
                 throw new LockRefusedException("the lock " + path + " refuses this request: " + never.reason());
             } else if (decision instanceof Decision.WaitFor wait) {
+                if (!fresh && !wait.nodes().stream().allMatch(this::isKnownToStand)) {
+                    waiter.onDoubt();
+                    return decision;
+                }
+                if (!ownIsWatched && queue.wouldGrantWithout(wait.nodes(), self)) {
+                    watchOwnNode(); // first: then its end is known first
+                }
                 Set<String> paths = new HashSet<>();
                 wait.nodes().forEach(each -> paths.add(LockPath.child(path, each.name())));
                 waitFor(paths);
@@ -362,9 +395,7 @@ final class QueueView {
 
         @Override
         public void onWatched(String nodePath) {
-            if (place != null) {
-                place.waiter.onStanding();
-            }
+            // Whether it is set is asked when a grant depends on it.
         }
 
         @Override

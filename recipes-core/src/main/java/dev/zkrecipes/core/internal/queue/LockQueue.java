@@ -14,6 +14,7 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -138,6 +139,17 @@ public final class LockQueue {
         predecessors.add(inFront);
         Collections.sort(predecessors);
         return !(spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted);
+    }
+
+    /**
+     * Whether a node in the queue would be granted if these in front of it were gone.
+     *
+     * @throws LockRefusedException as {@link #decide}
+     */
+    public boolean wouldGrantWithout(List<LockNode> gone, LockNode self) {
+        List<LockNode> predecessors = new ArrayList<>(nodes.subList(0, placeOf(self)));
+        predecessors.removeAll(new HashSet<>(gone));
+        return spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted;
     }
 
     /**

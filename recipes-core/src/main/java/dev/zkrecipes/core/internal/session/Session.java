@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -250,6 +251,11 @@ public final class Session {
 
     public long provenAt() {
         return proof.sentAt();
+    }
+
+    /** Runs a task after T/6, which is how long a wait or a hold may last before anything is spent on it. */
+    public Timer afterAWhile(Runnable task) {
+        return scheduler.schedule(Duration.ofNanos(timeoutNanos / 6), task);
     }
 
     /** Runs a task after the longest retry delay. */

@@ -72,6 +72,11 @@ public final class SessionNodes {
         return tasks != null;
     }
 
+    /** Whether a node with this id is one of this session's, as far as the server has said. */
+    public boolean has(String id) {
+        return waiting.containsKey(id);
+    }
+
     /** Whether so little is left that closing the session may delete it at one go. */
     public boolean isSmall() {
         return bytes <= limit / 16;

@@ -54,10 +54,26 @@ class QueueViewTest {
         assertThat(operations.watchedForDeletion()).as("our own first").containsExactly(fixture.newest(), OTHER);
         for (int i = 0; i < 2; i++) {
             fixture.queueing(mutex);
-            assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.WATCH_DELETION);
+            assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST);
         }
-        List<String> ours = fixture.ours();
-        assertThat(operations.watchedForDeletion()).containsExactly(ours.get(0), OTHER, ours.get(1), ours.get(2));
+        assertThat(operations.watchedForDeletion())
+                .containsExactly(fixture.ours().get(0), OTHER);
+    }
+
+    @Test
+    @Tag("H26")
+    void ownNodesOfThoseNotNextInLine_areWatchedInAWhile() {
+        operations.add(OTHER);
+        fixture.queueing(mutex);
+        fixture.queueing(mutex);
+        AcquireLoop left = fixture.queueing(mutex);
+        operations.requests();
+        left.giveUp();
+        scheduler.advance(fixture.timeout.dividedBy(6).minusMillis(1));
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        scheduler.advance(fixture.timeout.dividedBy(6));
+        assertThat(operations.requests()).contains(Request.WATCH_DELETION);
+        assertThat(operations.watchedForDeletion()).contains(fixture.ours().get(1));
     }
 
     @Test
@@ -72,7 +88,8 @@ class QueueViewTest {
         scheduler.run();
         fixture.assertGranted(first);
         assertThat(operations.watchedForDeletion())
-                .containsExactlyInAnyOrder(fixture.ours().get(0), fixture.newest(), "lock-0000000050");
+                .as("its own node is watched when it is next in line")
+                .containsExactlyInAnyOrder(fixture.ours().get(0), "lock-0000000050");
         operations.remove("lock-0000000050");
         scheduler.run();
         assertWaits(second);
@@ -90,6 +107,7 @@ class QueueViewTest {
         operations.remove(OTHER);
         scheduler.run();
         assertWaits(second);
+        assertThat(operations.requests()).as("of the next in line").containsExactly(Request.WATCH_DELETION);
         assertThat(operations.watchedForDeletion()).containsExactlyElementsOf(ours);
         assertThat(operations.dropped()).isEmpty();
         release(first);
@@ -108,7 +126,7 @@ class QueueViewTest {
         operations.requests();
         first.giveUp();
         scheduler.run();
-        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        assertThat(operations.requests()).containsExactlyInAnyOrder(Request.DELETE, Request.WATCH_DELETION);
         assertThat(operations.dropped()).isEmpty();
         assertThat(operations.watchedForDeletion()).containsExactly(WRITER, fixture.newest());
         operations.remove(WRITER);
@@ -201,7 +219,7 @@ class QueueViewTest {
 
     @Test
     @Tag("H82")
-    void readersLetInSoon_needNoWriteAtAll_andNoDeepStackHoweverMany() {
+    void readersLetInSoon_needOneListAndNoWrite_andNoDeepStackHoweverMany() {
         operations.add(WRITER);
         List<AcquireLoop> readers = fixture.launchedTogether(3000, ModeDriver.SHARED);
         scheduler.advance(fixture.timeout.dividedBy(6).minusMillis(1));
@@ -209,7 +227,9 @@ class QueueViewTest {
         operations.remove(WRITER);
         scheduler.run();
         readers.forEach(fixture::assertGranted);
-        assertThat(operations.requests()).isEmpty();
+        assertThat(operations.requests())
+                .as("only the first one's own node was watched")
+                .containsExactly(Request.LIST);
     }
 
     @Test
@@ -229,7 +249,9 @@ class QueueViewTest {
         assertWaits(late);
         release(writer);
         fixture.assertGranted(late);
-        assertThat(operations.requests()).containsExactly(Request.DELETE, Request.DELETE);
+        assertThat(operations.requests())
+                .as("of each that is next in line, and its predecessor's end")
+                .containsExactly(Request.WATCH_DELETION, Request.DELETE, Request.WATCH_DELETION, Request.DELETE);
         fixture.assertNobodyWaits();
     }
 
