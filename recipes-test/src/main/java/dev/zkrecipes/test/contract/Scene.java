@@ -114,7 +114,8 @@ final class Scene {
         long session = contenders.session();
         return nodesOf(session).size() == queues.size()
                 && nodesOf(contenders.rivalsSession()).stream()
-                        .anyMatch(node -> server.watchers(node).contains(session));
+                        .anyMatch(node -> server.watchers(node).contains(session)
+                                || server.childWatchers(node).contains(session));
     }
 
     /** Waits until nobody but the rival is in the queues. */

@@ -150,15 +150,16 @@ final class SimulatedHandle implements ZooKeeperOperations {
     }
 
     /**
-     * The server is asked whether it has such a watch, which removes nothing there; then the client forgets it and says so
-     * to the watch, which takes it for a change.
+     * From now on the watch is told nothing. The server is asked whether it has such a watch, which removes nothing there;
+     * then the client forgets it.
      */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        session.silence(watch);
         session.submit(Request.ownRead(
                 "drop the watch of " + path,
                 (server, asker) -> Answer.ok(path),
-                answer -> session.dropWatch(path, watch)));
+                answer -> session.forget(path, watch)));
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -32,6 +33,7 @@ final class SimulatedSession {
     private final Deque<Request<?>> unsent = new ArrayDeque<>();
     private final Deque<Request<?>> unanswered = new ArrayDeque<>();
     private final WatchTable<Consumer<NodeEvent>> watches = new WatchTable<>();
+    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>();
     private State state = State.CONNECTING;
     private @Nullable Connection connection;
     private long sessionId;
@@ -292,7 +294,9 @@ final class SimulatedSession {
         Set<Consumer<NodeEvent>> told = watches.spend(path, event);
         if (!told.isEmpty()) {
             simulation.tell(process.name(), () -> "is told of " + path + ": " + event);
-            told.forEach(watch -> scheduler.execute(() -> watch.accept(event.told())));
+            told.stream()
+                    .filter(watch -> !silenced.contains(watch))
+                    .forEach(watch -> scheduler.execute(() -> watch.accept(event.told())));
         }
     }
 
@@ -302,11 +306,14 @@ final class SimulatedSession {
         }
     }
 
-    /** The handle forgets the watch and says so to it, which takes it for a change. */
-    void dropWatch(String path, Consumer<NodeEvent> watch) {
-        for (int removed = watches.remove(path, watch); removed > 0; removed--) {
-            scheduler.execute(() -> watch.accept(NodeEvent.CHANGED));
-        }
+    /** The handle may tell the watch still, but that tells nobody. */
+    void silence(Consumer<NodeEvent> watch) {
+        silenced.add(watch);
+    }
+
+    void forget(String path, Consumer<NodeEvent> watch) {
+        watches.remove(path, watch);
+        silenced.remove(watch);
     }
 
     /** Says so to the server if it can, and waits for nothing. */

@@ -44,18 +44,13 @@ final class WatchTable<W> {
         return told;
     }
 
-    /** How many watches of that watcher there were. */
-    int remove(String path, W watcher) {
-        int removed = 0;
+    void remove(String path, W watcher) {
         for (Map<String, Set<W>> byPath : watches.values()) {
-            Set<W> watchers = byPath.getOrDefault(path, Set.of());
-            if (watchers.contains(watcher)) {
-                removed++;
-                watchers.remove(watcher);
-                byPath.values().removeIf(Set::isEmpty);
+            Set<W> watchers = byPath.get(path);
+            if (watchers != null && watchers.remove(watcher) && watchers.isEmpty()) {
+                byPath.remove(path);
             }
         }
-        return removed;
     }
 
     void removeAll(W watcher) {

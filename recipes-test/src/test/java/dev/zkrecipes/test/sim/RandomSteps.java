@@ -47,7 +47,8 @@ final class RandomSteps {
     private int leaving; // so many steps ahead
     private int away; // for so many steps
 
-    private record Watch(int session, String path, String name) {}
+    /** One that may be set again and again, but is of one kind for ever, as each of the engine's is. */
+    private record Watch(int session, String path, boolean forDeletion, String name) {}
 
     /**
      * Steps below a base.
@@ -135,12 +136,12 @@ final class RandomSteps {
         return wasAway ? Optional.of(Steps.comeBack()) : Optional.empty();
     }
 
-    /** In half of the cases for the deletion only; the same watch may serve for both on the same node. */
+    /** In half of the cases for the deletion only. */
     private Step watch(int session) {
         Watch watch = watchOf(session);
-        return random.nextBoolean()
-                ? Steps.readAndWatch(session, watch.path(), watch.name())
-                : Steps.watchDeletion(session, watch.path(), watch.name());
+        return watch.forDeletion()
+                ? Steps.watchDeletion(session, watch.path(), watch.name())
+                : Steps.readAndWatch(session, watch.path(), watch.name());
     }
 
     private Watch watchOf(int session) {
@@ -148,7 +149,8 @@ final class RandomSteps {
         if (!own.isEmpty() && random.nextInt(4) == 0) {
             return any(own);
         }
-        Watch made = new Watch(session, path(), "watch " + watches.size() + " of session " + session);
+        Watch made =
+                new Watch(session, path(), random.nextBoolean(), "watch " + watches.size() + " of session " + session);
         watches.add(made);
         watched.add(made.path());
         return made;
