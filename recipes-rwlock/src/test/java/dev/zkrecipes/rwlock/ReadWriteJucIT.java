@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
@@ -33,6 +34,7 @@ class ReadWriteJucIT {
     private final EmbeddedZooKeeper server;
     private final String path;
     private ZooKeeperClient client;
+    private ZooKeeperClient other;
     private InterProcessReadWriteLock lock;
     private InterProcessReadWriteLock rival;
     private ReadWriteLock view;
@@ -46,13 +48,15 @@ class ReadWriteJucIT {
     void connect() throws InterruptedException {
         client = TestClients.connect(server.connectString());
         lock = new InterProcessReadWriteLock(client, path);
-        rival = new InterProcessReadWriteLock(client, path);
+        other = TestClients.connect(server.connectString()); // somebody else, also in the same thread
+        rival = new InterProcessReadWriteLock(other, path);
         view = lock.asReadWriteLock();
     }
 
     @AfterEach
     void close() {
         client.close();
+        other.close();
     }
 
     private void awaitNodes(int count) {
@@ -85,6 +89,20 @@ class ReadWriteJucIT {
         assertThat(rival.asReadWriteLock().readLock().tryLock()).isTrue();
         rival.readLock().release();
         view.readLock().unlock();
+        awaitNodes(0);
+    }
+
+    @Test
+    void tryLockOfTheWriteSideByAReader_isRefused_alsoThroughAnotherLockObject() throws Exception {
+        view.readLock().lock();
+        ReadWriteLock same = new InterProcessReadWriteLock(client, path).asReadWriteLock();
+        for (Lock write : List.of(view.writeLock(), same.writeLock())) {
+            assertThatThrownBy(write::tryLock).isInstanceOf(LockUpgradeException.class);
+            assertThatThrownBy(() -> write.tryLock(0, TimeUnit.SECONDS)).isInstanceOf(LockUpgradeException.class);
+            assertThatThrownBy(() -> write.tryLock(20, TimeUnit.SECONDS)).isInstanceOf(LockUpgradeException.class);
+        }
+        assertThat(rival.asReadWriteLock().writeLock().tryLock()).isFalse();
+        same.readLock().unlock(); // what the thread holds, it holds through every object
         awaitNodes(0);
     }
 

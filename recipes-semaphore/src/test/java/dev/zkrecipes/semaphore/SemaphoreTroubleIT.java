@@ -90,14 +90,14 @@ class SemaphoreTroubleIT {
         String holder = path + "/" + server.children(path).get(0);
         for (int i = 0; i < 100; i++) {
             CompletableFuture<Lease> leaving = others.acquireAsync(1 + i % LIMIT);
-            Soon.await().until(() -> server.watchers(holder).size() == 1);
+            Soon.await().until(() -> server.childWatchers(holder).size() == 1);
             leaving.cancel(true);
             awaitNodes(1);
             assertThat(server.watchCount()).isLessThanOrEqualTo(2); // on the holder and on the limit
         }
         held.close();
         // The server's side of the one on the limit stays.
-        Soon.await().until(() -> server.watchers(holder).isEmpty() && server.watchCount() <= 1);
+        Soon.await().until(() -> server.childWatchers(holder).isEmpty() && server.watchCount() <= 1);
     }
 
     // ---- Lost requests and replies.

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.apache.zookeeper.AsyncCallback.Children2Callback;
+import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.Op;
@@ -62,6 +64,12 @@ class BrokenHandleIT {
         public void getChildren(String path, boolean watch, Children2Callback callback, Object context) {
             call("getChildren");
             super.getChildren(path, watch, callback, context);
+        }
+
+        @Override
+        public void getChildren(String path, Watcher watcher, ChildrenCallback callback, Object context) {
+            call("getChildren with a watcher");
+            super.getChildren(path, watcher, callback, context);
         }
 
         @Override
@@ -126,8 +134,18 @@ class BrokenHandleIT {
     void acquireThatCannotWatch_fails() throws Exception {
         InterProcessLock mutex = new InterProcessMutex(client, "/cannot-watch");
         mutex.acquire();
-        handle.missing = "getData";
+        handle.missing = "getChildren with a watcher";
         assertNamesIt(mutex.acquireAsync());
         mutex.release();
+    }
+
+    @Test
+    void acquireThatCannotWatchTheRule_fails() throws Exception {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/cannot-watch-the-rule", 1);
+        try (Lease held = semaphore.acquire()) {
+            handle.missing = "getData";
+            assertNamesIt(semaphore.acquireAsync());
+            assertThat(held.isValid()).isTrue();
+        }
     }
 }

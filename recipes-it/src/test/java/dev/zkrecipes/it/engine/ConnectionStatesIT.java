@@ -183,9 +183,10 @@ class ConnectionStatesIT {
         assertThatThrownBy(fresh::acquire).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(fresh::tryAcquire).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> fresh.tryAcquire(LONG)).isInstanceOf(ClientClosedException.class);
-        assertThatThrownBy(fresh::release).isInstanceOf(IllegalMonitorStateException.class);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(fresh::release).isInstanceOf(LockLostException.class); // of the other object
+        assertThatThrownBy(fresh::release).isInstanceOf(IllegalMonitorStateException.class);
         lease.closeAsync().get(20, TimeUnit.SECONDS);
     }
 
@@ -280,7 +281,7 @@ class ConnectionStatesIT {
             Lease held = mutex.acquire();
             Lease rival = new InterProcessMutex(rivals, path + "-busy").acquire();
             CompletableFuture<Lease> waiting = other.acquireAsync();
-            await().until(() -> server.watchCount() == 2); // with the one that hears of the session
+            await().until(() -> !server.childWatchers(rival.guard().getPath()).isEmpty());
 
             server.expireSession(handle.getSessionId());
             assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))

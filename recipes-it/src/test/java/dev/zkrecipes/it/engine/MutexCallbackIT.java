@@ -153,10 +153,11 @@ class MutexCallbackIT {
     void driverThatThrowsWhenItsWaiterWakesUp_failsIt() throws Exception {
         for (FailingDriver driver : failingDrivers().toList()) {
             Lease held = new InterProcessMutex(client, path).acquire();
+            String holder = path + "/" + server.children(path).get(0);
             CompletableFuture<Lease> waiting = new LockInternals(client, path, driver, LockOptions.defaults())
                     .threadOwned()
                     .acquireAsync();
-            await().until(() -> server.watchCount() == 1);
+            await().until(() -> !server.childWatchers(holder).isEmpty());
             driver.arm();
             held.close();
             assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))

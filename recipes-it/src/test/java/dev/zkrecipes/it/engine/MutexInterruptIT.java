@@ -15,6 +15,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -42,6 +43,7 @@ class MutexInterruptIT {
     private final EmbeddedZooKeeper server;
     private final String path;
     private ZooKeeperClient client;
+    private ZooKeeperClient other;
     private InterProcessMutex holder;
     private InterProcessMutex mutex;
     private Lateness lateness;
@@ -58,7 +60,8 @@ class MutexInterruptIT {
                 .connectString(server.connectString())
                 .sessionTimeout(Duration.ofSeconds(10))
                 .build();
-        holder = new InterProcessMutex(client, path);
+        other = TestClients.connect(server.connectString()); // somebody else, also in the same thread
+        holder = new InterProcessMutex(other, path);
         mutex = new InterProcessMutex(client, path);
         mutex.acquire().close();
     }
@@ -67,6 +70,7 @@ class MutexInterruptIT {
     void close() {
         Thread.interrupted();
         client.close();
+        other.close();
         lateness.close();
     }
 

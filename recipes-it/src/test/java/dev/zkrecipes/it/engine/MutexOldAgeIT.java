@@ -218,10 +218,11 @@ class MutexOldAgeIT {
     @Tag("H05")
     void subNodeInTheWay_isTold_andHarmsNoHolder() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
-        try (Lease lease = mutex.acquire()) {
+        try (Lease lease = mutex.acquire();
+                ZooKeeperClient rival = client(server.connectString())) {
             server.createNode(path + "/sub", new byte[0]);
             age(WORN_OUT);
-            assertThatThrownBy(new InterProcessMutex(client, path)::acquire)
+            assertThatThrownBy(new InterProcessMutex(rival, path)::acquire)
                     .isInstanceOf(CounterExhaustedException.class)
                     .hasMessageContaining(path)
                     .hasMessageContaining("sub");

@@ -189,8 +189,9 @@ class MutexParticipantsIT {
     @Tag("H66")
     void foreignNodeThatComesWhileWaiting_failsTheWaiterInsteadOfGrantingBesideIt() throws Exception {
         Lease held = new InterProcessMutex(anna, path).acquire();
+        String holder = path + "/" + server.children(path).get(0);
         CompletableFuture<Lease> wanted = new InterProcessMutex(ben, path).acquireAsync();
-        await().until(() -> server.watchCount() == 1);
+        await().until(() -> !server.childWatchers(holder).isEmpty());
         server.createNode(path + "/0123456789abcdef0123456789abcdef-__WRIT__0000000009", NOTHING);
         held.close();
         assertThat(wanted)
@@ -232,7 +233,7 @@ class MutexParticipantsIT {
 
         // Ours gets number 3 and stands behind: it waits for the one before it, whatever the ids.
         CompletableFuture<Lease> wanted = mutex.acquireAsync();
-        await().until(() -> server.watchCount() == 1);
+        await().until(() -> !server.childWatchers(path + "/" + third).isEmpty());
         server.deleteNode(path + "/" + first);
         server.deleteNode(path + "/" + second);
         assertThat(mutex.participants()).extracting(Participant::holding).startsWith(true);

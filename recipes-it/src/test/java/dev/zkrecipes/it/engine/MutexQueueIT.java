@@ -157,7 +157,7 @@ class MutexQueueIT {
                 ZooKeeperClient waiting = client(proxy.connectString());
                 ZooKeeperClient holding = client(server.connectString())) {
             Lease held = new InterProcessMutex(holding, path).acquire();
-            Held watch = proxy.holdRequest(RequestType.GET_DATA, 1);
+            Held watch = proxy.holdRequest(RequestType.GET_CHILDREN, 2); // the first one is for its own node
             CompletableFuture<Lease> wanted = new InterProcessMutex(waiting, path).acquireAsync();
             watch.awaitReached(Duration.ofSeconds(20));
             held.close();
@@ -168,21 +168,56 @@ class MutexQueueIT {
 
     @Test
     @Tag("H38")
-    void predecessorWhoseDataChanges_isWatchedOn() throws Exception {
+    void predecessorWhoseDataChanges_isWatchedOn_andWakesNobody() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
             String holder = path + "/" + server.children(path).get(0);
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
+            await().until(() -> !server.childWatchers(holder).isEmpty());
+            long events = server.eventsSent();
             for (int change = 0; change < 3; change++) {
-                await().until(() -> server.watchCount() > 0);
-                long reads = server.requests().of(RequestType.GET_DATA);
                 server.setData(holder, new byte[] {1});
-                await().until(() -> server.requests().of(RequestType.GET_DATA) > reads);
             }
+            assertThat(server.eventsSent()).isEqualTo(events);
+            assertThat(server.childWatchers(holder)).hasSize(1);
             held.close();
             wanted.get(20, TimeUnit.SECONDS).close();
         }
+    }
+
+    @Test
+    @Tag("H38")
+    void predecessorWithNodesBelowIt_isWatchedOn() throws Exception {
+        try (ZooKeeperClient client = client(server.connectString())) {
+            String holder =
+                    path + "/ffffffffffffffffffffffffffffffff-lock-0000000000"; // made by hand: it may have some
+            InterProcessMutex mutex = new InterProcessMutex(client, path);
+            mutex.acquire().close(); // makes the path
+            server.createNode(holder, new byte[0]);
+            CompletableFuture<Lease> wanted = mutex.acquireAsync();
+            for (int change = 0; change < 3; change++) {
+                String below = holder + "/" + change;
+                spendAndAwaitAnother(holder, () -> server.createNode(below, new byte[0]));
+                spendAndAwaitAnother(holder, () -> server.deleteNode(below));
+            }
+            assertThat(wanted).isNotDone();
+            server.deleteNode(holder);
+            wanted.get(20, TimeUnit.SECONDS).close();
+        }
+    }
+
+    private void spendAndAwaitAnother(String node, ThrowingRunnable spend) throws Exception {
+        await().until(() -> !server.childWatchers(node).isEmpty());
+        long reads = server.requests().of(RequestType.GET_CHILDREN);
+        spend.run();
+        await().until(() -> server.requests().of(RequestType.GET_CHILDREN) > reads);
+        await().until(() -> !server.childWatchers(node).isEmpty());
+    }
+
+    @FunctionalInterface
+    private interface ThrowingRunnable {
+        void run() throws Exception;
     }
 
     @Test
@@ -191,12 +226,14 @@ class MutexQueueIT {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
-            String holder = path + "/" + server.children(path).get(0);
+            String holder = server.children(path).get(0);
             CompletableFuture<Lease> wanted = mutex.acquireAsync();
-            await().until(() -> server.watchCount() == 1);
-            long reads = server.requests().of(RequestType.GET_DATA);
-            client.zooKeeper().orElseThrow().removeAllWatches(holder, Watcher.WatcherType.Any, false);
-            await().until(() -> server.requests().of(RequestType.GET_DATA) > reads);
+            for (String watched : List.of(otherThan(holder), holder)) {
+                String node = path + "/" + watched;
+                spendAndAwaitAnother(
+                        node,
+                        () -> client.zooKeeper().orElseThrow().removeAllWatches(node, Watcher.WatcherType.Any, false));
+            }
             held.close();
             wanted.get(20, TimeUnit.SECONDS).close();
         }
@@ -245,12 +282,15 @@ class MutexQueueIT {
             InterProcessLock shared =
                     new LockInternals(client, path, new BehindTheFirst(), LockOptions.defaults()).threadOwned();
             Lease held = new InterProcessMutex(holding, path).acquire();
+            String holder = path + "/" + server.children(path).get(0);
             CompletableFuture<Lease> leaving = shared.acquireAsync();
             CompletableFuture<Lease> staying = shared.acquireAsync();
-            await().until(() -> server.children(path).size() == 3 && server.watchCount() == 1);
+            await().until(() -> server.children(path).size() == 3 && server.watchCount() == 3); // each its own too
+            assertThat(server.childWatchers(holder)).hasSize(1);
 
             leaving.cancel(false);
             await().until(() -> server.children(path).size() == 2);
+            assertThat(server.childWatchers(holder)).hasSize(1);
             held.close();
             staying.get(20, TimeUnit.SECONDS).close();
         }

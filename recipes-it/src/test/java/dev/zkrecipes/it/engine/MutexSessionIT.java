@@ -61,15 +61,20 @@ class MutexSessionIT {
             InterProcessMutex mutex = new InterProcessMutex(client, "/");
             Lease lease = mutex.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
             assertThat(server.children(chroot)).hasSize(1);
+            String first = server.children(chroot).get(0);
             lease.verify();
             assertThat(mutex.participants()).hasSize(1);
             // The same lock, seen from outside the chroot.
             InterProcessMutex same = new InterProcessMutex(outside, chroot);
             assertThat(same.tryAcquire()).isEmpty();
             CompletableFuture<Lease> waiting = same.acquireAsync();
-            await().until(() -> server.watchCount() == 1);
+            await().until(() -> server.childWatchers(chroot + "/" + first).size() == 1);
+            String second = server.children(chroot).stream()
+                    .filter(node -> !node.equals(first))
+                    .findAny()
+                    .orElseThrow();
             CompletableFuture<Lease> behind = mutex.acquireAsync();
-            await().until(() -> server.watchCount() == 2);
+            await().until(() -> server.childWatchers(chroot + "/" + second).size() == 2); // and its own
             lease.close();
             waiting.get(20, TimeUnit.SECONDS).close();
             behind.get(20, TimeUnit.SECONDS).close();
