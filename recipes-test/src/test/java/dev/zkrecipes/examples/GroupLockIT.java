@@ -61,8 +61,21 @@ class GroupLockIT {
         return group.acquireAsync().get(20, TimeUnit.SECONDS);
     }
 
-    private void awaitQueue(int nodes, int watches) {
-        await().until(() -> server.children(path).size() == nodes && server.watchCount() == watches);
+    /** Waits until that many nodes are in the queue, and that many of them are watched by somebody who waits for them. */
+    private void awaitQueue(int nodes, int waitedFor) {
+        await().until(() -> {
+            List<String> queue = server.children(path);
+            return queue.size() == nodes
+                    && queue.stream()
+                                    .filter(name -> isWaitedFor(path + "/" + name))
+                                    .count()
+                            == waitedFor;
+        });
+    }
+
+    private boolean isWaitedFor(String node) {
+        long owner = server.owner(node).orElse(0);
+        return server.childWatchers(node).stream().anyMatch(session -> session != owner);
     }
 
     @Test
@@ -106,8 +119,9 @@ class GroupLockIT {
         far.close();
         assertThat(server.eventsSent() - events).isZero();
         near.close();
-        wanted.get(20, TimeUnit.SECONDS).close();
+        Lease granted = wanted.get(20, TimeUnit.SECONDS);
         assertThat(server.eventsSent() - events).isEqualTo(1);
+        granted.close();
     }
 
     @Test

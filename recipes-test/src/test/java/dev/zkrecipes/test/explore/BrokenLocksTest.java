@@ -12,6 +12,7 @@ import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -140,31 +141,47 @@ class BrokenLocksTest {
         assertBroken(
                 MUTEX.through(sound -> new ForwardingOperations(sound) {
                     @Override
-                    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+                    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
                         boolean loses = sessionId() % 7 == 0 && path.hashCode() % 143 == 0;
-                        sound.readAndWatch(path, loses ? event -> events[0]++ : watch, reply);
+                        sound.watchDeletion(path, loses ? event -> events[0]++ : watch, reply);
                     }
                 }),
-                "every waiter is granted or told why not");
+                "every waiter is granted or told why not",
+                // Who is not told that a node is gone also keeps what it has for it.
+                found -> !found.rule().equals("nothing is left behind"));
         assertThat(events[0]).isPositive();
     }
 
     @Test
-    void engineThatKnowsOnlyDeletions_isFound() {
-        assertBroken(
-                MUTEX.through(sound -> new ForwardingOperations(sound) {
-                    @Override
-                    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-                        Consumer<NodeEvent> deletions = event -> {
-                            if (event == NodeEvent.DELETED) {
-                                watch.accept(event);
-                            }
-                        };
-                        sound.readAndWatch(path, deletions, reply);
-                    }
-                }),
-                "every waiter is granted or told why not",
-                Fault.CHANGE);
+    void engineThatWatchesTheDataAndKnowsOnlyDeletions_isFound() {
+        assertBroken(MUTEX.through(WatchingTheData::new), "every waiter is granted or told why not", Fault.CHANGE);
+    }
+
+    /** What the engine watches for its deletion, anybody's write takes it away from. */
+    private static final class WatchingTheData extends ForwardingOperations {
+        private final Map<Consumer<NodeEvent>, Consumer<NodeEvent>> deletions = new HashMap<>();
+
+        WatchingTheData(ZooKeeperOperations sound) {
+            super(sound);
+        }
+
+        @Override
+        public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+            Consumer<NodeEvent> deletion = deletions.computeIfAbsent(watch, told -> event -> {
+                if (event == NodeEvent.DELETED) {
+                    told.accept(event);
+                }
+            });
+            sound.readAndWatch(
+                    path,
+                    deletion,
+                    answer -> reply.accept(answer.isOk() ? Answer.ok(path) : Answer.failed(answer.code())));
+        }
+
+        @Override
+        public void dropWatch(String path, Consumer<NodeEvent> watch) {
+            sound.dropWatch(path, deletions.getOrDefault(watch, watch));
+        }
     }
 
     /** Its own node is in each of its lists, and nobody says that it has gone. */
@@ -200,6 +217,7 @@ class BrokenLocksTest {
         assertBroken(
                 MUTEX.through(CheckingByReads::new),
                 "every waiter is granted or told why not",
+                found -> found.rule().contains("every waiter"), // the test below is about another one
                 Fault.DISCONNECT,
                 Fault.CUT_FOLLOWER,
                 Fault.DEPOSED_LEADER);
