@@ -24,6 +24,7 @@ final class ModelSide implements Side {
     private final Simulation simulation;
     private final SimulatedZooKeeper ensemble;
     private @Nullable SimulatedProcess first;
+    private @Nullable ZooKeeperOperations sessionOfFirst;
     private int opened;
     private long backAt;
 
@@ -65,6 +66,7 @@ final class ModelSide implements Side {
         ZooKeeperOperations session = process.open(connected::complete);
         if (first == null) {
             first = process;
+            sessionOfFirst = session;
         }
         await(connected);
         settle();
@@ -85,7 +87,19 @@ final class ModelSide implements Side {
             throw new AssertionError("too much was done meanwhile");
         }
         simulation.passUntil(backAt);
+        while (!isAnswered()) {
+            settle();
+        }
         settle();
+    }
+
+    /** What comes late here may come late several times, one after the other: so it may take its client a while. */
+    private boolean isAnswered() {
+        CompletableFuture<Answer<?>> answered = new CompletableFuture<>();
+        if (sessionOfFirst != null) {
+            sessionOfFirst.read("/", answered::complete);
+        }
+        return !await(answered).isUnsettled();
     }
 
     @Override
