@@ -120,13 +120,19 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void nextAcquireOfTheClient_waitsForItsOwnGhostNoLongerThanItMust() throws Exception {
+    @Tag("H88")
+    void nextAcquireOfTheClient_isToldOfItsOwnGhost_andIsServedWhenThatIsGone() throws Exception {
         Lease lease = mutex.acquire();
+        String ghost = node();
         closeInVain(lease);
-        CompletableFuture<Lease> next = mutex.acquireAsync();
-        Soon.await().until(() -> server.children(path).size() == 2);
+        assertThat(mutex.acquireAsync())
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .satisfies(failure -> assertNames(ghost, failure.getCause()));
+        assertNames(ghost, catchThrowableOfType(LockAccessException.class, mutex::tryAcquire));
         setRights(ALICE.acl(Perms.ALL));
-        Soon.get(Soon.get(next).closeAsync());
+        Soon.await().until(() -> server.children(path).isEmpty());
+        Soon.get(Soon.get(mutex.acquireAsync()).closeAsync());
     }
 
     @Test

@@ -81,7 +81,8 @@ class WaitingCostIT {
             var unused = new InterProcessMutex(connect(), path).acquireAsync();
         }
         await().atMost(Duration.ofSeconds(30))
-                .until(() -> server.children(path).size() == sessions + 1 && server.watchCount() >= sessions);
+                // Each has waited long enough to watch its own node, beside the one in front.
+                .until(() -> server.children(path).size() == sessions + 1 && server.watchCount() == 2 * sessions);
         RequestCounts before = server.requests();
         RequestCounts[] sent = {before};
         await().pollDelay(T.multipliedBy(3)).atMost(T.multipliedBy(4)).until(() -> {
