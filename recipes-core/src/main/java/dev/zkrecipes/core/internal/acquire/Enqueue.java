@@ -161,19 +161,10 @@ public final class Enqueue {
         create();
     }
 
-    /**
-     * Finds out what became of a create whose answer was lost. {@code sync} would not do: it does not wait for writes
-     * that are under way. A write of the same session does: it is committed behind the create, or instead of it.
-     */
+    /** Finds out what became of a create whose answer was lost. */
     private void settle() {
         task.become(AcquireStep.SETTLING);
-        session.check(targets.paths(), task.inThisState(answer -> {
-            // That there is no such path is an answer too, and a committed one.
-            if (!answer.isOk() && answer.code() != Code.NONODE) {
-                owner.retryOrFail("check " + targets.path(), answer, this::settle);
-            }
-        }));
-        session.lists().ask(targets.query(), task.inThisState(look -> {
+        session.lists().askBehindWrite(targets.query(), task.inThisState(look -> {
             switch (look.code()) {
                 case OK, NONODE -> adoptOrCreate(look);
                 default -> owner.retryOrFail("list " + targets.path(), look.answer(), this::settle);

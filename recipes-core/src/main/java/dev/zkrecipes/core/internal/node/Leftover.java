@@ -6,11 +6,11 @@ package dev.zkrecipes.core.internal.node;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.OwnNode.Existence;
+import dev.zkrecipes.core.internal.session.ListQuery;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -126,35 +126,31 @@ final class Leftover {
     }
 
     private void lookForNode(Session in, Consumer<Verdict> reply) {
-        List<Answer<?>> settled = new ArrayList<>();
-        in.check(List.of(node.lockPath()), settled::add);
-        in.zk().children(node.lockPath(), answer -> {
-            settled.add(answer);
-            Optional<String> found = answer.isOk()
-                    ? answer.value().names().stream().filter(node::isOurs).findFirst()
-                    : Optional.empty();
+        ListQuery query = new ListQuery(List.of(new ListQuery.Part(node.lockPath(), false)));
+        in.lists().askBehindWrite(query, look -> {
+            Optional<String> found =
+                    look.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
                 deleteNode(in, reply);
             } else {
-                reply.accept(notFound(settled));
+                reply.accept(notFound(look.answer()));
             }
         });
     }
 
-    private Verdict notFound(List<Answer<?>> settled) {
-        // That there is no such path is an answer too, and a committed one.
-        Optional<Code> failure = settled.stream()
-                .filter(answer -> !answer.isOk() && answer.code() != Code.NONODE)
-                .map(Answer::code)
-                .findFirst();
+    private Verdict notFound(Answer<?> answer) {
+        boolean seen = answer.isOk() || answer.code() == Code.NONODE; // that there is no such path is an answer too
+        Throwable failure = answer.cause();
         long wait = mayStillAppearFor();
-        if (settled.stream().anyMatch(Answer::isUnsettled)) {
+        if (answer.isUnsettled()) {
             return new Verdict.Again();
+        } else if (failure != null) {
+            return new Verdict.Refused(notAsked(failure));
         } else if (wait > 0) {
             return new Verdict.Later(Duration.ofNanos(wait));
-        } else if (failure.isPresent() && !node.session().isEnded()) {
-            return refused(failure.get());
+        } else if (!seen && !node.session().isEnded()) {
+            return refused(answer.code());
         } else {
             return new Verdict.Gone();
         }

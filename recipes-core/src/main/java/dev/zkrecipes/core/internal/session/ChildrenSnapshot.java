@@ -57,6 +57,11 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(Answer.broken(cause));
     }
 
+    /** Nothing was seen, because the list was not answered, or not what had to come before it. */
+    static ChildrenSnapshot failed(Answer<?> answer) {
+        return new ChildrenSnapshot(answer);
+    }
+
     /** What a multi-read said. */
     public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer) {
         try {

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -30,8 +31,15 @@ public final class ListBatcher {
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<ListQuery, List<Consumer<ChildrenSnapshot>>> asked = new LinkedHashMap<>();
+    private final Map<Wish, List<Consumer<ChildrenSnapshot>>> asked = new LinkedHashMap<>();
     private final Set<ListQuery> perhapsTooLarge = new HashSet<>();
+
+    /** What to list, and whether behind a write. */
+    private record Wish(ListQuery query, boolean behindWrite) {
+        List<String> paths() {
+            return query.parts().stream().map(ListQuery.Part::path).toList();
+        }
+    }
 
     public ListBatcher(Session session, EngineScheduler scheduler) {
         this.session = session;
@@ -40,26 +48,54 @@ public final class ListBatcher {
 
     /** Asks for a list that is sent after everything that was sent so far. */
     public void ask(ListQuery query, Consumer<ChildrenSnapshot> reply) {
+        ask(new Wish(query, false), reply);
+    }
+
+    /**
+     * Asks for a list that shows what became of every write that this session has sent so far, though its answer was lost.
+     * {@code sync} would not do: it does not wait for writes that are under way. A write of the same session does: it is
+     * committed behind them, or instead of them. So the list is sent behind one.
+     */
+    public void askBehindWrite(ListQuery query, Consumer<ChildrenSnapshot> reply) {
+        ask(new Wish(query, true), reply);
+    }
+
+    private void ask(Wish wish, Consumer<ChildrenSnapshot> reply) {
         if (asked.isEmpty()) {
             scheduler.execute(this::send);
         }
-        asked.computeIfAbsent(query, key -> new ArrayList<>()).add(reply);
+        asked.computeIfAbsent(wish, key -> new ArrayList<>()).add(reply);
     }
 
     private void send() {
-        Map<ListQuery, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
+        Map<Wish, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
         asked.clear();
-        batch.forEach((query, replies) ->
-                sendGuarded(query, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+        batch.forEach((wish, replies) ->
+                sendGuarded(wish, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
     }
 
     /** What cannot be sent is told to all who asked. */
-    private void sendGuarded(ListQuery query, Consumer<ChildrenSnapshot> reply) {
+    private void sendGuarded(Wish wish, Consumer<ChildrenSnapshot> reply) {
         try {
-            send(query, reply);
+            if (wish.behindWrite()) {
+                sendBehindWrite(wish, reply);
+            } else {
+                send(wish.query(), reply);
+            }
         } catch (Throwable t) {
             reply.accept(ChildrenSnapshot.broken(t));
         }
+    }
+
+    private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> reply) {
+        List<Answer<?>> written = new ArrayList<>(); // has one when the list is answered
+        session.check(wish.paths(), written::add);
+        send(wish.query(), look -> {
+            Answer<?> write = written.get(0);
+            // That there is no such path is an answer too, and a committed one.
+            boolean committed = write.isOk() || write.code() == Code.NONODE;
+            reply.accept(committed ? look : ChildrenSnapshot.failed(write));
+        });
     }
 
     private void send(ListQuery query, Consumer<ChildrenSnapshot> reply) {

@@ -168,7 +168,7 @@ class AcquireLoopTroubleTest {
         operations.refuse(Request.MULTI, Code.NOAUTH);
         AcquireLoop attempt = queueing();
         scheduler.advance(Duration.ofSeconds(2));
-        assertFailed(attempt, LockAccessException.class, "check");
+        assertFailed(attempt, LockAccessException.class, "list");
     }
 
     @Test
