@@ -78,6 +78,16 @@ final class LoopbackPort implements AutoCloseable {
         listen(LoopbackPort::listenOn).close();
     }
 
+    /** Whether anybody listens. */
+    boolean isListenedOn() {
+        try (Socket probe = new Socket()) {
+            probe.connect(address, 1_000);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** To be called when the listener is closed. */
     synchronized void hold() throws IOException {
         if (placeholder == null) {

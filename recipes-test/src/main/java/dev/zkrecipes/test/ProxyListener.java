@@ -8,6 +8,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -59,8 +60,19 @@ final class ProxyListener {
             // While a thread still waits for clients, the system goes on listening even on a closed socket.
             Uninterruptibles.awaitUninterruptibly(ended);
             port.hold();
+            awaitRefusal();
         }
         cut();
+    }
+
+    /** A process that is being started shares the open sockets for a moment, and the system listens until it lets them go. */
+    private void awaitRefusal() throws IOException {
+        for (int tries = 1; port.isListenedOn(); tries++) {
+            if (tries == 1_000) {
+                throw new IOException("somebody else listens on " + port.connectString());
+            }
+            Uninterruptibles.sleepUninterruptibly(Duration.ofMillis(5));
+        }
     }
 
     void cut() {
