@@ -38,7 +38,7 @@ public final class Enqueue {
         /** A request got no answer, or a refusal: pause and do {@code again}, or fail. */
         void retryOrFail(String what, Answer<?> answer, Runnable again);
 
-        /** Something is wrong that waiting does not mend. */
+        /** Something is wrong that waiting does not fix. */
         void fail(LockException why);
     }
 

@@ -112,8 +112,8 @@ final class QueueView {
     }
 
     /**
-     * Gives a node of ours, which is in the list, a place here. It is to be {@linkplain Place#watch watched} at once, and is
-     * not decided for before it {@linkplain Place#ask asks}.
+     * Gives a node of ours, which is in the list, a place here. Its {@linkplain Place#watch watches} are to begin at once, and
+     * it is not decided for before it {@linkplain Place#ask asks}.
      */
     Place enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         Place place = new Place(spec, node, self, waiter);
