@@ -21,7 +21,6 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -49,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * else when it has waited for a while.
  *
  * <p><b>Who is decided for.</b> Under drivers that serve in order ({@link dev.zkrecipes.core.spi.FifoDriver}) nobody is
- * granted before the first who waits, so only that one, the head, is decided for and has its predecessors watched. Requests
- * under other drivers are decided for when a node that they wait for is gone.
+ * granted before the first who waits, so only that one is decided for and has its predecessors watched. Each request under
+ * another driver is a line of its own.
  *
  * <p>Confined to the engine thread.
  */
@@ -78,15 +77,12 @@ final class QueueView {
     private final String path;
     private final Runnable onEmpty;
     private final Set<Place> places = new LinkedHashSet<>();
-    private final TreeMap<LockNode, Place> inOrder = new TreeMap<>(); // those to decide for that are served in order
-    private final List<Place> idle =
-            new ArrayList<>(); // have just stopped waiting, and still watch what they waited for
+    private final Line servedInOrder;
     private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less who is gone
     private ChildrenSnapshot list;
     private int listedOn;
     private final Set<String> goneSince = new HashSet<>();
     private @Nullable RuleWatch ruleWatch;
-    private boolean advancing;
 
     /**
      * Begins with a list that was taken just now.
@@ -99,6 +95,7 @@ final class QueueView {
         this.onEmpty = onEmpty;
         this.list = list;
         this.listedOn = session.connection();
+        this.servedInOrder = new Line();
     }
 
     /** Takes a list that was taken just now. */
@@ -131,58 +128,72 @@ final class QueueView {
         return known;
     }
 
-    /** Decides for the first in order, and for those behind it as long as there is nobody left to wait for. */
-    private void advance() {
-        if (advancing) {
-            return; // the loop below goes on with whoever is first then
+    /** Whom the driver serves one after the other: all requests under drivers that serve in order, or one under another driver. */
+    private final class Line implements PredecessorWatches.Owner {
+        private final TreeMap<LockNode, Place> waiting = new TreeMap<>();
+        private final PredecessorWatches predecessors = new PredecessorWatches(session.watches(), path, this);
+        private boolean advancing;
+
+        void join(Place place) {
+            waiting.put(place.self, place);
         }
-        advancing = true;
-        try {
-            while (!inOrder.isEmpty()) {
-                Place head = inOrder.firstEntry().getValue();
-                head.decide();
-                if (inOrder.get(head.self) == head) {
-                    break;
-                }
+
+        boolean leave(Place place) {
+            return waiting.remove(place.self, place);
+        }
+
+        boolean isFirst(Place place) {
+            return !waiting.isEmpty() && waiting.firstEntry().getValue() == place;
+        }
+
+        /** Decides for the first, and for those behind it as long as there is nobody left to wait for. */
+        void advance() {
+            if (advancing) {
+                return; // the loop below goes on with whoever is first then
             }
-        } finally {
-            advancing = false;
-            settle();
+            advancing = true;
+            try {
+                while (!waiting.isEmpty()) {
+                    Place first = waiting.firstEntry().getValue();
+                    first.decide();
+                    if (isFirst(first)) {
+                        return;
+                    }
+                }
+                predecessors.moveTo(List.of()); // not before: the next in line often waits for the same nodes
+            } finally {
+                advancing = false;
+            }
         }
-    }
 
-    /** Drops what is not waited for any more. Not before: the next in order often waits for the same nodes. */
-    private void settle() {
-        if (!advancing) {
-            List<Place> stopped = List.copyOf(idle);
-            idle.clear();
-            stopped.stream().filter(place -> !place.waiting).forEach(place -> place.waitFor(Set.of()));
+        @Override
+        public void onGone(String nodePath) {
+            if (!waiting.isEmpty()) {
+                Place first = waiting.firstEntry().getValue();
+                first.waiter.guard(() -> onGone(first, nodePath));
+            }
         }
-    }
 
-    private void onGone(Place place, String nodePath) {
-        String name = LockPath.name(nodePath);
-        boolean isOwn = session.nodes()
-                .awaitEnd(
-                        NodeId.in(name),
-                        () -> place.waiter.guard(() -> {
-                            if (place.waiting) {
-                                onGone(place, nodePath);
-                            }
-                        }));
-        if (isOwn) {
-            session.leases().onNodeGone(nodePath);
-            return; // the end of the session deletes its nodes in any order, and ours may be gone as well
+        private void onGone(Place first, String nodePath) {
+            String name = LockPath.name(nodePath);
+            if (session.nodes().awaitEnd(NodeId.in(name), () -> onGone(nodePath))) {
+                session.leases().onNodeGone(nodePath);
+                return; // the end of the session deletes its nodes in any order, and ours may be gone as well
+            }
+            goneSince.add(name);
+            queues.values().forEach(queue -> queue.remove(name));
+            if (first.isInOrder()) {
+                advance();
+            } else {
+                first.waiter.onDoubt();
+            }
         }
-        goneSince.add(name);
-        queues.values().forEach(queue -> queue.remove(name));
-        if (!place.isInOrder()) {
-            place.waiter.onDoubt();
-        } else if (place.spec.isFifo()) {
-            advance();
-        } else {
-            place.decide();
-            settle();
+
+        @Override
+        public void onRefused(String nodePath, Answer<?> answer) {
+            if (!waiting.isEmpty()) {
+                waiting.firstEntry().getValue().waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
+            }
         }
     }
 
@@ -192,10 +203,8 @@ final class QueueView {
         private final OwnNode node;
         private final LockNode self;
         private final Waiter waiter;
+        private final Line line;
         private final OwnWatch ownWatch = new OwnWatch(this);
-        private final PredecessorWatch predecessorWatch = new PredecessorWatch();
-        private Set<String> waitsFor = new HashSet<>();
-        private boolean waiting;
         private boolean granted;
         private boolean ownIsWatched;
         private @Nullable Timer untilOwnIsWatched;
@@ -205,6 +214,7 @@ final class QueueView {
             this.node = node;
             this.self = self;
             this.waiter = waiter;
+            this.line = spec.isFifo() ? servedInOrder : new Line();
         }
 
         /** Begins to watch the rule, and in a while our own node. */
@@ -218,16 +228,12 @@ final class QueueView {
 
         /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
         void ask() {
-            waiting = true;
             granted = false;
-            if (spec.isFifo()) {
-                inOrder.put(self, this);
-            }
-            boolean isNext = !spec.isFifo() || inOrder.firstEntry().getValue() == this;
-            if (isNext && decision(true) instanceof Decision.Granted) {
+            line.join(this);
+            if (line.isFirst(this) && decision(true) instanceof Decision.Granted) {
                 granted = true;
-                stop();
-                advance();
+                line.leave(this);
+                line.advance();
             }
         }
 
@@ -269,8 +275,9 @@ final class QueueView {
             if (places.remove(this)) {
                 endTimer();
                 ownWatch.leave(whenNodeIsGone);
-                stop();
-                advance();
+                if (line.leave(this)) {
+                    line.advance();
+                }
                 if (places.isEmpty()) {
                     endRuleWatch();
                     onEmpty.run();
@@ -278,17 +285,11 @@ final class QueueView {
             }
         }
 
-        private void stop() {
-            waiting = false;
-            inOrder.remove(self, this);
-            idle.add(this);
-        }
-
         private void decide() {
             waiter.guard(() -> {
                 if (decision(false) instanceof Decision.Granted) {
                     granted = true;
-                    stop();
+                    line.leave(this);
                     waiter.onTurn();
                 }
             });
@@ -329,52 +330,16 @@ final class QueueView {
             if (decision instanceof Decision.Never never) {
                 throw new LockRefusedException("the lock " + path + " refuses this request: " + never.reason());
             } else if (decision instanceof Decision.WaitFor wait) {
-                if (!fresh && !wait.nodes().stream().allMatch(this::isKnownToStand)) {
+                if (!fresh && !line.predecessors.haveAll(wait.nodes(), this::isKnownToStand)) {
                     waiter.onDoubt();
                     return decision;
                 }
                 if (!ownIsWatched && queue.wouldGrantWithout(wait.nodes(), self)) {
                     watchOwnNode(); // first: then its end is known first
                 }
-                Set<String> paths = new HashSet<>();
-                wait.nodes().forEach(each -> paths.add(LockPath.child(path, each.name())));
-                waitFor(paths);
+                line.predecessors.moveTo(wait.nodes());
             }
             return decision;
-        }
-
-        /** Nodes that it goes on waiting for keep their watches. */
-        private void waitFor(Set<String> next) {
-            Set<String> before = waitsFor;
-            waitsFor = new HashSet<>(next);
-            next.forEach(each -> {
-                if (!before.contains(each)) {
-                    session.watches().subscribeToDeletion(each, predecessorWatch);
-                }
-            });
-            before.forEach(each -> {
-                if (!next.contains(each)) {
-                    session.watches().unsubscribeFromDeletion(each, predecessorWatch);
-                }
-            });
-        }
-
-        private final class PredecessorWatch implements WatchRegistry.DeletionSubscriber {
-            @Override
-            public void onWatched(String nodePath) {}
-
-            @Override
-            public void onGone(String nodePath) {
-                if (waitsFor.remove(nodePath)) {
-                    waiter.guard(() -> QueueView.this.onGone(Place.this, nodePath));
-                }
-            }
-
-            @Override
-            public void onRefused(String nodePath, Answer<?> answer) {
-                waitsFor.remove(nodePath);
-                waiter.fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
-            }
         }
     }
 

@@ -147,8 +147,13 @@ public final class LockQueue {
      * @throws LockRefusedException as {@link #decide}
      */
     public boolean wouldGrantWithout(List<LockNode> gone, LockNode self) {
-        List<LockNode> predecessors = new ArrayList<>(nodes.subList(0, placeOf(self)));
-        predecessors.removeAll(new HashSet<>(gone));
+        List<LockNode> predecessors = nodes.subList(0, placeOf(self));
+        if (LockSpec.endsWith(predecessors, gone)) {
+            predecessors = predecessors.subList(0, predecessors.size() - gone.size());
+        } else {
+            predecessors = new ArrayList<>(predecessors);
+            predecessors.removeAll(new HashSet<>(gone));
+        }
         return spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted;
     }
 

@@ -191,9 +191,15 @@ public final class LockSpec implements CheckedAcls.Subject {
         return decision;
     }
 
-    /** In the order of the queue, so a search is enough. */
+    /** In the order of the queue, so a search is enough; most drivers wait for the nearest ones. */
     private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
-        return nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
+        return endsWith(predecessors, nodes)
+                || nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
+    }
+
+    static boolean endsWith(List<LockNode> all, List<LockNode> last) {
+        int start = all.size() - last.size();
+        return start >= 0 && all.subList(start, all.size()).equals(last);
     }
 
     @Override
