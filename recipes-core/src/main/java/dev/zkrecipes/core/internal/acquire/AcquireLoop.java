@@ -381,7 +381,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     /** Our numbers are too near the counter's end to be granted. */
     private void renewCounter() {
         leaveQueue();
-        CounterRenewal begun = new CounterRenewal(group, session(), this, this);
+        CounterRenewal begun = new CounterRenewal(requests.renewals(), group, session(), this, this);
         renewal = begun;
         begun.begin();
     }
