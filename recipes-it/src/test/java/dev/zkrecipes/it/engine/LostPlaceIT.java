@@ -62,11 +62,12 @@ class LostPlaceIT {
         next = TestClients.connect(server.connectString());
         held = acquire(holding).stream().map(Soon::get).toList();
         wanted = acquire(waiting);
-        await().until(() -> paths.stream().allMatch(path -> server.children(path).size() == 2));
+        await().until(() ->
+                paths.stream().allMatch(path -> server.children(path).size() == 2));
         wantedNext = acquire(next);
-        // Each waiter watches its own node, as it is next in line, and the one behind it does.
+        // A waiter that is next in line asks for the watch on its own node first, and then for that on the holder's.
         await().until(() -> paths.stream()
-                .allMatch(path -> server.childWatchers(nodeOf(waiting, path)).size() == 2
+                .allMatch(path -> !server.childWatchers(nodeOf(waiting, path)).isEmpty()
                         && !server.childWatchers(nodeOf(holding, path)).isEmpty()));
     }
 
@@ -101,8 +102,9 @@ class LostPlaceIT {
     }
 
     private void assertQueuedAgain(List<Lease> holders) {
-        await().until(() -> paths.stream().allMatch(path -> server.children(path).size() == 2)
-                || wanted.stream().anyMatch(CompletableFuture::isDone));
+        await().until(() ->
+                paths.stream().allMatch(path -> server.children(path).size() == 2)
+                        || wanted.stream().anyMatch(CompletableFuture::isDone));
         assertThat(wanted).as("the locks are held").noneMatch(CompletableFuture::isDone);
         holders.forEach(Lease::close);
         wanted.forEach(Soon::get);

@@ -46,13 +46,14 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     @Override
     public final void launch() {
         requests.enter(this);
-        requests.scheduler().execute(() -> guard(() -> {
-            if (outcome.isDone()) {
-                end(() -> {});
-            } else {
-                start();
-            }
-        }));
+        requests.scheduler()
+                .execute(() -> guard(() -> {
+                    if (outcome.isDone()) {
+                        end(() -> {});
+                    } else {
+                        start();
+                    }
+                }));
     }
 
     @Override

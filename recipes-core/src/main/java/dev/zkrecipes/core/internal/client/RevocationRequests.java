@@ -70,8 +70,8 @@ public final class RevocationRequests {
         RevocationRequest request =
                 new RevocationRequest(NodeId.next(client.scheduler().random()), client.ownerLabel(), grace);
         List<PendingRevocation> pending = holders.stream()
-                .map(holder -> new PendingRevocation(
-                        client.revocations(), holder.participant(), holder.content(), request))
+                .map(holder ->
+                        new PendingRevocation(client.revocations(), holder.participant(), holder.content(), request))
                 .toList();
         boolean allAsked = false;
         try {

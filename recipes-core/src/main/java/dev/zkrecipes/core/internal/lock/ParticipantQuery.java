@@ -82,17 +82,20 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
             return;
         }
         LockNode node = next.next();
-        session.zk().read(LockPath.child(target().path(), node.name()), answer -> guard(() -> {
-            if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
-                fail("read " + node.name(), answer);
-                return;
-            }
-            contents.put(node, answer);
-            if (contents.size() == count) {
-                last.run();
-            }
-            readNext(session, next, count, last);
-        }));
+        session.zk()
+                .read(
+                        LockPath.child(target().path(), node.name()),
+                        answer -> guard(() -> {
+                            if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
+                                fail("read " + node.name(), answer);
+                                return;
+                            }
+                            contents.put(node, answer);
+                            if (contents.size() == count) {
+                                last.run();
+                            }
+                            readNext(session, next, count, last);
+                        }));
     }
 
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {

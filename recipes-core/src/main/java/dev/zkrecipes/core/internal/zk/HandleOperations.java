@@ -59,72 +59,65 @@ public final class HandleOperations implements ZooKeeperOperations {
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
         handle.create(
-                        prefix,
-                        data,
-                        acl,
-                        CreateMode.EPHEMERAL_SEQUENTIAL,
-                        (int rc, String path, Object ctx, String name, Stat stat) ->
-                                deliver(reply, rc, () -> new Created(name, stat)),
-                        null);
+                prefix,
+                data,
+                acl,
+                CreateMode.EPHEMERAL_SEQUENTIAL,
+                (int rc, String path, Object ctx, String name, Stat stat) ->
+                        deliver(reply, rc, () -> new Created(name, stat)),
+                null);
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         handle.create(
-                        path,
-                        new byte[0],
-                        acl,
-                        CreateMode.CONTAINER,
-                        (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
-                        null);
+                path,
+                new byte[0],
+                acl,
+                CreateMode.CONTAINER,
+                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
+                null);
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
         handle.getChildren(
-                        path,
-                        false,
-                        (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                                deliver(reply, rc, () -> new Children(names, stat)),
-                        null);
+                path,
+                false,
+                (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
+                        deliver(reply, rc, () -> new Children(names, stat)),
+                null);
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
         handle.getData(
-                        path,
-                        false,
-                        (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)),
-                        null);
+                path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)), null);
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
         handle.getACL(
-                        path,
-                        new Stat(),
-                        (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)),
-                        null);
+                path, new Stat(), (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)), null);
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
         handle.getData(
-                        path,
-                        watches.feeding(watch),
-                        (rc, asked, ctx, data, stat) ->
-                                deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
-                        null);
+                path,
+                watches.feeding(watch),
+                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
+                null);
     }
 
     /** A watch on the children: a lock node has none, so only its deletion spends it. */
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
         handle.getChildren(
-                        path,
-                        watches.feeding(watch),
-                        (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
-                        null);
+                path,
+                watches.feeding(watch),
+                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
+                null);
     }
 
     @Override
@@ -141,9 +134,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         handle.multi(
-                        operations,
-                        (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)),
-                        null);
+                operations, (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)), null);
     }
 
     @Override

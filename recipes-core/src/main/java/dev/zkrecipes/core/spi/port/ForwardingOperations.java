@@ -43,8 +43,7 @@ public interface ForwardingOperations extends ZooKeeperOperations {
     }
 
     @Override
-    default void createEphemeralSequential(
-            String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+    default void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
         inner().createEphemeralSequential(prefix, data, acl, reply);
     }
 

@@ -285,7 +285,8 @@ class AcquireLoopWaitingTest {
         List<Request> cost = operations.requests();
         assertThat(cost)
                 .filteredOn(request -> request != Request.CREATE)
-                .as("what is left below it, one renewal, the path as it is then and with their nodes, and the next in line")
+                .as(
+                        "what is left below it, one renewal, the path as it is then and with their nodes, and the next in line")
                 .containsExactly(
                         Request.LIST,
                         Request.READ,

@@ -74,7 +74,9 @@ class ParticipantQueryTest {
                 ask(false).join().stream().map(SeenParticipant::participant).toList();
         assertThat(operations.requests()).hasSize(1 + NODES);
         assertThat(all).hasSize(NODES);
-        assertThat(all).extracting(Participant::position).isEqualTo(IntStream.range(0, NODES).boxed().toList());
+        assertThat(all)
+                .extracting(Participant::position)
+                .isEqualTo(IntStream.range(0, NODES).boxed().toList());
         assertThat(all.stream().filter(Participant::holding)).hasSize(1);
     }
 
@@ -86,7 +88,9 @@ class ParticipantQueryTest {
         assertThat(all).hasSize(NODES - 1);
         assertThat(all.get(1).node()).isEqualTo("lock-0000000002");
         assertThat(all.get(1).owner()).isEqualTo("unknown");
-        assertThat(all).extracting(Participant::position).isEqualTo(IntStream.range(0, NODES - 1).boxed().toList());
+        assertThat(all)
+                .extracting(Participant::position)
+                .isEqualTo(IntStream.range(0, NODES - 1).boxed().toList());
     }
 
     /** The first answer ends it, so what was sent is what was under way. */
