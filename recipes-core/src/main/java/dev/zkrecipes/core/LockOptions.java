@@ -13,7 +13,7 @@ import org.apache.zookeeper.data.ACL;
  * How a lock behaves where there is a choice. Immutable; start from {@link #defaults()}.
  *
  * <p>A lock with an ACL of its own makes its path, what is missing above it, and its nodes with that ACL. On the first
- * use of a path in a session it compares the path's ACL with its own, and does so again whenever the path was made anew
+ * use of a path in a session it compares the path's ACL with its own, and does so again whenever the path was recreated
  * or its ACL was changed; a path with other rights is refused with {@link LockAccessException}. Protect the node above:
  * whoever may create and delete there can take the place of a path that is empty.
  *

@@ -167,7 +167,7 @@ class MutexRevocationIT {
     }
 
     @Test
-    void request_isAListTwoReadsAndAWrite() throws Exception {
+    void request_isAListAReadAndAWrite() throws Exception {
         Lease lease = mutex.acquire();
         Revoker own = new Revoker(holding);
         RequestCounts start = server.requests();
@@ -176,8 +176,7 @@ class MutexRevocationIT {
         assertRequests(
                 server.requests().minus(start),
                 RequestType.GET_CHILDREN2,
-                RequestType.GET_DATA, // whose it is
-                RequestType.GET_DATA,
+                RequestType.GET_DATA, // whose it is, and what to write the mark on
                 RequestType.MULTI,
                 RequestType.GET_DATA); // and follows it
         lease.close();

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.data.ACL;
 
 /** Shows the engine each node that it made as if it were still there, until the engine deletes it itself. */
-final class BlindToItsOwnNodes extends ForwardingOperations {
+final class BlindToItsOwnNodes extends BrokenOperations {
     private final Set<String> made = new HashSet<>();
 
     BlindToItsOwnNodes(ZooKeeperOperations sound) {

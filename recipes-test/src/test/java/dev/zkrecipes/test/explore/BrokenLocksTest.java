@@ -139,7 +139,7 @@ class BrokenLocksTest {
     void engineThatLosesOneEventInAThousand_isFound() {
         int[] events = {0};
         assertBroken(
-                MUTEX.through(sound -> new ForwardingOperations(sound) {
+                MUTEX.through(sound -> new BrokenOperations(sound) {
                     @Override
                     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
                         boolean loses = sessionId() % 7 == 0 && path.hashCode() % 143 == 0;
@@ -158,7 +158,7 @@ class BrokenLocksTest {
     }
 
     /** What the engine watches for its deletion, anybody's write takes it away from. */
-    private static final class WatchingTheData extends ForwardingOperations {
+    private static final class WatchingTheData extends BrokenOperations {
         private final Map<Consumer<NodeEvent>, Consumer<NodeEvent>> deletions = new HashMap<>();
 
         WatchingTheData(ZooKeeperOperations sound) {
@@ -197,7 +197,7 @@ class BrokenLocksTest {
     @Test
     void releaseThatDeletesTheNextHoldersNodeToo_isFound() {
         assertBroken(
-                MUTEX.through(sound -> new ForwardingOperations(sound) {
+                MUTEX.through(sound -> new BrokenOperations(sound) {
                     @Override
                     public void delete(String path, Consumer<Answer<String>> reply) {
                         String lock = path.substring(0, path.lastIndexOf('/'));
@@ -233,7 +233,7 @@ class BrokenLocksTest {
     }
 
     /** Where the engine wants a small write to be committed, it gets the answer of a server that may know nothing. */
-    private static final class CheckingByReads extends ForwardingOperations {
+    private static final class CheckingByReads extends BrokenOperations {
         CheckingByReads(ZooKeeperOperations sound) {
             super(sound);
         }

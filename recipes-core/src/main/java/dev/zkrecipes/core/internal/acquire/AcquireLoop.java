@@ -16,7 +16,6 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
@@ -25,8 +24,6 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -57,16 +54,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do not.
  *
- * <p>Confined to the engine thread, but for {@link #outcome()}: whoever completes it first decides, the engine with a
- * grant or the caller by giving up.
+ * <p>Confined to the engine thread, but for what callers do.
  */
-public final class AcquireLoop extends SessionTask<AcquireStep>
-        implements Acquisition, Enqueue.Owner, QueueView.Waiter, CounterRenewal.Owner {
+public final class AcquireLoop extends AcquisitionTask<AcquireStep>
+        implements Enqueue.Owner, QueueView.Waiter, CounterRenewal.Owner {
 
     private final Requests requests;
     private final LockGroup group;
     private final Mode mode;
-    private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
@@ -75,17 +70,10 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     private @Nullable CounterRenewal renewal;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
-        super(requests.scheduler(), requests.sessions(), requests.newPace(), AcquireStep.SEEKING, AcquireStep.PAUSED);
+        super(requests, AcquireStep.SEEKING, AcquireStep.PAUSED, AcquireStep.GRANTED, AcquireStep.ENDED);
         this.requests = requests;
         this.group = group;
         this.mode = mode;
-    }
-
-    // ---- What callers do, on any thread.
-
-    @Override
-    public CompletableFuture<Optional<List<HeldNode>>> outcome() {
-        return outcome;
     }
 
     @Override
@@ -99,27 +87,8 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     }
 
     @Override
-    public void launch() {
-        requests.enter(this);
-        requests.scheduler().execute(() -> guard(this::start));
-    }
-
-    @Override
-    public boolean giveUp() {
-        if (outcome.isDone()) {
-            return false; // it has ended or is about to
-        }
-        boolean first = outcome.completeExceptionally(new CancellationException());
-        requests.scheduler().execute(() -> end(() -> {}));
-        return first;
-    }
-
-    private void start() {
-        if (outcome.isDone()) {
-            end(() -> {});
-        } else {
-            seek();
-        }
+    void start() {
+        seek();
     }
 
     // ---- A session.
@@ -180,13 +149,13 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
                 enqueue();
             } else {
-                endAsBusy();
+                endAsBusyOrRefused();
             }
         }));
     }
 
-    private void endAsBusy() {
-        refusalOfOwn().ifPresentOrElse(this::fail, () -> end(() -> outcome.complete(Optional.empty())));
+    private void endAsBusyOrRefused() {
+        refusalOfOwn().ifPresentOrElse(this::fail, this::endAsBusy);
     }
 
     /** What stands in front may be a node of ours that ZooKeeper refuses to delete. Waiting would not tell. */
@@ -236,7 +205,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         } else if (decision instanceof JointDecision.Granted) {
             grantWhenProven();
         } else if (mode == Mode.TRY) {
-            endAsBusy();
+            endAsBusyOrRefused();
         } else {
             Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
             refusal.ifPresentOrElse(this::fail, this::await);
@@ -366,10 +335,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
-        over(AcquireStep.GRANTED);
-        if (!outcome.complete(Optional.of(held))) {
-            HeldNode.release(held);
-        }
+        endAsGranted(held);
     }
 
     // ---- Retry.
@@ -415,7 +381,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     /** Our numbers are too near the counter's end to be granted. */
     private void renewCounter() {
         leaveQueue();
-        CounterRenewal begun = new CounterRenewal(group, session(), this, this);
+        CounterRenewal begun = new CounterRenewal(requests.renewals(), group, session(), this, this);
         renewal = begun;
         begun.begin();
     }
@@ -423,7 +389,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     @Override
     public boolean mayWaitForRenewal() {
         if (mode == Mode.TRY) {
-            end(() -> outcome.complete(Optional.empty()));
+            endAsBusy();
         }
         return mode == Mode.QUEUE;
     }
@@ -437,23 +403,8 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     // ---- Endings.
 
     @Override
-    public void fail(LockException why) {
-        end(() -> outcome.completeExceptionally(why));
-    }
-
-    private void end(Runnable last) {
-        if (!isOver()) {
-            leaveQueue();
-            over(AcquireStep.ENDED);
-            last.run();
-        }
-    }
-
-    private void over(AcquireStep last) {
-        finish(last);
-        leavePlaces();
-        endRenewal();
-        requests.exit(this);
+    void leave() {
+        leaveQueue();
     }
 
     private void leaveQueue() {

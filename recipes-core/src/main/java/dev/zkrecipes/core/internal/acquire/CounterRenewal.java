@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.node.CounterReset;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.ListQuery;
@@ -51,6 +50,7 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
         void fail(LockException why);
     }
 
+    private final CounterRenewals shared;
     private final List<String> paths;
     private final Session session;
     private final SessionTask<AcquireStep> task;
@@ -59,7 +59,9 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     private int current;
     private boolean warned;
 
-    public CounterRenewal(LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
+    public CounterRenewal(
+            CounterRenewals shared, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
+        this.shared = shared;
         this.paths = targets.paths();
         this.session = session;
         this.task = task;
@@ -125,7 +127,7 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     }
 
     private void renew() {
-        new CounterReset(session).renew(path(), task.inThisState(answer -> {
+        shared.renew(session, path(), task.inThisState(answer -> {
             switch (answer.code()) {
                 // Or somebody came or was faster: what is there now?
                 case OK, NOTEMPTY, BADVERSION, NONODE, NODEEXISTS -> look();

@@ -4,20 +4,15 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionTask;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -29,9 +24,9 @@ import org.apache.zookeeper.OpResult;
  * front of the exclusive node, and if the exclusive hold is lost, nothing is created. Nobody behind is let in between.
  *
  * <p>The name is unique and nobody else makes it. So if the answer is lost, the same is sent again, and that the node
- * exists means that it was made the first time. Confined to the engine thread, but for {@link #outcome()}.
+ * exists means that it was made the first time. Confined to the engine thread, but for what callers do.
  */
-public final class Downgrade extends SessionTask<Downgrade.Step> implements Acquisition {
+public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
 
     enum Step {
         STARTING,
@@ -47,11 +42,10 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     private final Mode mode;
     private final Session session;
     private final OwnNode node;
-    private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
     private boolean sent;
 
     public Downgrade(Requests requests, LockSpec target, HeldNode exclusive, Mode mode) {
-        super(requests.scheduler(), requests.sessions(), requests.newPace(), Step.STARTING, Step.PAUSED);
+        super(requests, Step.STARTING, Step.PAUSED, Step.GRANTED, Step.ENDED);
         this.requests = requests;
         this.target = target;
         this.exclusive = exclusive;
@@ -72,30 +66,8 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     }
 
     @Override
-    public CompletableFuture<Optional<List<HeldNode>>> outcome() {
-        return outcome;
-    }
-
-    @Override
-    public void launch() {
-        requests.enter(this);
-        requests.scheduler().execute(() -> guard(this::start));
-    }
-
-    @Override
-    public boolean giveUp() {
-        if (outcome.isDone()) {
-            return false; // it has ended or is about to
-        }
-        boolean first = outcome.completeExceptionally(new CancellationException());
-        requests.scheduler().execute(() -> end(() -> {}));
-        return first;
-    }
-
-    private void start() {
-        if (outcome.isDone()) {
-            end(() -> {});
-        } else if (session.isEnded()) {
+    void start() {
+        if (session.isEnded()) {
             onSessionEnded(session.state());
         } else {
             workIn(session);
@@ -160,10 +132,7 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     private void grant() {
         HeldNode shared = new HeldNode(target, node, exclusive.token(), requests.scheduler(), requests.cleaner());
         session.leases().add(shared);
-        over(Step.GRANTED);
-        if (!outcome.complete(Optional.of(List.of(shared)))) {
-            HeldNode.release(List.of(shared));
-        }
+        endAsGranted(List.of(shared));
     }
 
     @Override
@@ -173,22 +142,9 @@ public final class Downgrade extends SessionTask<Downgrade.Step> implements Acqu
     }
 
     @Override
-    public void fail(LockException why) {
-        end(() -> outcome.completeExceptionally(why));
-    }
-
-    private void end(Runnable last) {
-        if (!isOver()) {
-            if (sent) {
-                requests.cleaner().discard(List.of(node));
-            }
-            over(Step.ENDED);
-            last.run();
+    void leave() {
+        if (sent) {
+            requests.cleaner().discard(List.of(node));
         }
-    }
-
-    private void over(Step last) {
-        finish(last);
-        requests.exit(this);
     }
 }

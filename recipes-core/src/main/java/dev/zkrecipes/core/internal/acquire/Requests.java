@@ -24,6 +24,7 @@ public final class Requests {
     private final String rootName;
     private final Supplier<String> notConnected;
     private final QueueViews queues = new QueueViews();
+    private final CounterRenewals renewals = new CounterRenewals();
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
@@ -66,6 +67,10 @@ public final class Requests {
 
     QueueViews queues() {
         return queues;
+    }
+
+    CounterRenewals renewals() {
+        return renewals;
     }
 
     Backoff newPace() {

@@ -27,6 +27,7 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineThread;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.zk.AnsweringOperations;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.ConnectionTrouble;
@@ -160,7 +161,7 @@ public final class EngineClient implements HoldingHost {
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
         boolean isNew = sessions.ownsSessions();
         Session session = new Session(
-                MeasuredOperations.factory(factory, scheduler, packets),
+                MeasuredOperations.factory(AnsweringOperations.factory(factory, scheduler), scheduler, packets),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.lock.EngineLock;
+import dev.zkrecipes.core.internal.lock.SeenParticipant;
 import dev.zkrecipes.core.internal.revoke.PendingRevocation;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
@@ -29,15 +30,17 @@ public final class RevocationRequests {
     /** Asks all who hold the lock. */
     public List<Revocation> ask(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(lock.path(), grace);
-        List<Participant> holders = participants(lock, deadline).stream()
-                .filter(Participant::holding)
-                .toList();
-        return ask(holders, grace, deadline);
+        return ask(holders(lock, deadline), grace, deadline);
     }
 
     /** Asks these participants. */
     public List<Revocation> ask(List<Participant> holders, Optional<Duration> grace) throws InterruptedException {
-        return ask(holders, grace, enter(holders.get(0).path(), grace));
+        Deadline deadline = enter(holders.get(0).path(), grace);
+        return ask(holders.stream().map(RevocationRequests::unread).toList(), grace, deadline);
+    }
+
+    private static SeenParticipant unread(Participant participant) {
+        return new SeenParticipant(participant, Optional.empty());
     }
 
     private Deadline enter(String lockPath, Optional<Duration> grace) throws InterruptedException {
@@ -48,37 +51,43 @@ public final class RevocationRequests {
         return Deadline.after(client.requestTimeout(), client.scheduler());
     }
 
-    private static List<Participant> participants(InterProcessLock lock, Deadline deadline)
-            throws InterruptedException {
+    /** Of a lock of another library, or of several clients, its participants tell. */
+    private static List<SeenParticipant> holders(InterProcessLock lock, Deadline deadline) throws InterruptedException {
         InterProcessLock found = lock;
         while (found instanceof DelegatingLock delegating) {
             found = delegating.delegate();
         }
-        return found instanceof EngineLock engine ? engine.participants(deadline) : found.participants();
+        return found instanceof EngineLock engine
+                ? engine.holders(deadline)
+                : found.participants().stream()
+                        .filter(Participant::holding)
+                        .map(RevocationRequests::unread)
+                        .toList();
     }
 
-    private List<Revocation> ask(List<Participant> holders, Optional<Duration> grace, Deadline deadline)
+    private List<Revocation> ask(List<SeenParticipant> holders, Optional<Duration> grace, Deadline deadline)
             throws InterruptedException {
         RevocationRequest request =
                 new RevocationRequest(NodeId.next(client.scheduler().random()), client.ownerLabel(), grace);
-        List<PendingRevocation> pursuits = holders.stream()
-                .map(holder -> new PendingRevocation(client.revocations(), holder, request))
+        List<PendingRevocation> pending = holders.stream()
+                .map(holder ->
+                        new PendingRevocation(client.revocations(), holder.participant(), holder.content(), request))
                 .toList();
         boolean allAsked = false;
         try {
-            pursuits.forEach(PendingRevocation::launch);
-            for (PendingRevocation pursuit : pursuits) {
-                if (Blocking.await(pursuit.asked(), deadline).isEmpty()) {
+            pending.forEach(PendingRevocation::launch);
+            for (PendingRevocation each : pending) {
+                if (Blocking.await(each.asked(), deadline).isEmpty()) {
                     throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
                             + " to the request to give back "
-                            + pursuit.describe() + ": it is not known whether its holder was asked; ask again");
+                            + each.describe() + ": it is not known whether its holder was asked; ask again");
                 }
             }
             allAsked = true;
-            return List.copyOf(pursuits);
+            return List.copyOf(pending);
         } finally {
             if (!allAsked) {
-                pursuits.forEach(PendingRevocation::close);
+                pending.forEach(PendingRevocation::close);
             }
         }
     }

@@ -487,6 +487,15 @@ public final class EngineLock implements InterProcessLock {
         return List.copyOf(all);
     }
 
+    /** Those who hold it, with what their nodes hold. */
+    public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
+        List<SeenParticipant> all = new ArrayList<>();
+        for (LockSpec target : targets.all()) {
+            all.addAll(new PathQueries(client, target).holders(deadline));
+        }
+        return List.copyOf(all);
+    }
+
     @Override
     public Lock asLock() {
         return new JucLock(this, this::acquireUninterruptibly);

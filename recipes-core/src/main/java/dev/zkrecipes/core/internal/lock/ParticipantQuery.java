@@ -18,19 +18,32 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
-/** One look at who takes part in a lock: a list, then all nodes read at once. */
-final class ParticipantQuery extends OneShotRequest<List<Participant>> {
-    private final Map<String, Answer<Content>> contents = new HashMap<>();
+/**
+ * One look at who takes part in a lock: a list, then the nodes that it is about. A list tells who holds, so whoever asks for
+ * holders only has no other node read. Who asks for all has all of them read, as the owner's label is in the node.
+ *
+ * <p>Nodes are read one by one, since somebody else may have put any amount of data into one, and an answer that is too large
+ * costs all locks their connection. Only so many reads are under way at a time: what else the session sends, such as the
+ * checks of its leases, does not wait behind ten thousand of them.
+ */
+final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
+    static final int UNDER_WAY = 100;
 
-    public ParticipantQuery(LockHost client, LockSpec target) {
-        super(client, target, "who takes part in");
+    private final boolean holdersOnly;
+    private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
+
+    ParticipantQuery(LockHost client, LockSpec target, boolean holdersOnly) {
+        super(client, target, holdersOnly ? "who holds" : "who takes part in");
+        this.holdersOnly = holdersOnly;
     }
 
     @Override
@@ -40,65 +53,79 @@ final class ParticipantQuery extends OneShotRequest<List<Participant>> {
                         LockGroup.of(target()).query(),
                         list -> guard(() -> {
                             switch (list.code()) {
-                                case OK -> readAll(session, list);
+                                case OK -> read(session, list);
                                 case NONODE -> answer(List.of());
                                 default -> fail("list " + target().path(), list.answer());
                             }
                         }));
     }
 
-    private void readAll(Session session, ChildrenSnapshot list) {
+    private void read(Session session, ChildrenSnapshot list) {
         LockQueue queue = LockQueue.in(list, target());
-        List<LockNode> nodes = List.copyOf(queue.nodes());
-        Set<LockNode> holding =
-                nodes.stream().filter(queue::holds).collect(Collectors.toSet()); // later it is another queue
-        if (nodes.isEmpty()) {
-            answer(List.of());
+        List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
+        Set<LockNode> holding = new HashSet<>();
+        nodes.stream().filter(queue::holds).forEach(holding::add);
+        List<LockNode> asked =
+                holdersOnly ? nodes.stream().filter(holding::contains).toList() : nodes;
+        Runnable last = () -> complete(nodes, holding);
+        if (asked.isEmpty()) {
+            last.run();
         }
-        for (LockNode node : nodes) {
-            session.zk().read(LockPath.child(target().path(), node.name()), answer -> {
-                contents.put(node.name(), answer);
-                if (contents.size() == nodes.size()) {
-                    guard(() -> complete(nodes, holding));
-                }
-            });
+        Iterator<LockNode> next = asked.iterator();
+        for (int i = 0; i < UNDER_WAY; i++) {
+            readNext(session, next, asked.size(), last);
         }
+    }
+
+    private void readNext(Session session, Iterator<LockNode> next, int count, Runnable last) {
+        if (isOver() || !next.hasNext()) {
+            return;
+        }
+        LockNode node = next.next();
+        session.zk()
+                .read(
+                        LockPath.child(target().path(), node.name()),
+                        answer -> guard(() -> {
+                            if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
+                                fail("read " + node.name(), answer);
+                                return;
+                            }
+                            contents.put(node, answer);
+                            if (contents.size() == count) {
+                                last.run();
+                            }
+                            readNext(session, next, count, last);
+                        }));
     }
 
     private void complete(List<LockNode> nodes, Set<LockNode> holding) {
         Instant now = client().scheduler().wallClock();
-        List<Participant> participants = new ArrayList<>();
+        List<SeenParticipant> seen = new ArrayList<>();
+        int position = 0;
         for (LockNode node : nodes) {
-            Answer<Content> answer = contents.getOrDefault(node.name(), Answer.failed(Code.NONODE));
-            if (answer.isOk()) {
-                Stat stat = answer.value().stat();
-                Duration age = Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
-                participants.add(new Participant(
-                        target().path(),
-                        node.name(),
-                        node.kind(),
-                        node.payload(),
-                        OwnerLabel.decode(answer.value().data()),
-                        stat.getEphemeralOwner(),
-                        age.isNegative() ? Duration.ZERO : age,
-                        participants.size(),
-                        holding.contains(node)));
-            } else if (answer.code() == Code.NOAUTH) {
-                participants.add(new Participant(
-                        target().path(),
-                        node.name(),
-                        node.kind(),
-                        node.payload(),
-                        OwnerLabel.UNKNOWN,
-                        0,
-                        Duration.ZERO,
-                        participants.size(),
-                        holding.contains(node)));
-            } else if (answer.code() != Code.NONODE) {
-                fail("read " + node.name(), answer);
-                return;
+            Answer<Content> answer = contents.get(node);
+            if (answer != null && answer.code() != Code.NONODE) {
+                seen.add(seen(node, answer, position, holding.contains(node), now));
             }
+            position += answer != null && answer.code() == Code.NONODE ? 0 : 1;
         }
-        answer(List.copyOf(participants));
+        answer(List.copyOf(seen));
+    }
+
+    private SeenParticipant seen(LockNode node, Answer<Content> answer, int position, boolean holds, Instant now) {
+        Content content = answer.valueOrNull();
+        Stat stat = content == null ? new Stat() : content.stat();
+        Duration age = content == null ? Duration.ZERO : Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
+        Participant participant = new Participant(
+                target().path(),
+                node.name(),
+                node.kind(),
+                node.payload(),
+                content == null ? OwnerLabel.UNKNOWN : OwnerLabel.decode(content.data()),
+                stat.getEphemeralOwner(),
+                age.isNegative() ? Duration.ZERO : age,
+                position,
+                holds);
+        return new SeenParticipant(participant, Optional.ofNullable(content));
     }
 }

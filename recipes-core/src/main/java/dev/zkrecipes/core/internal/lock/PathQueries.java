@@ -29,7 +29,15 @@ public final class PathQueries {
 
     /** Who takes part. */
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(client, target).launch(), deadline, "who takes part in the lock");
+        return await(() -> new ParticipantQuery(client, target, false).launch(), deadline, "who takes part in the lock")
+                .stream()
+                .map(SeenParticipant::participant)
+                .toList();
+    }
+
+    /** Who holds it, by the list; no other node is read. */
+    public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
+        return await(() -> new ParticipantQuery(client, target, true).launch(), deadline, "who holds the lock");
     }
 
     /** The queue and the rule. */

@@ -77,10 +77,10 @@ public final class CounterReset {
         List<Answer<Content>> read = new ArrayList<>();
         session.zk().read(path, read::add);
         session.zk().acl(path, answer -> {
-            Content content = read.get(0).valueOrNull();
+            Content content = read.isEmpty() ? null : read.get(0).valueOrNull();
             Access access = answer.valueOrNull();
             if (content == null || access == null) {
-                done.accept(content == null ? read.get(0) : answer);
+                done.accept(content == null && !read.isEmpty() ? read.get(0) : answer);
             } else if (access.acl().stream().anyMatch(CounterReset::isMasked)) {
                 done.accept(Answer.failed(Code.NOAUTH));
             } else {

@@ -100,6 +100,8 @@ final class Leftover {
             reply.accept(new Verdict.Gone());
         } else if (answer.isUnsettled()) {
             reply.accept(new Verdict.Again());
+        } else if (answer.cause() != null) {
+            reply.accept(new Verdict.Refused(notAsked(answer.cause())));
         } else {
             wasRefused = true;
             in.zk()

@@ -71,27 +71,22 @@ public final class ListBatcher {
         Map<Wish, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
         asked.clear();
         batch.forEach((wish, replies) ->
-                sendGuarded(wish, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+                send(wish, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
     }
 
-    /** What cannot be sent is told to all who asked. */
-    private void sendGuarded(Wish wish, Consumer<ChildrenSnapshot> reply) {
-        try {
-            if (wish.behindWrite()) {
-                sendBehindWrite(wish, reply);
-            } else {
-                send(wish.query(), reply);
-            }
-        } catch (Throwable t) {
-            reply.accept(ChildrenSnapshot.broken(t));
+    private void send(Wish wish, Consumer<ChildrenSnapshot> reply) {
+        if (wish.behindWrite()) {
+            sendBehindWrite(wish, reply);
+        } else {
+            send(wish.query(), reply);
         }
     }
 
     private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> reply) {
-        List<Answer<?>> written = new ArrayList<>(); // has one when the list is answered
+        List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
         session.check(wish.paths(), written::add);
         send(wish.query(), look -> {
-            Answer<?> write = written.get(0);
+            Answer<?> write = written.isEmpty() ? look.answer() : written.get(0);
             // That there is no such path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
             reply.accept(committed ? look : ChildrenSnapshot.failed(write));

@@ -8,11 +8,10 @@ import dev.zkrecipes.core.internal.session.LargePackets.Part;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ForwardingOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
@@ -20,8 +19,6 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.GetChildrenResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
-import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -32,7 +29,7 @@ import org.apache.zookeeper.data.Stat;
  * <p>In the place of a read that is suspected, a short request for the node's metadata is sent, so answers keep their order.
  * If that clears it, the read counts as lost with the connection once more; who asked asks again, and then it is sent.
  */
-public final class MeasuredOperations implements ZooKeeperOperations {
+public final class MeasuredOperations implements ForwardingOperations {
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final LargePackets packets;
@@ -68,6 +65,12 @@ public final class MeasuredOperations implements ZooKeeperOperations {
         } else if (connection == 0) {
             connection = packets.newConnection();
         }
+    }
+
+    /** For all that is short. */
+    @Override
+    public ZooKeeperOperations inner() {
+        return inner;
     }
 
     // ---- Reads, whose answers may be too large.
@@ -205,62 +208,5 @@ public final class MeasuredOperations implements ZooKeeperOperations {
             }
             reply.accept(answer);
         });
-    }
-
-    // ---- All else is short.
-
-    @Override
-    public State initialState() {
-        return inner.initialState();
-    }
-
-    @Override
-    public long sessionId() {
-        return inner.sessionId();
-    }
-
-    @Override
-    public Duration sessionTimeout() {
-        return inner.sessionTimeout();
-    }
-
-    @Override
-    public Optional<ZooKeeper> handle() {
-        return inner.handle();
-    }
-
-    @Override
-    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        inner.createEphemeralSequential(prefix, data, acl, reply);
-    }
-
-    @Override
-    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        inner.createContainer(path, acl, reply);
-    }
-
-    @Override
-    public void acl(String path, Consumer<Answer<Access>> reply) {
-        inner.acl(path, reply);
-    }
-
-    @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        inner.watchDeletion(path, watch, reply);
-    }
-
-    @Override
-    public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        inner.dropWatch(path, watch);
-    }
-
-    @Override
-    public void delete(String path, Consumer<Answer<String>> reply) {
-        inner.delete(path, reply);
-    }
-
-    @Override
-    public void close() {
-        inner.close();
     }
 }

@@ -53,8 +53,8 @@ final class NodeWatches<T, S extends WatchSubscriber> {
         Watch watch = watches.get(path);
         if (watch == null) {
             watch = new Watch(path);
-            watch.set(); // first: what throws leaves nothing that others would join
             watches.put(path, watch);
+            watch.set();
         }
         watch.subscribers.add(subscriber);
         T seen = watch.seen;

@@ -58,87 +58,66 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        send(
-                reply,
-                () -> handle.create(
-                        prefix,
-                        data,
-                        acl,
-                        CreateMode.EPHEMERAL_SEQUENTIAL,
-                        (int rc, String path, Object ctx, String name, Stat stat) ->
-                                deliver(reply, rc, () -> new Created(name, stat)),
-                        null));
+        handle.create(
+                prefix,
+                data,
+                acl,
+                CreateMode.EPHEMERAL_SEQUENTIAL,
+                (int rc, String path, Object ctx, String name, Stat stat) ->
+                        deliver(reply, rc, () -> new Created(name, stat)),
+                null);
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        send(
-                reply,
-                () -> handle.create(
-                        path,
-                        new byte[0],
-                        acl,
-                        CreateMode.CONTAINER,
-                        (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
-                        null));
+        handle.create(
+                path,
+                new byte[0],
+                acl,
+                CreateMode.CONTAINER,
+                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
+                null);
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        send(
-                reply,
-                () -> handle.getChildren(
-                        path,
-                        false,
-                        (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                                deliver(reply, rc, () -> new Children(names, stat)),
-                        null));
+        handle.getChildren(
+                path,
+                false,
+                (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
+                        deliver(reply, rc, () -> new Children(names, stat)),
+                null);
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        send(
-                reply,
-                () -> handle.getData(
-                        path,
-                        false,
-                        (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)),
-                        null));
+        handle.getData(
+                path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)), null);
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        send(
-                reply,
-                () -> handle.getACL(
-                        path,
-                        new Stat(),
-                        (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)),
-                        null));
+        handle.getACL(
+                path, new Stat(), (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)), null);
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        send(
-                reply,
-                () -> handle.getData(
-                        path,
-                        watches.feeding(watch),
-                        (rc, asked, ctx, data, stat) ->
-                                deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
-                        null));
+        handle.getData(
+                path,
+                watches.feeding(watch),
+                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
+                null);
     }
 
     /** A watch on the children: a lock node has none, so only its deletion spends it. */
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        send(
-                reply,
-                () -> handle.getChildren(
-                        path,
-                        watches.feeding(watch),
-                        (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
-                        null));
+        handle.getChildren(
+                path,
+                watches.feeding(watch),
+                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
+                null);
     }
 
     @Override
@@ -149,32 +128,19 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        send(reply, () -> handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null));
+        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null);
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        send(
-                reply,
-                () -> handle.multi(
-                        operations,
-                        (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)),
-                        null));
+        handle.multi(
+                operations, (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)), null);
     }
 
     @Override
     public void close() {
         watches.clear();
         closing.run();
-    }
-
-    /** If the handle throws, that is the answer: whoever asked must not wait for another one. */
-    private <T> void send(Consumer<Answer<T>> reply, Runnable call) {
-        try {
-            call.run();
-        } catch (Throwable t) {
-            scheduler.execute(() -> reply.accept(Answer.broken(t)));
-        }
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, int rc, Supplier<T> value) {

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The watches that this library has on one handle. The handle may belong to the application and outlive the client, and it
  * keeps every watch that does not fire; so what is left there when the client is closed must be a stub that holds nothing.
- * Thread-safe.
+ *
+ * <p>A consumer has one watch, on one node and of one kind: whoever wants both kinds of a node has two consumers. Thread-safe.
  */
 final class HandleWatches {
     private final EngineScheduler scheduler;

@@ -19,7 +19,8 @@ import org.apache.zookeeper.data.Stat;
  * <p>Requests are sent in the order of the calls. Calls come from the engine thread and return at once. Answers, watch
  * events and changes of state are delivered on the engine thread in the order in which the server sent them, each
  * answer exactly once, until {@link #close} is called; after that they may be missing. A request that is made while
- * there is no connection is sent with the next one or answered with a loss of the connection.
+ * there is no connection is sent with the next one or answered with a loss of the connection. What a call throws counts
+ * as the answer to its request.
  */
 public interface ZooKeeperOperations {
 
@@ -195,8 +196,10 @@ public interface ZooKeeperOperations {
     void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply);
 
     /**
-     * Removes the client's side of a watch of either kind, also without a connection. The server's side may stay until
-     * the node vanishes: ZooKeeper cannot remove it without removing every other watch of the handle on that node.
+     * Removes the client's side of a watch of either kind, also without a connection. From then on the watch is told
+     * nothing, not even that the node is gone. A watch object stands for one watch, on one node and of one kind, so both
+     * kinds on a node need two. The server's side may stay until the node vanishes: ZooKeeper cannot remove it without
+     * removing every other watch of the handle on that node.
      *
      * @param path the watched node
      * @param watch what was given to {@link #readAndWatch} or {@link #watchDeletion}

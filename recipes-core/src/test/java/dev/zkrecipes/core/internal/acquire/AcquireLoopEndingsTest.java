@@ -164,7 +164,7 @@ class AcquireLoopEndingsTest {
         operations.breakOn(Request.WATCH_DELETION);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
-        fixture.assertFailed(attempt, LockException.class, "the lock engine failed");
+        fixture.assertFailed(attempt, LockException.class, "the ZooKeeper client failed to watch");
         assertThatThrownBy(attempt.outcome()::join).hasRootCauseMessage("broken handle");
     }
 

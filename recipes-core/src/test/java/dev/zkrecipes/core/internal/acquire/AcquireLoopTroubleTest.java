@@ -26,7 +26,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -86,6 +88,55 @@ class AcquireLoopTroubleTest {
     @Test
     void tryOnAFreeLock_isGranted() {
         assertGranted(attempt(Mode.TRY, LockOptions.defaults()));
+    }
+
+    // ---- Behind a node of our own that is on its way out.
+
+    /** Its deletion is under way, and the next list shows it still. */
+    private String leaving() {
+        HeldNode held = fixture.assertGranted(queueing());
+        String name = LockPath.name(held.nodePath());
+        operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(5));
+        HeldNode.release(List.of(held));
+        scheduler.run();
+        return name;
+    }
+
+    private void showOnce(String name) {
+        operations.show(names -> {
+            operations.show(later -> later);
+            return Stream.concat(Stream.of(name), names.stream()).toList();
+        });
+    }
+
+    @Test
+    @Tag("H88")
+    void tryBehindAnOwnNodeWhoseDeletionIsAhead_isGranted() {
+        showOnce(leaving());
+        assertGranted(attempt(Mode.TRY, LockOptions.defaults()));
+    }
+
+    @Test
+    @Tag("H88")
+    void tryBehindAnOwnNodeWhoseDeletionIsAhead_isNotGrantedPastOthers() {
+        showOnce(leaving());
+        operations.add(OTHER);
+        AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
+        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    @Tag("H88")
+    void requestBehindAnOwnNodeThatMayNotBeDeleted_failsAndNamesIt(Mode mode) {
+        HeldNode held = fixture.assertGranted(queueing());
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        HeldNode.release(List.of(held));
+        scheduler.run();
+        operations.refuse(Request.MULTI, Code.NOAUTH); // another one that hurries
+        AcquireLoop attempt = attempt(mode, LockOptions.defaults());
+        assertThat(attempt.outcome()).isCompletedExceptionally();
+        assertFailed(attempt, LockAccessException.class, held.nodePath());
     }
 
     @Test

@@ -17,6 +17,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -267,6 +268,35 @@ class AcquireLoopWaitingTest {
         scheduler.run();
         HeldNode grant = granted(attempt);
         assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isLessThan(CounterAge.OLD);
+    }
+
+    @Test
+    @Tag("H90")
+    void newcomersAtTheEndOfTheCounter_startItAnewTogether() {
+        scheduler.run();
+        operations.add(OTHER);
+        operations.count(CounterAge.WORN_OUT);
+        int newcomers = 200;
+        List<AcquireLoop> loops = fixture.launchedTogether(newcomers, new MutexDriver());
+        scheduler.run();
+        operations.requests();
+        operations.remove(OTHER);
+        scheduler.advance(Duration.ofMillis(1));
+        List<Request> cost = operations.requests();
+        assertThat(cost)
+                .filteredOn(request -> request != Request.CREATE)
+                .as(
+                        "what is left below it, one renewal, the path as it is then and with their nodes, and the next in line")
+                .containsExactly(
+                        Request.LIST,
+                        Request.READ,
+                        Request.ACL,
+                        Request.MULTI,
+                        Request.LIST,
+                        Request.LIST,
+                        Request.WATCH_DELETION,
+                        Request.WATCH_DELETION);
+        assertThat(loops.stream().filter(loop -> loop.outcome().isDone())).hasSize(1);
     }
 
     @Test

@@ -336,7 +336,7 @@ class DowngradeTest {
     void handleThatThrows_failsTheRequestWithItsCause() {
         operations.breakOn(Request.MULTI);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        assertFailed(downgrade, LockException.class, "the lock engine failed");
+        assertFailed(downgrade, LockException.class, "the ZooKeeper client failed to create the node");
         assertThatThrownBy(downgrade.outcome()::join).hasRootCauseInstanceOf(IllegalStateException.class);
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
     }

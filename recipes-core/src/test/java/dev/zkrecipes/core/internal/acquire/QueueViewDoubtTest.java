@@ -223,6 +223,46 @@ class QueueViewDoubtTest {
                 .containsExactly(Request.CREATE, Request.LIST, Request.WATCH_DELETION, Request.WATCH_DELETION);
     }
 
+    // ---- Predecessors of the same session: its end deletes all its nodes, in any order.
+
+    private AcquireLoop behindOurOwn(LockDriver driver) {
+        fixture.assertGranted(fixture.queueing(new MutexDriver()));
+        AcquireLoop second = fixture.queueing(driver);
+        assertWaits(second);
+        operations.requests();
+        return second;
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H01")
+    void deletedNodeOfOurOwn_isNoGrant_beforeTheServerHasSaidInThisSessionThatItIsGone(LockDriver driver) {
+        AcquireLoop second = behindOurOwn(driver);
+        operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1)); // of the holder, who has lost it
+        operations.remove(fixture.ours().get(0));
+        scheduler.run();
+        assertWaits(second);
+        scheduler.advance(Duration.ofSeconds(1));
+        fixture.assertGranted(second);
+    }
+
+    @ParameterizedTest
+    @MethodSource("drivers")
+    @Tag("H01")
+    void nodesThatGoWithTheirSession_grantNobodyOnTheWay(LockDriver driver) {
+        AcquireLoop second = behindOurOwn(driver);
+        String old = fixture.newest();
+        operations.refuse(Request.DELETE, Code.SESSIONEXPIRED);
+        List<String> ours = fixture.ours();
+        ours.forEach(operations::removeUntold);
+        operations.tellRemoved(ours.get(0));
+        scheduler.run();
+        assertThat(second.outcome()).isNotDone();
+        fixture.become(State.EXPIRED);
+        scheduler.advance(Duration.ofSeconds(5));
+        assertThat(LockPath.name(fixture.assertGranted(second).nodePath())).isNotEqualTo(old);
+    }
+
     // ---- Nodes that appear in front (law 3).
 
     private AcquireLoop behindAWriter(ModeDriver driver) {

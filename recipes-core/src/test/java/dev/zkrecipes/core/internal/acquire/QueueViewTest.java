@@ -330,7 +330,7 @@ class QueueViewTest {
         first.giveUp();
         operations.breakOn(Request.WATCH_DELETION); // the one on lock-0000000001, when the first one's node goes
         scheduler.run();
-        fixture.assertFailed(next, LockException.class, "the lock engine failed");
+        fixture.assertFailed(next, LockException.class, "the ZooKeeper client failed to watch");
     }
 
     @Test

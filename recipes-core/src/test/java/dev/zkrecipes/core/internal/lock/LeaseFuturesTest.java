@@ -38,8 +38,12 @@ class LeaseFuturesTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private int callbacks;
     private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
-            .callbackExecutor(Runnable::run)
+            .callbackExecutor(task -> {
+                callbacks++;
+                task.run();
+            })
             .build();
     private Lease lease;
 
@@ -74,6 +78,16 @@ class LeaseFuturesTest {
     void ended_leavesNothing_howeverOftenItIsAsked() {
         assertForgotten(asked(lease::ended));
         assertThat(lease.ended()).isNotDone();
+    }
+
+    @Test
+    void ended_isToldOnce_howeverOftenItWasAsked() {
+        asked(lease::ended);
+        callbacks = 0;
+        var unused = lease.closeAsync();
+        scheduler.run();
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat(callbacks).as("of ended and of closeAsync").isEqualTo(2);
     }
 
     @Test

@@ -229,6 +229,21 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H88")
+    void nodeWhoseDeletionWasRefused_isNotLeaving_thoughItIsSentAgain() {
+        CompletableFuture<Lease> lease = acquire();
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        giveBack(lease);
+        operations.delayAnswerOf(Request.MULTI, Duration.ofSeconds(1));
+        operations.requests();
+        scheduler.advance(engine.requestTimeout().plusMillis(1));
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
+        assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertClean();
+    }
+
+    @Test
+    @Tag("H88")
     void nodeWhoseDeletionIsLost_isNotLeaving_untilItIsSentAgain() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);

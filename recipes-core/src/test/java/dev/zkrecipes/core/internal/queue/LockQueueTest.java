@@ -21,6 +21,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
@@ -123,6 +124,44 @@ class LockQueueTest {
         assertThat(queue.decideOnOwn(node(3))).isEqualTo(Decision.waitFor(node(2)));
     }
 
+    private static ChildrenSnapshot listOf(String... names) {
+        return ChildrenSnapshot.of(
+                new ListQuery.Part("/locks/orders", false), Answer.ok(new Children(List.of(names), new Stat())));
+    }
+
+    @Test
+    @Tag("H88")
+    void queueWithoutSome_isAnotherOne() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
+        LockQueue left = queue.without(Set.of("lock-0000000001", "lock-0000000009"));
+        assertThat(left.nodes()).containsExactly(node(2), node(3));
+        assertThat(left.decide(node(2))).isEqualTo(Decision.granted());
+        assertThat(queue.nodes()).containsExactly(node(1), node(2), node(3));
+        assertThat(queue.decide(node(2))).isEqualTo(Decision.waitFor(node(1)));
+        left.remove("lock-0000000003");
+        assertThat(queue.nodes()).as("they share nothing").hasSize(3);
+    }
+
+    @Test
+    @Tag("H88")
+    void tryThatLeavesNodesOut_leavesThemToAllOthersWhoWereToldOfTheList() {
+        ChildrenSnapshot list = listOf("lock-0000000001");
+        LockGroup group = LockGroup.of(target);
+        Set<String> leaving = Set.of("lock-0000000001");
+        assertThat(JointDecision.onNewcomer(group, list, path -> leaving)).isEqualTo(new JointDecision.Granted());
+        assertThat(JointDecision.onNewcomer(group, list, path -> Set.of())).isEqualTo(new JointDecision.Wait());
+        assertThat(LockQueue.in(list, target).nodes()).containsExactly(node(1));
+    }
+
+    @Test
+    void grantIfSomeWereGone_isAskedAboutWithoutTheirGoing() {
+        LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
+        assertThat(queue.wouldGrantWithout(List.of(node(1), node(2)), node(3))).isTrue();
+        assertThat(queue.wouldGrantWithout(List.of(node(2)), node(3))).isFalse();
+        assertThat(queue.nodes()).containsExactly(node(1), node(2), node(3));
+        assertThat(queue.decide(node(3))).isEqualTo(Decision.waitFor(List.of(node(1), node(2))));
+    }
+
     @Test
     @Tag("H04")
     void nodeInFrontOfAnother_isAskedAboutWithoutBeingThere() {
@@ -147,9 +186,7 @@ class LockQueueTest {
 
     @Test
     void queueOfAList_isSortedOnceForEqualDrivers_andAnewForOthers() {
-        ChildrenSnapshot list = ChildrenSnapshot.of(
-                new ListQuery.Part("/locks/orders", false),
-                Answer.ok(new Children(List.of("lock-0000000001"), new Stat())));
+        ChildrenSnapshot list = listOf("lock-0000000001");
         LockQueue queue = LockQueue.in(list, target);
         assertThat(LockQueue.in(
                         list,

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.session.SessionTask;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A machine whose outcome is a grant. Whoever completes the outcome first decides, the engine with a grant or the caller by
+ * giving up; what the engine grants too late is given back.
+ *
+ * @param <S> the machine's states
+ */
+abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> implements Acquisition {
+    private final Requests requests;
+    private final S granted;
+    private final S ended;
+    private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
+
+    AcquisitionTask(Requests requests, S seeking, S paused, S granted, S ended) {
+        super(requests.scheduler(), requests.sessions(), requests.newPace(), seeking, paused);
+        this.requests = requests;
+        this.granted = granted;
+        this.ended = ended;
+    }
+
+    /** Begins, on the engine thread. */
+    abstract void start();
+
+    /** Parts with what a machine that ends without a grant has made. */
+    abstract void leave();
+
+    // ---- What callers do, on any thread.
+
+    @Override
+    public final CompletableFuture<Optional<List<HeldNode>>> outcome() {
+        return outcome;
+    }
+
+    @Override
+    public final void launch() {
+        requests.enter(this);
+        requests.scheduler()
+                .execute(() -> guard(() -> {
+                    if (outcome.isDone()) {
+                        end(() -> {});
+                    } else {
+                        start();
+                    }
+                }));
+    }
+
+    @Override
+    public final boolean giveUp() {
+        if (outcome.isDone()) {
+            return false; // it has ended or is about to
+        }
+        boolean first = outcome.completeExceptionally(new CancellationException());
+        requests.scheduler().execute(() -> end(() -> {}));
+        return first;
+    }
+
+    // ---- Endings.
+
+    final void endAsGranted(List<HeldNode> held) {
+        over(granted);
+        if (!outcome.complete(Optional.of(held))) {
+            HeldNode.release(held);
+        }
+    }
+
+    /** Not granted, for now. */
+    final void endAsBusy() {
+        end(() -> outcome.complete(Optional.empty()));
+    }
+
+    @Override
+    public final void fail(LockException why) {
+        end(() -> outcome.completeExceptionally(why));
+    }
+
+    private void end(Runnable last) {
+        if (!isOver()) {
+            leave();
+            over(ended);
+            last.run();
+        }
+    }
+
+    private void over(S last) {
+        finish(last);
+        requests.exit(this);
+    }
+}

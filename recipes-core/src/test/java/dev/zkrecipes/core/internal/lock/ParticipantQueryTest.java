@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What is read to find out who takes part in a lock, and who holds it. */
+@Tag("H90")
+class ParticipantQueryTest {
+    private static final int NODES = 1000;
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final EngineClient client = EngineClient.of(PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build());
+    private final LockSpec spec =
+            new LockSpec(client.settings().acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
+
+    @BeforeEach
+    void fillTheQueue() {
+        IntStream.range(0, NODES).forEach(i -> operations.add(String.format("lock-%010d", i)));
+        scheduler.run();
+        operations.requests();
+    }
+
+    private CompletableFuture<List<SeenParticipant>> ask(boolean holdersOnly) {
+        CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, holdersOnly).launch();
+        scheduler.run();
+        return answer;
+    }
+
+    @Test
+    void holders_areAskedForByOneListAndARead_howeverManyWait() {
+        List<SeenParticipant> holders = ask(true).join();
+        assertThat(operations.requests()).containsExactly(Request.LIST, Request.READ);
+        assertThat(holders).singleElement().satisfies(seen -> {
+            assertThat(seen.content()).isPresent();
+            assertThat(seen.participant().holding()).isTrue();
+            assertThat(seen.participant().position()).isZero();
+        });
+    }
+
+    @Test
+    void holderThatIsGoneWhenItIsRead_isNone() {
+        operations.refuse(Request.READ, Code.NONODE);
+        assertThat(ask(true)).isCompletedWithValue(List.of());
+    }
+
+    @Test
+    void participants_areAllRead() {
+        List<Participant> all =
+                ask(false).join().stream().map(SeenParticipant::participant).toList();
+        assertThat(operations.requests()).hasSize(1 + NODES);
+        assertThat(all).hasSize(NODES);
+        assertThat(all)
+                .extracting(Participant::position)
+                .isEqualTo(IntStream.range(0, NODES).boxed().toList());
+        assertThat(all.stream().filter(Participant::holding)).hasSize(1);
+    }
+
+    @Test
+    void participantThatIsGoneWhenItIsRead_leavesNoGapInThePositions() {
+        operations.refuse(Request.READ, Code.OK, Code.NONODE, Code.NOAUTH);
+        List<Participant> all =
+                ask(false).join().stream().map(SeenParticipant::participant).toList();
+        assertThat(all).hasSize(NODES - 1);
+        assertThat(all.get(1).node()).isEqualTo("lock-0000000002");
+        assertThat(all.get(1).owner()).isEqualTo("unknown");
+        assertThat(all)
+                .extracting(Participant::position)
+                .isEqualTo(IntStream.range(0, NODES - 1).boxed().toList());
+    }
+
+    /** The first answer ends it, so what was sent is what was under way. */
+    @Test
+    void onlySoManyReads_areUnderWayAtATime() {
+        operations.refuse(Request.READ, Code.CONNECTIONLOSS);
+        CompletableFuture<List<SeenParticipant>> answer = ask(false);
+        assertThat(Collections.frequency(operations.requests(), Request.READ)).isEqualTo(ParticipantQuery.UNDER_WAY);
+        assertThatThrownBy(answer::join).hasCauseInstanceOf(LockConnectionException.class);
+    }
+
+    @Test
+    void callerThatHasLeft_hasNothingReadAnyMore() {
+        CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, false).launch();
+        answer.cancel(false);
+        scheduler.run();
+        assertThat(operations.requests()).doesNotContain(Request.READ);
+    }
+}
