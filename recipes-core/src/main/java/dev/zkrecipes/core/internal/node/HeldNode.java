@@ -15,9 +15,7 @@ import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -43,14 +41,14 @@ public final class HeldNode implements KeepAlive.Held {
     private final long token;
     private final long grantedAt;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
-    private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Listener listener;
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     /** Somebody who has to know when the node is held no more. */
     @FunctionalInterface
     public interface Listener {
-        void onNodeEnded(LeaseState how);
+        void onNodeEnded(HeldNode node, LeaseState how);
     }
 
     /** How it ended, and, if it was lost, why. */
@@ -118,8 +116,18 @@ public final class HeldNode implements KeepAlive.Held {
         return end.get() != null;
     }
 
+    /** Whether the state is LOST, which takes less to find out than the state. */
+    public boolean isLost() {
+        End last = end.get();
+        if (last == null && session().isOutlived()) {
+            lose(Session.OUTLIVED);
+            last = end.get();
+        }
+        return last != null && last.state() == LeaseState.LOST;
+    }
+
     public void requireNotLost() {
-        if (state() == LeaseState.LOST) {
+        if (isLost()) {
             throw lost();
         }
     }
@@ -147,16 +155,12 @@ public final class HeldNode implements KeepAlive.Held {
         });
     }
 
-    /** Tells the listener when the node is held no more, unless it is detached before. */
-    public void attach(Listener listener) {
-        listeners.add(listener);
+    /** Tells the listener, of which there is one, when the node is held no more. */
+    public void attach(Listener only) {
+        listener = only;
         if (told) {
-            listener.onNodeEnded(endOrThrow().state());
+            only.onNodeEnded(this, endOrThrow().state());
         }
-    }
-
-    public void detach(Listener listener) {
-        listeners.remove(listener);
     }
 
     /** Completes, on the engine thread, when the node is known to be gone. */
@@ -188,7 +192,7 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void abandon() {
         lose("the client was closed");
-        tellListeners();
+        tellListener();
         gone.complete(null);
     }
 
@@ -200,15 +204,17 @@ public final class HeldNode implements KeepAlive.Held {
             HeldNode grant = grants.get(i);
             grant.session().leases().remove(grant);
             Completion.forward(deletions.get(i), grant.gone);
-            grant.tellListeners();
+            grant.tellListener();
         }
     }
 
-    private void tellListeners() {
+    private void tellListener() {
         told = true;
-        listeners.forEach(
-                listener -> Guarded.run(() -> listener.onNodeEnded(endOrThrow().state())));
-        listeners.clear();
+        Listener last = listener;
+        if (last != null) {
+            listener = null;
+            Guarded.run(() -> last.onNodeEnded(this, endOrThrow().state()));
+        }
     }
 
     private End endOrThrow() {
