@@ -129,14 +129,22 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         group.paths().forEach(requests.cleaner()::flush);
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
-            boolean looksFirst = group.all().stream().anyMatch(LockSpec::isHopeless);
-            whenConnected(looksFirst ? this::peek : this::enqueue);
+            whenConnected(isHopeless() ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
         } else {
             fail(new LockConnectionException(requests.notConnected() + ", so it cannot be seen whether the lock "
                     + group.path() + " is free; try again when connected, or use a timed acquire"));
         }
+    }
+
+    private boolean isHopeless() {
+        for (LockSpec spec : group.all()) {
+            if (spec.isHopeless()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -224,7 +232,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     }
 
     private void decide() {
-        if (nodes().stream().anyMatch(node -> CounterAge.of(node.name()) >= CounterAge.WORN_OUT)) {
+        if (isWornOut()) {
             renewCounter();
             return;
         }
@@ -243,9 +251,19 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
         }
     }
 
+    /** Whether a number of ours is too near the counter's end. */
+    private boolean isWornOut() {
+        for (OwnNode node : nodes()) {
+            if (CounterAge.of(node.path()) >= CounterAge.WORN_OUT) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Our nodes as the drivers see them. */
     private List<LockNode> ownLockNodes() {
-        List<LockNode> own = new ArrayList<>();
+        List<LockNode> own = new ArrayList<>(nodes().size());
         for (int i = 0; i < nodes().size(); i++) {
             own.add(group.all().get(i).parseOwn(nodes().get(i).name()));
         }
@@ -350,7 +368,7 @@ public final class AcquireLoop extends SessionTask<AcquireStep>
     }
 
     private void grant() {
-        List<HeldNode> held = new ArrayList<>();
+        List<HeldNode> held = new ArrayList<>(nodes().size());
         for (int i = 0; i < nodes().size(); i++) {
             OwnNode node = nodes().get(i);
             node.granted(

@@ -33,6 +33,8 @@ public final class HeldNode implements KeepAlive.Held {
 
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
 
+    private static final End RELEASED = new End(LeaseState.RELEASED, "");
+
     private final LockSpec target;
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
@@ -171,9 +173,15 @@ public final class HeldNode implements KeepAlive.Held {
     /** Gives back those that have not ended, together; completes when the nodes of all of them are known to be gone. */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<HeldNode> grants) {
-        End released = new End(LeaseState.RELEASED, "");
+        if (grants.size() == 1) {
+            HeldNode only = grants.get(0);
+            if (only.end.compareAndSet(null, RELEASED)) {
+                only.scheduler.execute(only::afterEnd);
+            }
+            return only.gone;
+        }
         List<HeldNode> ending = grants.stream()
-                .filter(grant -> grant.end.compareAndSet(null, released))
+                .filter(grant -> grant.end.compareAndSet(null, RELEASED))
                 .toList();
         if (!ending.isEmpty()) {
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
@@ -184,7 +192,7 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void lose(String reason) {
         if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
-            scheduler.execute(() -> afterEnd(List.of(this)));
+            scheduler.execute(this::afterEnd);
         }
     }
 
@@ -194,6 +202,12 @@ public final class HeldNode implements KeepAlive.Held {
         lose("the client was closed");
         tellListener();
         gone.complete(null);
+    }
+
+    private void afterEnd() {
+        cleaner.discard(node, gone);
+        session().leases().remove(this);
+        tellListener();
     }
 
     private static void afterEnd(List<HeldNode> grants) {

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -19,9 +18,12 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /** The operations on a real handle: sends them as they are and brings the answers to the engine thread. */
 public final class HandleOperations implements ZooKeeperOperations {
+    private static final int OK = Code.OK.intValue();
+
     private final ZooKeeper handle;
     private final State initialState;
     private final EngineScheduler scheduler;
@@ -65,8 +67,10 @@ public final class HandleOperations implements ZooKeeperOperations {
                         data,
                         acl,
                         CreateMode.EPHEMERAL_SEQUENTIAL,
-                        (int rc, String path, Object ctx, String name, Stat stat) ->
-                                deliver(reply, rc, () -> new Created(name, stat)),
+                        (int rc, String path, Object ctx, String name, Stat stat) -> {
+                            Answer<Created> answer = answer(rc, rc == OK ? new Created(name, stat) : null);
+                            scheduler.executeWithNext(() -> reply.accept(answer)); // with the list that is sent behind
+                        },
                         null));
     }
 
@@ -79,7 +83,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                         new byte[0],
                         acl,
                         CreateMode.CONTAINER,
-                        (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
+                        (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, path),
                         null));
     }
 
@@ -91,7 +95,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                         path,
                         false,
                         (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                                deliver(reply, rc, () -> new Children(names, stat)),
+                                deliver(reply, rc, rc == OK ? new Children(names, stat) : null),
                         null));
     }
 
@@ -102,7 +106,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 () -> handle.getData(
                         path,
                         false,
-                        (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)),
+                        (rc, asked, ctx, data, stat) -> deliver(reply, rc, content(rc, data, stat)),
                         null));
     }
 
@@ -113,7 +117,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 () -> handle.getACL(
                         path,
                         new Stat(),
-                        (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)),
+                        (rc, asked, ctx, acl, stat) -> deliver(reply, rc, rc == OK ? new Access(acl, stat) : null),
                         null));
     }
 
@@ -125,7 +129,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                         path,
                         watches.feeding(watch),
                         (rc, asked, ctx, data, stat) ->
-                                deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
+                                deliver(watches.noting(watch, reply), rc, content(rc, data, stat)),
                         null));
     }
 
@@ -137,7 +141,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 () -> handle.getChildren(
                         path,
                         watches.feeding(watch),
-                        (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
+                        (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, path),
                         null));
     }
 
@@ -149,7 +153,7 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        send(reply, () -> handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null));
+        send(reply, () -> handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, path), null));
     }
 
     @Override
@@ -158,7 +162,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 reply,
                 () -> handle.multi(
                         operations,
-                        (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)),
+                        (rc, asked, ctx, results) -> deliver(reply, new Answer<>(code(rc), results)),
                         null));
     }
 
@@ -177,20 +181,16 @@ public final class HandleOperations implements ZooKeeperOperations {
         }
     }
 
-    private <T> void deliver(Consumer<Answer<T>> reply, int rc, Supplier<T> value) {
-        Code code = code(rc);
-        deliver(reply, () -> code == Code.OK ? Answer.ok(value.get()) : Answer.failed(code));
+    private <T> void deliver(Consumer<Answer<T>> reply, int rc, @Nullable T value) {
+        deliver(reply, answer(rc, value));
     }
 
-    private <T> void deliver(Consumer<Answer<T>> reply, Supplier<Answer<T>> made) {
-        Answer<T> answer;
-        try {
-            answer = made.get();
-        } catch (Throwable t) {
-            answer = Answer.broken(t);
-        }
-        Answer<T> told = answer;
-        scheduler.execute(() -> reply.accept(told));
+    private static <T> Answer<T> answer(int rc, @Nullable T value) {
+        return rc == OK && value != null ? Answer.ok(value) : Answer.failed(code(rc));
+    }
+
+    private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
+        scheduler.execute(() -> reply.accept(answer));
     }
 
     private static Code code(int rc) {
@@ -199,7 +199,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /** ZooKeeper hands out null for a node that was made without data. */
-    private static Content content(byte[] data, Stat stat) {
-        return new Content(data == null ? new byte[0] : data, stat);
+    private static @Nullable Content content(int rc, byte @Nullable [] data, Stat stat) {
+        return rc == OK ? new Content(data == null ? new byte[0] : data, stat) : null;
     }
 }
