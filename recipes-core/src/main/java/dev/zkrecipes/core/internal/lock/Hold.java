@@ -299,14 +299,14 @@ public final class Hold implements Lease, HeldNode.Listener {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
                     + Printable.of(data.ownerName()) + ", which is alive: only that thread may close it");
         }
-        boolean leavesAnother = data.isOwnedByCaller() && isOneOfSeveral(); // and nobody else closes that one meanwhile
+        boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
         // The last one looks at the clock; the others go by what the engine knows.
-        LeaseState last = (leavesAnother ? isKnownToBeLost() : isLost()) ? LeaseState.LOST : LeaseState.RELEASED;
+        LeaseState last = (leavesAll ? isKnownToBeLost() : isLost()) ? LeaseState.LOST : LeaseState.RELEASED;
         if (!CLOSED_AS.compareAndSet(this, null, last)) {
             return false;
         }
         data.takeOut(this);
-        CompletableFuture<Void> gone = leavesAnother ? NOTHING_RELEASED : lock.giveBack(this);
+        CompletableFuture<Void> gone = leavesAll ? NOTHING_RELEASED : lock.giveBack(this);
         released = gone;
         HoldFutures told = futures;
         if (told != null) {
@@ -324,14 +324,14 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
     }
 
-    /** Whether another open hold stands on what this one does. */
-    boolean isOneOfSeveral() {
+    /** Whether other open holds stand on all that this one does, so that nothing is released with it. */
+    boolean releasesNothing() {
         for (int i = 0; i < grants.size(); i++) {
-            if (data.isShared(grants.get(i), this)) {
-                return true;
+            if (!data.isShared(grants.get(i), this)) {
+                return false;
             }
         }
-        return false;
+        return true;
     }
 
     private CompletableFuture<Void> givenBack() {
