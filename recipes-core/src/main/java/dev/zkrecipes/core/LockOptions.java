@@ -24,8 +24,9 @@ import org.apache.zookeeper.data.ACL;
  *
  * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
  * @param acl who may do what with the lock; empty for the ACL of the client
+ * @param releasesInBackground whether giving back does not wait for ZooKeeper, see {@link #releaseInBackground}
  */
-public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl) {
+public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean releasesInBackground) {
 
     private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
 
@@ -34,11 +35,23 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      *
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
      * @param acl who may do what with the lock; empty for the ACL of the client
+     * @param releasesInBackground whether giving back does not wait for ZooKeeper
      * @throws IllegalArgumentException as {@link #withAcl}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
         acl = acl.map(Acls::check);
+    }
+
+    /**
+     * Makes options of a lock that is given back with ZooKeeper's confirmation.
+     *
+     * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
+     * @param acl who may do what with the lock; empty for the ACL of the client
+     * @throws IllegalArgumentException as {@link #withAcl}
+     */
+    public LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl) {
+        this(queueLossPolicy, acl, false);
     }
 
     /**
@@ -51,7 +64,8 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
     }
 
     /**
-     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}, and the ACL of its client.
+     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}, the ACL of its client, and giving
+     * back waits for ZooKeeper's confirmation.
      *
      * @return the default options
      */
@@ -76,7 +90,7 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        return new LockOptions(policy, acl);
+        return new LockOptions(policy, acl, releasesInBackground);
     }
 
     /**
@@ -90,12 +104,33 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      *     using a lock takes
      */
     public LockOptions withAcl(List<ACL> rights) {
-        return new LockOptions(queueLossPolicy, Optional.of(rights));
+        return new LockOptions(queueLossPolicy, Optional.of(rights), releasesInBackground);
+    }
+
+    /**
+     * These options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait: they return when the
+     * deletion of the node is on its way, one round trip earlier.
+     *
+     * <p>For this process nothing changes. What its client asks for afterwards, on whatever thread, is sent behind the deletion in
+     * the same session, so an acquire after it cannot meet the old node; without a connection the deletion waits for the next one. For
+     * another process the lock is held a little longer than this one says: for the way to the server, until the connection
+     * is back, or, if this process dies first, until its session has ended. Who tells another process that the lock is free, past
+     * ZooKeeper, is to wait for {@link Lease#closeAsync}, which completes with the confirmation under these options too.
+     *
+     * <p>A deletion that ZooKeeper refuses is not thrown to whoever gave back: it is logged, {@code closeAsync} tells of it, and so
+     * does the next acquire of this client on the path. Closing the client waits for deletions under way. The option belongs to the
+     * lock object through which a hold was acquired; for a multi-lock it is the multi-lock's own.
+     *
+     * @return the changed copy
+     */
+    public LockOptions releaseInBackground() {
+        return new LockOptions(queueLossPolicy, acl, true);
     }
 
     @Override
     public String toString() {
         return "LockOptions[" + queueLossPolicy
-                + acl.map(rights -> ", " + Acls.describe(rights)).orElse("") + "]";
+                + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
+                + (releasesInBackground ? ", releases in background" : "") + "]";
     }
 }

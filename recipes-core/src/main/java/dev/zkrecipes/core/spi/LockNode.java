@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.spi;
 
 import com.google.common.base.CharMatcher;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -35,8 +34,6 @@ public record LockNode(String name, String kind, String payload, long number) im
     private static final CharMatcher PAYLOAD = DIGIT.or(CharMatcher.inRange('a', 'z'))
             .or(CharMatcher.inRange('A', 'Z'))
             .or(CharMatcher.anyOf("._~"));
-    private static final Comparator<LockNode> ORDER =
-            Comparator.comparingLong(LockNode::rank).thenComparing(LockNode::name);
 
     /**
      * Recognises a node whose kind has no payload.
@@ -101,7 +98,8 @@ public record LockNode(String name, String kind, String payload, long number) im
 
     @Override
     public int compareTo(LockNode other) {
-        return ORDER.compare(this, other);
+        int byRank = Long.compare(rank(), other.rank());
+        return byRank != 0 ? byRank : name.compareTo(other.name);
     }
 
     private long rank() {
@@ -109,13 +107,18 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     private static Optional<LockNode> numbered(String name, String kind, String payload, int from) {
-        String number = name.substring(from);
-        String digits = number.startsWith("-") ? number.substring(1) : number;
+        int firstDigit = name.startsWith("-", from) ? from + 1 : from;
+        int digits = name.length() - firstDigit;
         // A negative number of ten characters has nine digits; more than eighteen would not fit a long.
-        if (digits.length() < SEQUENCE_DIGITS - 1 || digits.length() > 18 || !DIGIT.matchesAllOf(digits)) {
+        if (digits < SEQUENCE_DIGITS - 1 || digits > 18) {
             return Optional.empty();
         }
-        return Optional.of(new LockNode(name, kind, payload, Long.parseLong(number)));
+        for (int i = firstDigit; i < name.length(); i++) {
+            if (!DIGIT.matches(name.charAt(i))) {
+                return Optional.empty();
+            }
+        }
+        return Optional.of(new LockNode(name, kind, payload, Long.parseLong(name, from, name.length(), 10)));
     }
 
     /** The length of the id and its dash; 0 if the name begins with neither our id nor one of Curator's. */

@@ -98,14 +98,22 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         group.paths().forEach(requests.cleaner()::flush);
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
-            boolean looksFirst = group.all().stream().anyMatch(LockSpec::isHopeless);
-            whenConnected(looksFirst ? this::peek : this::enqueue);
+            whenConnected(isHopeless() ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
         } else {
             fail(new LockConnectionException(requests.notConnected() + ", so it cannot be seen whether the lock "
                     + group.path() + " is free; try again when connected, or use a timed acquire"));
         }
+    }
+
+    private boolean isHopeless() {
+        for (LockSpec spec : group.all()) {
+            if (spec.isHopeless()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -193,7 +201,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void decide() {
-        if (nodes().stream().anyMatch(node -> CounterAge.of(node.name()) >= CounterAge.WORN_OUT)) {
+        if (isWornOut()) {
             renewCounter();
             return;
         }
@@ -212,9 +220,19 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         }
     }
 
+    /** Whether a number of ours is too near the counter's end. */
+    private boolean isWornOut() {
+        for (OwnNode node : nodes()) {
+            if (CounterAge.of(node.path()) >= CounterAge.WORN_OUT) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Our nodes as the drivers see them. */
     private List<LockNode> ownLockNodes() {
-        List<LockNode> own = new ArrayList<>();
+        List<LockNode> own = new ArrayList<>(nodes().size());
         for (int i = 0; i < nodes().size(); i++) {
             own.add(group.all().get(i).parseOwn(nodes().get(i).name()));
         }
@@ -319,7 +337,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void grant() {
-        List<HeldNode> held = new ArrayList<>();
+        List<HeldNode> held = new ArrayList<>(nodes().size());
         for (int i = 0; i < nodes().size(); i++) {
             OwnNode node = nodes().get(i);
             node.granted(

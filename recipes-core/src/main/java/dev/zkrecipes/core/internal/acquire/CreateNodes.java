@@ -7,6 +7,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
@@ -45,9 +46,10 @@ public final class CreateNodes {
         this.requests = requests;
         this.targets = targets;
         this.session = session;
-        this.nodes = targets.all().stream()
-                .map(target -> new OwnNode(session, target, requests.scheduler().random()))
-                .toList();
+        this.nodes = new ArrayList<>(targets.all().size());
+        for (LockSpec target : targets.all()) {
+            nodes.add(new OwnNode(session, target, requests.scheduler().random()));
+        }
     }
 
     /** The nodes, in the order of the targets. */
@@ -68,9 +70,7 @@ public final class CreateNodes {
             List<ACL> acl = targets.all().get(0).acl();
             session.zk().createEphemeralSequential(node.prefix(), requests.nodeData(), acl, answer -> {
                 if (answer.isOk()) {
-                    node.created(
-                            LockPath.name(answer.value().path()),
-                            answer.value().stat().getCzxid());
+                    node.createdAt(answer.value().path(), answer.value().stat().getCzxid());
                     session.committed(sentAt);
                 } else {
                     node.failed(answer.code());
@@ -85,10 +85,11 @@ public final class CreateNodes {
     /** Counts the nodes, or refuses them. */
     private void admit() {
         try {
-            session.nodes()
-                    .requireRoom(
-                            describe(),
-                            nodes.stream().mapToLong(OwnNode::sizeAtEnd).sum());
+            long size = 0;
+            for (OwnNode node : nodes) {
+                size += node.sizeAtEnd();
+            }
+            session.nodes().requireRoom(this::describe, size);
             requireSmall();
             nodes.forEach(OwnNode::count);
         } catch (LockException e) {
@@ -104,15 +105,29 @@ public final class CreateNodes {
     }
 
     private void requireSmall() {
-        List<Op> creates = creates();
-        int size = PacketLimit.sizeOf(creates);
         int limit = PacketLimit.of(session.zk()) - ROOM_FOR_PROBE;
+        if (atMost() <= limit) {
+            return;
+        }
+        int size = PacketLimit.sizeOf(creates());
         if (size > limit) {
             throw new PacketTooLargeException("lock " + describe() + ": the request for " + nodes.size()
                     + " nodes takes " + size + " bytes and must not exceed " + limit
                     + " (jute.maxbuffer): ask for fewer locks at once, use shorter paths or a shorter ACL, or raise"
                     + " jute.maxbuffer on all servers and clients");
         }
+    }
+
+    /** What the creates take, and a little more, without writing them down. */
+    private long atMost() {
+        long size = PacketLimit.REQUEST_HEADER;
+        for (int i = 0; i < nodes.size(); i++) {
+            size += PacketLimit.mostOfCreate(
+                    nodes.get(i).prefix(),
+                    requests.nodeData(),
+                    targets.all().get(i).acl());
+        }
+        return size;
     }
 
     /**

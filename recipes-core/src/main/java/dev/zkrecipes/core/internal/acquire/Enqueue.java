@@ -47,7 +47,7 @@ public final class Enqueue {
     private final Session session;
     private final SessionTask<AcquireStep> task;
     private final Owner owner;
-    private final List<ParentMaker> parents;
+    private List<ParentMaker> parents = List.of(); // who makes the paths; none before one was missing
     private CreateNodes creation;
 
     public Enqueue(Requests requests, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
@@ -56,18 +56,19 @@ public final class Enqueue {
         this.session = session;
         this.task = task;
         this.owner = owner;
-        this.parents = targets.all().stream()
-                .map(target -> new ParentMaker(session, target.acl()))
-                .toList();
         this.creation = newCreation();
     }
 
     private CreateNodes newCreation() {
         CreateNodes made = new CreateNodes(requests, targets, session);
+        nameParents(made);
+        return made;
+    }
+
+    private void nameParents(CreateNodes made) {
         for (int i = 0; i < parents.size(); i++) {
             made.nodes().get(i).madeBelow(parents.get(i));
         }
-        return made;
     }
 
     /** The nodes of the last create, in the order of the targets. */
@@ -81,7 +82,7 @@ public final class Enqueue {
      */
     public void create() {
         task.become(AcquireStep.ENQUEUEING);
-        if (targets.all().stream().allMatch(session.checkedPaths()::knows)) {
+        if (knowsRights()) {
             creation.send(task.inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes.
             session.lists().ask(targets.query(), task.inThisState(this::onListed));
@@ -95,12 +96,27 @@ public final class Enqueue {
         }
     }
 
+    private boolean knowsRights() {
+        for (LockSpec target : targets.all()) {
+            if (!session.checkedPaths().knows(target)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isAsChecked(ChildrenSnapshot look) {
+        for (LockSpec target : targets.all()) {
+            if (target.hasOwnAcl() && !session.checkedPaths().isAsChecked(target, look.stat(target.path()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** The nodes are there, and the look was taken after that. */
     private void onListed(ChildrenSnapshot look) {
-        boolean checked = look.code() != Code.OK
-                || targets.all().stream()
-                        .allMatch(target -> session.checkedPaths().isAsChecked(target, look.stat(target.path())));
-        if (checked) {
+        if (look.code() != Code.OK || isAsChecked(look)) {
             owner.onEntered(look);
         } else {
             checkAccess();
@@ -131,7 +147,15 @@ public final class Enqueue {
     private void onCreated(Answer<?> answer) {
         switch (answer.code()) {
             case OK -> {}
-            case NONODE -> makePaths(0);
+            case NONODE -> {
+                if (parents.isEmpty()) {
+                    parents = targets.all().stream()
+                            .map(target -> new ParentMaker(session, target.acl()))
+                            .toList();
+                    nameParents(creation);
+                }
+                makePaths(0);
+            }
             default -> owner.retryOrFail("create a node below " + targets.path(), answer, this::settle);
         }
     }

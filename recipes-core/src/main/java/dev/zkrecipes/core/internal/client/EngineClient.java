@@ -71,7 +71,7 @@ public final class EngineClient implements HoldingHost {
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
     /** What ends the waits that are of no use without a connection. */
-    private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
+    private final Set<CompletableFuture<Void>> untilDisconnected = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -253,16 +253,15 @@ public final class EngineClient implements HoldingHost {
     @Override
     public void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        Runnable end = () -> over.complete(null);
-        untilDisconnected.add(end);
+        untilDisconnected.add(over);
         try {
             // Looked at afterwards: whoever takes the connection away first says so and then ends the waits.
             if (connectionState() == ConnectionState.CONNECTED) {
-                Completion.on(future, (nothing, failure) -> end.run());
+                Completion.on(future, (nothing, failure) -> over.complete(null));
                 Blocking.awaitQuietly(over, Deadline.after(requestTimeout(), scheduler));
             }
         } finally {
-            untilDisconnected.remove(end);
+            untilDisconnected.remove(over);
         }
     }
 
@@ -299,7 +298,7 @@ public final class EngineClient implements HoldingHost {
             connected.complete(true);
             return;
         }
-        untilDisconnected.forEach(Runnable::run);
+        untilDisconnected.forEach(wait -> wait.complete(null));
         if (connected.isDone() && !closing.get()) {
             connected = new CompletableFuture<>();
         }

@@ -140,13 +140,13 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
-        StackReserve.requireForACall();
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         Lease again = reenter();
         if (again != null) {
             return again;
         }
+        StackReserve.requireForACall();
         Acquisition attempt = begin(Mode.QUEUE);
         try {
             return hold(Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow());
@@ -165,13 +165,13 @@ public final class EngineLock implements InterProcessLock {
 
     /** The same with another limit than the request time-out, if that is shorter. */
     public Optional<Lease> tryAtOnce(Duration limit) {
-        StackReserve.requireForACall();
         Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
         Blocking.requireMayBlock(client.scheduler());
         Lease again = reenter();
         if (again != null) {
             return Optional.of(again);
         }
+        StackReserve.requireForACall();
         Deadline deadline = Deadline.after(atMost, client.scheduler());
         Acquisition attempt = begin(Mode.TRY);
         try {
@@ -191,7 +191,6 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        StackReserve.requireForACall();
         Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(client.scheduler());
@@ -203,6 +202,7 @@ public final class EngineLock implements InterProcessLock {
         if (again != null) {
             return Optional.of(again);
         }
+        StackReserve.requireForACall();
         Acquisition attempt = begin(Mode.QUEUE);
         try {
             if (Blocking.await(attempt.outcome(), deadline).isEmpty() && attempt.giveUp()) {
@@ -219,12 +219,12 @@ public final class EngineLock implements InterProcessLock {
 
     /** As {@link #acquire()}, but waits on when interrupted and keeps the flag. */
     public Lease acquireUninterruptibly() {
-        StackReserve.requireForACall();
         Blocking.requireMayBlock(client.scheduler());
         Lease again = reenter();
         if (again != null) {
             return again;
         }
+        StackReserve.requireForACall();
         Acquisition attempt = begin(Mode.QUEUE);
         try {
             return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
@@ -283,21 +283,21 @@ public final class EngineLock implements InterProcessLock {
      * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
      */
     public void requireNotHeldInPart() {
-        var unused = toReenter();
+        LockData mine = mine();
+        if (owner == Owner.THREAD && mine != null) {
+            var unused = mine.grantsToReenter(targets, otherMode);
+        } else if (owner == Owner.INSTANCE) {
+            ofInstance.requireNoneLost();
+        }
     }
 
+    /** One more hold on what the thread holds: nothing but the thread's record changes. */
     private @Nullable Lease reenter() {
         client.requireOpenFor(path());
-        List<HeldNode> grants = toReenter();
-        return grants == null ? null : hold(grants);
-    }
-
-    private @Nullable List<HeldNode> toReenter() {
-        LockData mine = mine();
         if (owner == Owner.THREAD) {
-            return mine == null ? null : mine.grantsToReenter(targets, otherMode);
-        }
-        if (owner == Owner.INSTANCE) {
+            LockData mine = client.holds().mine();
+            return mine == null ? null : mine.reenter(this, otherMode);
+        } else if (owner == Owner.INSTANCE) {
             ofInstance.requireNoneLost();
         }
         return null;
@@ -407,7 +407,6 @@ public final class EngineLock implements InterProcessLock {
 
     @Override
     public void release() {
-        StackReserve.requireForACall();
         LockData mine = mine();
         Hold lease;
         do {
@@ -416,21 +415,21 @@ public final class EngineLock implements InterProcessLock {
                 throw new IllegalMonitorStateException("thread "
                         + Printable.of(Thread.currentThread().getName()) + " does not hold the lock " + path());
             }
+            if (!lease.releasesNothing()) {
+                StackReserve.requireForACall();
+            }
         } while (!lease.beginClosing()); // somebody else closed that one just now: the next
-        awaitRelease(lease.givenBack());
+        lease.awaitRelease();
         if (lease.state() == LeaseState.LOST) {
             lease.requireNotLost();
         }
-        Blocking.throwFailure(lease.givenBack());
+        lease.throwRefusal();
     }
 
-    /** Takes a hold that was closed from the record; releases the grants of which it was the last one. */
-    public CompletableFuture<Void> giveBack(Hold lease) {
-        LockData data = lease.data();
-        data.closed(lease);
-        forgetIfEmpty(data);
-        return HeldNode.release(
-                lease.grants().stream().filter(grant -> !data.needs(grant)).toList());
+    /** Releases the grants of which a hold, which was taken from the record, was the last one. */
+    CompletableFuture<Void> giveBack(Hold lease) {
+        forgetIfEmpty(lease.data());
+        return HeldNode.release(lease.data().notNeededWithout(lease));
     }
 
     private void forgetIfEmpty(@Nullable LockData data) {
@@ -440,15 +439,20 @@ public final class EngineLock implements InterProcessLock {
     }
 
     /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
-    public void onHoldEnded(Hold lease) {
+    void onHoldEnded(Hold lease) {
         if (lease.data().isForgettable()) {
             client.holds().forget(lease.data());
         }
     }
 
+    /** Whether giving back is to wait for ZooKeeper's word, and to tell what that is. */
+    boolean confirmsRelease() {
+        return !targets.options().releasesInBackground();
+    }
+
     /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
-    public void awaitRelease(CompletableFuture<Void> givenBack) {
-        if (Blocking.mayBlock(client.scheduler())) {
+    void awaitRelease(CompletableFuture<Void> givenBack) {
+        if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
             client.awaitWhileConnected(givenBack);
         }
     }

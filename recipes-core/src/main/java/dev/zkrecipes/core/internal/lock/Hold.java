@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
@@ -12,9 +13,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
-import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.util.HashSet;
 import java.util.List;
@@ -22,7 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
@@ -31,78 +30,112 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One hold: a share in a grant, or in several that were acquired as one. Closing it tells the lock, which releases each
- * grant with its last hold.
+ * grant with its last hold. Re-entry makes one of these and nothing else, so it is small: futures and listeners are made when
+ * somebody asks for them, and then told what has happened meanwhile.
  */
 public final class Hold implements Lease, HeldNode.Listener {
-    private final LockHost client;
+    private static final AtomicReferenceFieldUpdater<Hold, @Nullable LeaseState> CLOSED_AS =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, LeaseState.class, "closedAs");
+    private static final AtomicReferenceFieldUpdater<Hold, @Nullable HoldFutures> FUTURES =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, HoldFutures.class, "futures");
+    private static final AtomicReferenceFieldUpdater<Hold, @Nullable RevocationListeners> REVOCATIONS =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, RevocationListeners.class, "revocations");
+
+    /** What comes of closing a hold that was not the last one. Nobody outside sees it. */
+    private static final CompletableFuture<Void> NOTHING_RELEASED = CompletableFuture.completedFuture(null);
+
     private final EngineLock lock;
     private final List<HeldNode> grants;
     private final LockData data;
-    private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
-    private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
-    private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
-    private final AtomicReference<@Nullable CompletableFuture<LeaseState>> endedForAll = new AtomicReference<>();
-    private final AtomicReference<@Nullable CompletableFuture<Void>> givenBackForAll = new AtomicReference<>();
-    private final RevocationListeners revocationListeners;
-    private volatile boolean listens;
+    private volatile @Nullable LeaseState closedAs;
+    private volatile @Nullable CompletableFuture<Void> released; // set a little after closedAs
+    private volatile @Nullable HoldFutures futures;
+    private volatile @Nullable RevocationListeners revocations;
 
-    /** Makes a hold that is in no record yet, see {@link #open}. */
-    public Hold(EngineLock lock, List<HeldNode> grants, LockData data) {
-        this.client = lock.client();
+    /** Makes a hold that is in no record yet. */
+    Hold(EngineLock lock, List<HeldNode> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
-        this.revocationListeners = new RevocationListeners(grants, this::isStanding, client.callbacks());
     }
 
-    /** Enters the hold in its owner's record; from now on it hears of the end of what it stands on. */
-    public void open() {
+    /** Enters the first hold on its grants in its owner's record; from now on it hears of their end. */
+    void open() {
         data.opened(this);
-        grants.forEach(grant -> grant.attach(this));
+        HeldNode.Listener listener = data.sharesGrants() ? data : this;
+        for (int i = 0; i < grants.size(); i++) {
+            grants.get(i).attach(listener);
+        }
     }
 
     /** What is held, as it was asked for. */
-    public LockGroup targets() {
+    LockGroup targets() {
         return lock.targets();
     }
 
-    public List<HeldNode> grants() {
+    List<HeldNode> grants() {
         return grants;
     }
 
     /** The grant on this lock that the hold stands on; null if it does not. */
     @Nullable
-    public HeldNode grantOn(LockSpec target) {
-        for (HeldNode grant : grants) {
-            if (grant.target().equals(target)) {
-                return grant;
+    HeldNode grantOn(LockSpec target) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).target().equals(target)) {
+                return grants.get(i);
             }
         }
         return null;
     }
 
-    public LockData data() {
+    LockData data() {
         return data;
     }
 
     /** A grant has ended under this hold, or with it. On the engine thread. */
     @Override
-    public void onNodeEnded(LeaseState how) {
-        ended.complete(how);
+    public void onNodeEnded(HeldNode node, LeaseState how) {
+        HoldFutures told = futures;
+        if (told != null) {
+            LeaseState closed = closedAs;
+            told.end(closed != null ? closed : how);
+        }
         endListening();
         lock.onHoldEnded(this);
     }
 
+    boolean isClosed() {
+        return closedAs != null;
+    }
+
     /** Open and not lost. */
-    public boolean isStanding() {
-        return closedAs.get() == null && grantState() != LeaseState.LOST;
+    boolean isStanding() {
+        return closedAs == null && !isLost();
+    }
+
+    private boolean isLost() {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).isLost()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isKnownToBeLost() {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).hasEnded()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The worst state of what the hold stands on. */
     private LeaseState grantState() {
         LeaseState worst = LeaseState.HELD;
-        for (HeldNode grant : grants) {
-            LeaseState state = grant.state();
+        for (int i = 0; i < grants.size(); i++) {
+            LeaseState state = grants.get(i).state();
             worst = state.compareTo(worst) > 0 ? state : worst;
         }
         return worst;
@@ -130,7 +163,7 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     @Override
     public LeaseState state() {
-        LeaseState closed = closedAs.get();
+        LeaseState closed = closedAs;
         return closed != null ? closed : grantState();
     }
 
@@ -141,6 +174,7 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     @Override
     public void verify() throws InterruptedException {
+        LockHost client = lock.client();
         Blocking.requireMayBlock(client.scheduler());
         requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
@@ -172,49 +206,83 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     @Override
     public void onLost(Runnable listener) {
-        Completion.on(ended, (state, failure) -> {
-            if (state == LeaseState.LOST) {
-                client.callbacks().run(listener);
-            }
-        });
+        futures().onLost(listener);
     }
 
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Objects.requireNonNull(listener, "listener");
-        listens = true;
-        client.scheduler().execute(() -> revocationListeners.add(listener));
+        RevocationListeners told = revocations();
+        lock.client().scheduler().execute(() -> told.add(listener));
+    }
+
+    private RevocationListeners revocations() {
+        RevocationListeners made = revocations;
+        if (made == null) {
+            made = new RevocationListeners(
+                    grants, this::isStanding, lock.client().callbacks());
+            if (!REVOCATIONS.compareAndSet(this, null, made)) {
+                made = Objects.requireNonNull(revocations);
+            }
+        }
+        return made;
     }
 
     @Override
     public CompletableFuture<LeaseState> ended() {
-        return shared(endedForAll, ended);
+        return futures().endedForAll();
+    }
+
+    private HoldFutures futures() {
+        HoldFutures made = futures;
+        if (made != null) {
+            return made;
+        }
+        made = new HoldFutures(lock.client().callbacks());
+        if (!FUTURES.compareAndSet(this, null, made)) {
+            return Objects.requireNonNull(futures);
+        }
+        // Looked at afterwards: what happens from now on finds the futures.
+        LeaseState closed = closedAs;
+        if (closed != null) {
+            made.end(closed);
+        } else if (isLost()) {
+            made.end(LeaseState.LOST);
+        }
+        CompletableFuture<Void> gone = released;
+        if (gone != null) {
+            made.givenBackWith(gone);
+        }
+        return made;
     }
 
     @Override
     public void close() {
         boolean closes = beginClosing();
-        lock.awaitRelease(givenBack);
-        if (closes && state() == LeaseState.RELEASED) {
-            Blocking.throwFailure(givenBack);
+        awaitRelease();
+        if (closes && closedAs == LeaseState.RELEASED) {
+            throwRefusal();
+        }
+    }
+
+    /** Waits until the nodes that are released with this hold, which is closed, are known to be gone, if the lock is to wait. */
+    void awaitRelease() {
+        if (lock.confirmsRelease()) {
+            lock.awaitRelease(givenBack());
+        }
+    }
+
+    /** Throws what ZooKeeper has said against the deletion, if it has and the lock is to tell. */
+    void throwRefusal() {
+        if (lock.confirmsRelease()) {
+            Blocking.throwFailure(givenBack());
         }
     }
 
     @Override
     public CompletableFuture<Void> closeAsync() {
         beginClosing();
-        return shared(givenBackForAll, givenBack);
-    }
-
-    private <T> CompletableFuture<T> shared(
-            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source) {
-        CompletableFuture<T> made = place.get();
-        if (made != null) {
-            return made;
-        }
-        CompletableFuture<T> mine = SharedFuture.of(source, client.callbacks()::run);
-        CompletableFuture<T> first = place.compareAndExchange(null, mine);
-        return first != null ? first : mine;
+        return futures().givenBackForAll();
     }
 
     /**
@@ -222,42 +290,64 @@ public final class Hold implements Lease, HeldNode.Listener {
      *
      * @throws IllegalMonitorStateException if the caller may not
      */
-    public boolean beginClosing() {
-        if (closedAs.get() != null) {
+    @CanIgnoreReturnValue
+    boolean beginClosing() {
+        if (closedAs != null) {
             return false;
         }
         if (!data.mayClose()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
                     + Printable.of(data.ownerName()) + ", which is alive: only that thread may close it");
         }
-        LeaseState last = grantState() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
-        if (!closedAs.compareAndSet(null, last)) {
+        boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
+        // The last one looks at the clock; the others go by what the engine knows.
+        LeaseState last = (leavesAll ? isKnownToBeLost() : isLost()) ? LeaseState.LOST : LeaseState.RELEASED;
+        if (!CLOSED_AS.compareAndSet(this, null, last)) {
             return false;
         }
-        grants.forEach(grant -> grant.detach(this));
-        Completion.forward(lock.giveBack(this), givenBack);
-        ended.complete(last);
+        data.takeOut(this);
+        CompletableFuture<Void> gone = leavesAll ? NOTHING_RELEASED : lock.giveBack(this);
+        released = gone;
+        HoldFutures told = futures;
+        if (told != null) {
+            told.givenBackWith(gone);
+            told.end(last);
+        }
         endListening();
         return true;
     }
 
     private void endListening() {
-        if (listens) { // a listener that comes later sees that the hold is closed
-            client.scheduler().execute(revocationListeners::end);
+        RevocationListeners told = revocations; // a listener that comes later sees that the hold is closed
+        if (told != null) {
+            lock.client().scheduler().execute(told::end);
         }
     }
 
-    public CompletableFuture<Void> givenBack() {
-        return givenBack;
+    /** Whether other open holds stand on all that this one does, so that nothing is released with it. */
+    boolean releasesNothing() {
+        for (int i = 0; i < grants.size(); i++) {
+            if (!data.isShared(grants.get(i), this)) {
+                return false;
+            }
+        }
+        return true;
     }
 
-    public void requireNotLost() {
-        grants.forEach(HeldNode::requireNotLost);
+    private CompletableFuture<Void> givenBack() {
+        CompletableFuture<Void> gone = released;
+        return gone != null ? gone : futures().givenBack(); // another thread is just giving it back
+    }
+
+    void requireNotLost() {
+        for (int i = 0; i < grants.size(); i++) {
+            grants.get(i).requireNotLost();
+        }
     }
 
     private void requireOpenAndStanding() {
         requireNotLost();
-        if (closedAs.get() != null) {
+        if (closedAs != null) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " is closed");
         }
     }

@@ -3,21 +3,19 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Guarded;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * comes. They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them,
  * so the collections are concurrent ones.
  */
-public final class LockData {
+public final class LockData implements HeldNode.Listener {
     private final @Nullable Thread owner;
-    private final Map<String, Deque<Hold>> open = new ConcurrentHashMap<>(); // by path, the youngest first
-    private final Set<String> warnedOf = new HashSet<>(0); // confined to the engine thread
+    private final Map<String, HoldStack> open = new ConcurrentHashMap<>(); // by path; none of them empty
+    private @Nullable Set<String> warnedOf; // confined to the engine thread
 
     public LockData(@Nullable Thread owner) {
         this.owner = owner;
@@ -49,48 +47,85 @@ public final class LockData {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
 
+    boolean isOwnedByCaller() {
+        return owner == Thread.currentThread();
+    }
+
     public boolean isOrphaned() {
         return owner != null && !owner.isAlive();
     }
 
+    /** Whether several holds may stand on one grant: only a thread re-enters. */
+    boolean sharesGrants() {
+        return owner != null;
+    }
+
     // ---- Opening and closing.
 
-    public void opened(Hold hold) {
-        for (String path : hold.targets().paths()) {
-            open.compute(path, (key, holds) -> {
-                Deque<Hold> all = holds == null ? new ConcurrentLinkedDeque<>() : holds;
-                all.addFirst(hold);
+    void opened(Hold hold) {
+        List<String> paths = hold.targets().paths();
+        for (int i = 0; i < paths.size(); i++) {
+            open.compute(paths.get(i), (key, holds) -> {
+                HoldStack all = holds == null ? new HoldStack() : holds;
+                all.push(hold);
                 return all;
             });
         }
     }
 
-    public void closed(Hold hold) {
-        for (String path : hold.targets().paths()) {
-            open.computeIfPresent(path, (key, holds) -> {
-                holds.remove(hold);
-                return holds.isEmpty() ? null : holds;
-            });
+    /** Takes out a hold that was closed. */
+    void takeOut(Hold closed) {
+        List<String> paths = closed.targets().paths();
+        for (int i = 0; i < paths.size(); i++) {
+            HoldStack holds = open.get(paths.get(i));
+            if (holds != null) {
+                holds.remove(closed);
+                if (holds.isEmpty()) {
+                    open.computeIfPresent(paths.get(i), (key, now) -> now.isEmpty() ? null : now);
+                }
+            }
         }
+    }
+
+    /** Those grants of a hold that was taken out on which no open hold stands any more. */
+    List<HeldNode> notNeededWithout(Hold hold) {
+        List<HeldNode> grants = hold.grants();
+        if (!sharesGrants()) {
+            return grants;
+        } else if (grants.size() == 1) {
+            return holdOn(grants.get(0)) == null ? grants : List.of();
+        }
+        return grants.stream().filter(grant -> holdOn(grant) == null).toList();
     }
 
     /** The youngest open hold of exactly these locks: the one to give back next. */
     @Nullable
-    public Hold youngest(LockGroup targets) {
-        return of(targets).findFirst().orElse(null);
+    Hold youngest(LockGroup targets) {
+        HoldStack holds = open.get(targets.paths().get(0));
+        return holds == null ? null : holds.youngestOf(targets);
     }
 
     /** An open hold that stands on the grant; null if none does. */
     @Nullable
-    public Hold holdOn(HeldNode grant) {
-        return on(grant.lockPath())
-                .filter(hold -> hold.grants().contains(grant))
-                .findFirst()
-                .orElse(null);
+    Hold holdOn(HeldNode grant) {
+        HoldStack holds = open.get(grant.lockPath());
+        return holds == null ? null : holds.youngestOn(grant);
     }
 
-    public boolean needs(HeldNode grant) {
-        return holdOn(grant) != null;
+    /** Whether another hold than this one stands on the grant. */
+    boolean isShared(HeldNode grant, Hold by) {
+        HoldStack holds = sharesGrants() ? open.get(grant.lockPath()) : null;
+        return holds != null && holds.hasAnotherOn(grant, by);
+    }
+
+    /** Tells the holds that stand on it. */
+    @Override
+    public void onNodeEnded(HeldNode node, LeaseState how) {
+        for (Hold hold : on(node.lockPath())) {
+            if (hold.grants().contains(node)) {
+                Guarded.run(() -> hold.onNodeEnded(node, how));
+            }
+        }
     }
 
     // ---- Asking.
@@ -100,25 +135,25 @@ public final class LockData {
     }
 
     /** The number of open holds of exactly these locks. */
-    public int count(LockGroup targets) {
-        return (int) of(targets).count();
+    int count(LockGroup targets) {
+        return (int) on(targets.paths().get(0)).stream()
+                .filter(hold -> hold.targets().equals(targets))
+                .count();
     }
 
     /** Whether holds that stand cover all these locks. */
-    public boolean holds(LockGroup targets) {
+    boolean holds(LockGroup targets) {
         return targets.all().stream()
                 .allMatch(target ->
-                        on(target.path()).filter(Hold::isStanding).anyMatch(hold -> hold.grantOn(target) != null));
+                        on(target.path()).stream().anyMatch(hold -> hold.isStanding() && hold.grantOn(target) != null));
     }
 
     /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
     @Nullable
-    public HeldNode grantOn(LockSpec target) {
-        return on(target.path())
-                .map(hold -> hold.grantOn(target))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
+    HeldNode grantOn(LockSpec target) {
+        HoldStack holds = open.get(target.path());
+        Hold hold = holds == null ? null : holds.youngestOn(target);
+        return hold == null ? null : hold.grantOn(target);
     }
 
     /**
@@ -126,11 +161,43 @@ public final class LockData {
      *
      * @throws LockLostException if one is
      */
-    public void requireNoneLost() {
+    void requireNoneLost() {
         all().forEach(Hold::requireNotLost);
     }
 
     // ---- Re-entry.
+
+    /**
+     * Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. Nobody else opens any, and the owner is
+     * alive, so no stack that is not empty is taken away meanwhile. Whatever is thrown in here, nothing was opened.
+     */
+    @Nullable
+    Hold reenter(EngineLock lock, @Nullable LockSpec otherMode) {
+        LockGroup targets = lock.targets();
+        if (targets.isSingle()) {
+            LockSpec target = targets.all().get(0);
+            HoldStack holds = open.get(target.path());
+            Hold found = holds == null ? null : holds.youngestOn(target);
+            if (holds != null && found != null && found.grants().size() == 1) {
+                found.requireNotLost();
+                Hold again = new Hold(lock, found.grants(), this);
+                holds.push(again);
+                return again;
+            }
+        }
+        List<HeldNode> grants = grantsToReenter(targets, otherMode);
+        if (grants == null) {
+            return null;
+        }
+        Hold again = new Hold(lock, grants, this);
+        try {
+            opened(again);
+            return again;
+        } catch (Throwable t) {
+            again.beginClosing();
+            throw t;
+        }
+    }
 
     /**
      * The grants that one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a
@@ -142,7 +209,7 @@ public final class LockData {
      *     holds a path by another rule
      */
     @Nullable
-    public List<HeldNode> grantsToReenter(LockGroup targets, @Nullable LockSpec otherMode) {
+    List<HeldNode> grantsToReenter(LockGroup targets, @Nullable LockSpec otherMode) {
         List<HeldNode> found = new ArrayList<>();
         for (LockSpec target : targets.all()) {
             HeldNode grant = grantOn(target);
@@ -162,7 +229,8 @@ public final class LockData {
 
     private void requireNoneHeldOf(LockGroup targets) {
         List<LockSpec> held = targets.paths().stream()
-                .flatMap(path -> on(path).filter(Hold::isStanding)
+                .flatMap(path -> on(path).stream()
+                        .filter(Hold::isStanding)
                         .flatMap(hold -> hold.grants().stream())
                         .filter(grant -> grant.lockPath().equals(path))
                         .map(HeldNode::target))
@@ -188,31 +256,29 @@ public final class LockData {
     // ---- Dead owners.
 
     /** Whether the owner is dead and nothing that it holds stands: there is nothing left to say of it. */
-    public boolean isForgettable() {
+    boolean isForgettable() {
         return isOrphaned() && all().noneMatch(Hold::isStanding);
     }
 
     /** The locks that stand on any of these paths, each of them once and never again. On the engine thread. */
-    public List<String> notYetWarnedOf(Set<String> paths) {
+    List<String> notYetWarnedOf(Set<String> paths) {
+        Set<String> warned = warnedOf == null ? new HashSet<>() : warnedOf;
+        warnedOf = warned;
         return open.keySet().stream()
                 .filter(paths::contains)
-                .flatMap(this::on)
+                .flatMap(path -> on(path).stream())
                 .filter(Hold::isStanding)
                 .map(Hold::path)
-                .filter(warnedOf::add)
+                .filter(warned::add)
                 .toList();
     }
 
-    private Stream<Hold> on(String path) {
-        Deque<Hold> holds = open.get(path);
-        return holds == null ? Stream.empty() : holds.stream();
-    }
-
-    private Stream<Hold> of(LockGroup targets) {
-        return on(targets.paths().get(0)).filter(hold -> hold.targets().equals(targets));
+    private List<Hold> on(String path) {
+        HoldStack holds = open.get(path);
+        return holds == null ? List.of() : holds.all();
     }
 
     private Stream<Hold> all() {
-        return open.values().stream().flatMap(Collection::stream);
+        return open.values().stream().flatMap(holds -> holds.all().stream());
     }
 }

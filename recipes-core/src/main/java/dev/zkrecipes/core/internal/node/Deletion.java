@@ -13,6 +13,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,20 +35,34 @@ final class Deletion {
     private final OwnNode node;
     private final Leftover leftover;
     private final EngineScheduler scheduler;
-    private final Backoff pauses;
+    private final Supplier<Backoff> pace;
     private final DeletionQueue queue;
     private final Owner owner;
-    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private final CompletableFuture<Void> done;
+    private @Nullable Backoff pauses; // none before an answer was missing
     private @Nullable Timer timer;
     private @Nullable Session sentIn;
     private @Nullable LockException refusal;
     private boolean finished;
 
-    Deletion(Leftover leftover, EngineScheduler scheduler, Backoff pauses, DeletionQueue queue, Owner owner) {
+    /**
+     * Prepares one.
+     *
+     * @param pace makes the pauses after answers that did not come
+     * @param done completed at its end
+     */
+    Deletion(
+            Leftover leftover,
+            EngineScheduler scheduler,
+            Supplier<Backoff> pace,
+            DeletionQueue queue,
+            Owner owner,
+            CompletableFuture<Void> done) {
         this.node = leftover.node();
         this.leftover = leftover;
         this.scheduler = scheduler;
-        this.pauses = pauses;
+        this.pace = pace;
+        this.done = done;
         this.queue = queue;
         this.owner = owner;
     }
@@ -156,7 +171,9 @@ final class Deletion {
         if (verdict instanceof Verdict.Gone) {
             finish();
         } else if (verdict instanceof Verdict.Again) {
-            beginAfter(pauses.next());
+            Backoff known = pauses == null ? pace.get() : pauses;
+            pauses = known;
+            beginAfter(known.next());
         } else if (verdict instanceof Verdict.Later later) {
             beginAfter(later.after());
         } else if (verdict instanceof Verdict.Refused refused) {

@@ -53,6 +53,11 @@ final class DeletionQueue implements SessionSource.User {
         underWay.add(deletion);
     }
 
+    /** Whether nothing waits, and there is room. */
+    boolean isIdle() {
+        return ready.isEmpty() && underWay.size() < WINDOW;
+    }
+
     void isAnswered(Deletion deletion) {
         underWay.remove(deletion);
     }

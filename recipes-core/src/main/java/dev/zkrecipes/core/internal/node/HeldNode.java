@@ -15,9 +15,7 @@ import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -35,6 +33,8 @@ public final class HeldNode implements KeepAlive.Held {
 
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
 
+    private static final End RELEASED = new End(LeaseState.RELEASED, "");
+
     private final LockSpec target;
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
@@ -43,14 +43,14 @@ public final class HeldNode implements KeepAlive.Held {
     private final long token;
     private final long grantedAt;
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
-    private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Listener listener;
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     /** Somebody who has to know when the node is held no more. */
     @FunctionalInterface
     public interface Listener {
-        void onNodeEnded(LeaseState how);
+        void onNodeEnded(HeldNode node, LeaseState how);
     }
 
     /** How it ended, and, if it was lost, why. */
@@ -118,8 +118,18 @@ public final class HeldNode implements KeepAlive.Held {
         return end.get() != null;
     }
 
+    /** Whether the state is LOST, which takes less to find out than the state. */
+    public boolean isLost() {
+        End last = end.get();
+        if (last == null && session().isOutlived()) {
+            lose(Session.OUTLIVED);
+            last = end.get();
+        }
+        return last != null && last.state() == LeaseState.LOST;
+    }
+
     public void requireNotLost() {
-        if (state() == LeaseState.LOST) {
+        if (isLost()) {
             throw lost();
         }
     }
@@ -147,16 +157,12 @@ public final class HeldNode implements KeepAlive.Held {
         });
     }
 
-    /** Tells the listener when the node is held no more, unless it is detached before. */
-    public void attach(Listener listener) {
-        listeners.add(listener);
+    /** Tells the listener, of which there is one, when the node is held no more. */
+    public void attach(Listener only) {
+        listener = only;
         if (told) {
-            listener.onNodeEnded(endOrThrow().state());
+            only.onNodeEnded(this, endOrThrow().state());
         }
-    }
-
-    public void detach(Listener listener) {
-        listeners.remove(listener);
     }
 
     /** Completes, on the engine thread, when the node is known to be gone. */
@@ -167,9 +173,15 @@ public final class HeldNode implements KeepAlive.Held {
     /** Gives back those that have not ended, together; completes when the nodes of all of them are known to be gone. */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<HeldNode> grants) {
-        End released = new End(LeaseState.RELEASED, "");
+        if (grants.size() == 1) {
+            HeldNode only = grants.get(0);
+            if (only.end.compareAndSet(null, RELEASED)) {
+                only.scheduler.execute(only::afterEnd);
+            }
+            return only.gone;
+        }
         List<HeldNode> ending = grants.stream()
-                .filter(grant -> grant.end.compareAndSet(null, released))
+                .filter(grant -> grant.end.compareAndSet(null, RELEASED))
                 .toList();
         if (!ending.isEmpty()) {
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
@@ -180,7 +192,7 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void lose(String reason) {
         if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
-            scheduler.execute(() -> afterEnd(List.of(this)));
+            scheduler.execute(this::afterEnd);
         }
     }
 
@@ -188,8 +200,14 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void abandon() {
         lose("the client was closed");
-        tellListeners();
+        tellListener();
         gone.complete(null);
+    }
+
+    private void afterEnd() {
+        cleaner.discard(node, gone);
+        session().leases().remove(this);
+        tellListener();
     }
 
     private static void afterEnd(List<HeldNode> grants) {
@@ -200,15 +218,17 @@ public final class HeldNode implements KeepAlive.Held {
             HeldNode grant = grants.get(i);
             grant.session().leases().remove(grant);
             Completion.forward(deletions.get(i), grant.gone);
-            grant.tellListeners();
+            grant.tellListener();
         }
     }
 
-    private void tellListeners() {
+    private void tellListener() {
         told = true;
-        listeners.forEach(
-                listener -> Guarded.run(() -> listener.onNodeEnded(endOrThrow().state())));
-        listeners.clear();
+        Listener last = listener;
+        if (last != null) {
+            listener = null;
+            Guarded.run(() -> last.onNodeEnded(this, endOrThrow().state()));
+        }
     }
 
     private End endOrThrow() {

@@ -75,7 +75,12 @@ public final class NodeCleaner implements Deletion.Owner {
      */
     @CanIgnoreReturnValue
     public List<CompletableFuture<Void>> discard(List<OwnNode> nodes) {
-        List<Deletion> deletions = nodes.stream().map(this::added).toList();
+        if (nodes.size() == 1) {
+            return List.of(discard(nodes.get(0), new CompletableFuture<>()));
+        }
+        List<Deletion> deletions = nodes.stream()
+                .map(node -> added(node, new CompletableFuture<>()))
+                .toList();
         boolean now = nodes.stream().allMatch(NodeCleaner::canBeDeletedNow);
         if (now && nodes.stream().anyMatch(OwnNode::leavesOldCounter)) {
             startAnew(deletions);
@@ -88,9 +93,35 @@ public final class NodeCleaner implements Deletion.Owner {
         return deletions.stream().map(Deletion::done).toList();
     }
 
+    /**
+     * The same for one node.
+     *
+     * @param gone completed when it is gone, or as soon as that is refused
+     * @return the same future
+     */
+    @CanIgnoreReturnValue
+    public CompletableFuture<Void> discard(OwnNode node, CompletableFuture<Void> gone) {
+        Deletion deletion = added(node, gone);
+        if (node.existence() != OwnNode.Existence.CREATED || !node.session().isConnected()) {
+            deletion.begin();
+        } else if (node.leavesOldCounter()) {
+            startAnew(List.of(deletion));
+        } else if (queue.isIdle()) {
+            deletion.send(); // without a place in a queue that is empty
+            return gone;
+        } else {
+            deletion.begin();
+        }
+        queue.pump();
+        return gone;
+    }
+
     /** Sends at once what waits for a better time on this path, so that no client queues behind its own abandoned node. */
     public void flush(String lockPath) {
-        List.copyOf(onPath(lockPath)).forEach(Deletion::hurry);
+        Set<Deletion> waiting = onPath(lockPath);
+        if (!waiting.isEmpty()) {
+            List.copyOf(waiting).forEach(Deletion::hurry);
+        }
     }
 
     /** A session was connected or has ended: everything that waited for that goes on. */
@@ -159,10 +190,10 @@ public final class NodeCleaner implements Deletion.Owner {
 
     // ---- What becomes of them.
 
-    private Deletion added(OwnNode node) {
+    private Deletion added(OwnNode node, CompletableFuture<Void> gone) {
         PathDeletions path = pending.computeIfAbsent(node.lockPath(), key -> new PathDeletions());
         Leftover leftover = new Leftover(node, scheduler, !path.refused().isEmpty());
-        Deletion deletion = new Deletion(leftover, scheduler, pace.get(), queue, this);
+        Deletion deletion = new Deletion(leftover, scheduler, pace, queue, this, gone);
         path.all().add(deletion);
         return deletion;
     }

@@ -4,13 +4,13 @@
 package dev.zkrecipes.core.internal.node;
 
 import com.google.common.base.Preconditions;
+import com.google.common.base.Utf8;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockNode;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -42,6 +42,7 @@ public final class OwnNode {
     private final String nodeName;
     private final boolean numberIsGiven;
     private Existence existence = Existence.IN_FLIGHT;
+    private @Nullable String prefix; // until the path is known
     private @Nullable String path;
     private long czxid;
     private boolean sawNobodyElse;
@@ -83,7 +84,12 @@ public final class OwnNode {
 
     /** The path to create, which ZooKeeper appends the sequence number to, unless it has one already. */
     public String prefix() {
-        return LockPath.child(lockPath, id + "-" + nodeName);
+        String built = prefix;
+        if (built == null) {
+            built = LockPath.child(lockPath, id + "-" + nodeName);
+            prefix = path == null ? built : null;
+        }
+        return built;
     }
 
     /** Whether a child of the lock's path is this request's. */
@@ -118,8 +124,7 @@ public final class OwnNode {
 
     /** The bytes that the node's path takes in the record of its session's end. */
     public int sizeAtEnd() {
-        int length = prefix().getBytes(StandardCharsets.UTF_8).length;
-        return Integer.BYTES + length + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
+        return Integer.BYTES + Utf8.encodedLength(prefix()) + (numberIsGiven ? 0 : LockNode.SEQUENCE_DIGITS);
     }
 
     /** Its create is about to be sent: from now on it counts among the session's nodes. */
@@ -169,8 +174,14 @@ public final class OwnNode {
 
     /** Notes that the node exists. */
     public void created(String name, long nodeCzxid) {
+        createdAt(LockPath.child(lockPath, name), nodeCzxid);
+    }
+
+    /** The same, with the whole path. */
+    public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
-        path = LockPath.child(lockPath, name);
+        path = nodePath;
+        prefix = null;
         czxid = nodeCzxid;
         tellWhoWaits();
     }
@@ -200,7 +211,7 @@ public final class OwnNode {
 
     /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
     public boolean leavesOldCounter() {
-        return sawNobodyElse && CounterAge.of(name()) >= CounterAge.OLD;
+        return sawNobodyElse && CounterAge.of(path()) >= CounterAge.OLD;
     }
 
     public void absent() {

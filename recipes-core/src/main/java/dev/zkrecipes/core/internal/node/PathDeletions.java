@@ -17,8 +17,8 @@ final class PathDeletions {
     /** Between two turns, in request time-outs. */
     private static final int LONGEST_REST = 16;
 
-    private final Set<Deletion> all = new LinkedHashSet<>();
-    private final Deque<Deletion> refused = new ArrayDeque<>(); // it is the first one's turn
+    private final Set<Deletion> all = new LinkedHashSet<>(2);
+    private final Deque<Deletion> refused = new ArrayDeque<>(1); // it is the first one's turn
     private int rest = 1;
 
     Set<Deletion> all() {

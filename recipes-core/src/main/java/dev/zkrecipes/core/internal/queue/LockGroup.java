@@ -9,7 +9,6 @@ import dev.zkrecipes.core.internal.session.ListQuery;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,12 +24,14 @@ public final class LockGroup {
     private final List<LockSpec> all;
     private final LockOptions options;
     private final String path;
+    private final List<String> paths;
     private final ListQuery query;
 
     private LockGroup(List<LockSpec> all, LockOptions options) {
         this.all = all;
         this.options = options;
-        this.path = all.stream().map(LockSpec::path).collect(Collectors.joining(","));
+        this.paths = all.stream().map(LockSpec::path).toList();
+        this.path = String.join(",", paths);
         this.query = new ListQuery(all.stream()
                 .map(target -> new ListQuery.Part(target.path(), needsData(target, all)))
                 .toList());
@@ -94,7 +95,7 @@ public final class LockGroup {
     }
 
     public List<String> paths() {
-        return all.stream().map(LockSpec::path).toList();
+        return paths;
     }
 
     /** The list that shows the queues of all of them. */

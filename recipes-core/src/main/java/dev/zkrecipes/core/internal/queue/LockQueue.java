@@ -31,7 +31,7 @@ public final class LockQueue {
     private final List<LockNode> nodes;
 
     /** Whose sorted queue of which path. Drivers that are equal share it. */
-    private record Key(String path, LockDriver driver) {}
+    record Key(String path, LockDriver driver) {}
 
     /**
      * The queue of a lock in a list.
@@ -40,7 +40,7 @@ public final class LockQueue {
      * @throws LockRefusedException if the driver throws
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
-        return list.computed(new Key(spec.path(), spec.driver()), LockQueue.class, () -> {
+        return list.computed(spec.queueKey(), LockQueue.class, () -> {
             byte[] rule = list.rule(spec.path()).map(Content::data).orElse(null);
             return new LockQueue(spec, list.names(spec.path()), rule);
         });

@@ -40,6 +40,7 @@ public final class LockSpec implements CheckedAcls.Subject {
     private final List<ACL> defaultAcl;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
+    private final LockQueue.Key queueKey;
     private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
@@ -56,6 +57,7 @@ public final class LockSpec implements CheckedAcls.Subject {
         this.defaultAcl = defaultAcl;
         this.ownAcl = options.acl();
         this.nodeName = driver.nodeName();
+        this.queueKey = new LockQueue.Key(path, driver);
         if (!NODE_NAME.matcher(nodeName).matches()) {
             throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "
                     + driver.getClass().getName()
@@ -91,6 +93,11 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     public LockDriver driver() {
         return driver;
+    }
+
+    /** Whose sorted queue it is. */
+    LockQueue.Key queueKey() {
+        return queueKey;
     }
 
     public String nodeName() {
@@ -193,8 +200,15 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     /** In the order of the queue, so a search is enough; most drivers wait for the nearest ones. */
     private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
-        return endsWith(predecessors, nodes)
-                || nodes.stream().allMatch(node -> Collections.binarySearch(predecessors, node) >= 0);
+        if (endsWith(predecessors, nodes)) {
+            return true;
+        }
+        for (LockNode node : nodes) {
+            if (Collections.binarySearch(predecessors, node) < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     static boolean endsWith(List<LockNode> all, List<LockNode> last) {

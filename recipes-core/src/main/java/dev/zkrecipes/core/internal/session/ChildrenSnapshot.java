@@ -34,22 +34,25 @@ public final class ChildrenSnapshot {
             @Nullable Stat stat) {}
 
     private final Answer<?> answer;
-    private final Map<String, Seen> paths = new HashMap<>();
-    private final Map<Object, Object> computed = new HashMap<>();
+    private final Map<String, Seen> paths;
+    private final Map<Object, Object> computed = new HashMap<>(2);
 
     private ChildrenSnapshot(Answer<?> answer) {
+        this(answer, Map.of());
+    }
+
+    private ChildrenSnapshot(Answer<?> answer, Map<String, Seen> paths) {
         this.answer = answer;
+        this.paths = paths;
     }
 
     /** What was said of one path. */
     public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer) {
-        ChildrenSnapshot snapshot = new ChildrenSnapshot(answer);
-        if (answer.isOk()) {
-            snapshot.paths.put(
-                    part.path(),
-                    new Seen(answer.value().names(), null, answer.value().stat()));
+        if (!answer.isOk()) {
+            return new ChildrenSnapshot(answer);
         }
-        return snapshot;
+        Seen seen = new Seen(answer.value().names(), null, answer.value().stat());
+        return new ChildrenSnapshot(answer, Map.of(part.path(), seen));
     }
 
     /** Nothing was seen, because the client failed. */
@@ -91,9 +94,7 @@ public final class ChildrenSnapshot {
                                 : new Seen(list.getChildren(), null, null));
             }
         }
-        ChildrenSnapshot snapshot = new ChildrenSnapshot(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst));
-        snapshot.paths.putAll(seen);
-        return snapshot;
+        return new ChildrenSnapshot(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst), seen);
     }
 
     private static Content content(GetDataResult data) {
@@ -106,9 +107,9 @@ public final class ChildrenSnapshot {
         for (ChildrenSnapshot snapshot : snapshots) {
             worst = worse(worst.code(), snapshot.code()) == worst.code() ? worst : snapshot.answer;
         }
-        ChildrenSnapshot together = new ChildrenSnapshot(worst);
-        snapshots.forEach(snapshot -> together.paths.putAll(snapshot.paths));
-        return together;
+        Map<String, Seen> seen = new HashMap<>();
+        snapshots.forEach(snapshot -> seen.putAll(snapshot.paths));
+        return new ChildrenSnapshot(worst, seen);
     }
 
     private static Code code(@Nullable OpResult result) {

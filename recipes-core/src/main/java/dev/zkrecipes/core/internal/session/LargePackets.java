@@ -96,14 +96,23 @@ public final class LargePackets {
         }
     }
 
+    /** Whether anything was lost that was not answered since. */
+    boolean hasSuspects() {
+        return suspicions.size() > 0;
+    }
+
     /** The server answered. */
     void answered(NodePart what) {
-        suspicions.invalidate(what);
+        if (hasSuspects()) {
+            suspicions.invalidate(what);
+        }
     }
 
     /** The same for a list of children, from which is learnt how long their names are. */
     void listed(String path, List<String> names) {
-        answered(new NodePart(Part.CHILDREN, path));
+        if (hasSuspects()) {
+            answered(new NodePart(Part.CHILDREN, path));
+        }
         if (names.size() >= LARGE_LIST) {
             long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
             bytesPerName.put(path, Math.toIntExact(bytes / names.size() * 5 / 4));

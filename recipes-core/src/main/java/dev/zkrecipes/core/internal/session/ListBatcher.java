@@ -31,13 +31,23 @@ public final class ListBatcher {
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<Wish, List<Consumer<ChildrenSnapshot>>> asked = new LinkedHashMap<>();
+    private final Map<Wish, Asked> asked = new LinkedHashMap<>();
     private final Set<ListQuery> perhapsTooLarge = new HashSet<>();
 
     /** What to list, and whether behind a write. */
     private record Wish(ListQuery query, boolean behindWrite) {
         List<String> paths() {
             return query.parts().stream().map(ListQuery.Part::path).toList();
+        }
+    }
+
+    /** A list that is to be sent, and who wants it. */
+    private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) {
+        void tell(ChildrenSnapshot list) {
+            for (int i = 0; i < replies.size(); i++) {
+                Consumer<ChildrenSnapshot> reply = replies.get(i);
+                Guarded.run(() -> reply.accept(list));
+            }
         }
     }
 
@@ -64,14 +74,17 @@ public final class ListBatcher {
         if (asked.isEmpty()) {
             scheduler.execute(this::send);
         }
-        asked.computeIfAbsent(wish, key -> new ArrayList<>()).add(reply);
+        asked.computeIfAbsent(wish, key -> new Asked(key, new ArrayList<>(1)))
+                .replies()
+                .add(reply);
     }
 
     private void send() {
-        Map<Wish, List<Consumer<ChildrenSnapshot>>> batch = new LinkedHashMap<>(asked);
+        List<Asked> batch = List.copyOf(asked.values());
         asked.clear();
-        batch.forEach((wish, replies) ->
-                send(wish, look -> replies.forEach(reply -> Guarded.run(() -> reply.accept(look)))));
+        for (Asked list : batch) {
+            send(list.wish(), list::tell);
+        }
     }
 
     private void send(Wish wish, Consumer<ChildrenSnapshot> reply) {

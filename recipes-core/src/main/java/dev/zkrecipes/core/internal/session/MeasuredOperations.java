@@ -77,9 +77,12 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        List<NodePart> what = List.of(new NodePart(Part.CHILDREN, path));
+        if (!packets.hasSuspects()) {
+            childrenUnsuspected(path, reply);
+            return;
+        }
         read(
-                what,
+                List.of(new NodePart(Part.CHILDREN, path)),
                 stat -> refused(new Children(List.of(), stat)),
                 answered -> inner.children(path, answered),
                 answer -> {
@@ -88,6 +91,21 @@ public final class MeasuredOperations implements ForwardingOperations {
                     }
                     reply.accept(answer);
                 });
+    }
+
+    /** The same while nothing at all is suspected: what every acquire pays for. */
+    private void childrenUnsuspected(String path, Consumer<Answer<Children>> reply) {
+        long sentOn = connection;
+        inner.children(path, answer -> {
+            if (answer.isOk()) {
+                packets.listed(path, answer.value().names());
+            } else if (answer.code() == Code.CONNECTIONLOSS && sentOn != 0) {
+                packets.lost(new NodePart(Part.CHILDREN, path), sentOn);
+            } else if (!answer.isUnsettled()) {
+                packets.answered(new NodePart(Part.CHILDREN, path));
+            }
+            reply.accept(answer);
+        });
     }
 
     @Override

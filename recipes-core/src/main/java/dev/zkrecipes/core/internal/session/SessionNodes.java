@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
@@ -23,7 +24,8 @@ import java.util.Map;
  */
 public final class SessionNodes {
     private final int limit;
-    private final Map<String, List<Runnable>> waiting = new HashMap<>(); // by id of the node
+    private final Map<String, List<Runnable>> waiting =
+            new HashMap<>(); // by id of the node; most lists are empty and shared
     private long bytes;
 
     SessionNodes(ZooKeeperOperations operations) {
@@ -35,9 +37,9 @@ public final class SessionNodes {
      *
      * @throws SessionFullException if there is no room for nodes with so many bytes of paths
      */
-    public void requireRoom(String lockPath, long more) {
+    public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
-            throw new SessionFullException("lock " + lockPath + ": its session has " + waiting.size()
+            throw new SessionFullException("lock " + lockPath.get() + ": its session has " + waiting.size()
                     + " nodes in queues, whose paths take " + bytes + " bytes, and is to have no more than " + limit
                     + ": when it ends, the server's record of that names them all and must fit jute.maxbuffer. Let fewer"
                     + " requests wait at once, use a shorter path, or spread the locks over several clients");
@@ -45,7 +47,7 @@ public final class SessionNodes {
     }
 
     public void add(String id, int size) {
-        waiting.put(id, new ArrayList<>());
+        waiting.put(id, List.of());
         bytes += size;
     }
 
@@ -66,10 +68,15 @@ public final class SessionNodes {
      */
     public boolean awaitEnd(String id, Runnable task) {
         List<Runnable> tasks = waiting.get(id);
-        if (tasks != null) {
+        if (tasks == null) {
+            return false;
+        }
+        if (tasks.isEmpty()) {
+            waiting.put(id, new ArrayList<>(List.of(task)));
+        } else {
             tasks.add(task);
         }
-        return tasks != null;
+        return true;
     }
 
     /** Whether a node with this id is one of this session's, as far as the server has said. */

@@ -48,8 +48,7 @@ public final class Blocking {
 
     /** Waits for the future; empty if the deadline passes first. The future's LockException is thrown here. */
     public static <T> Optional<T> await(CompletableFuture<T> future, Deadline deadline) throws InterruptedException {
-        Duration left = Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
-        return deadline.clock().await(future, left) ? Optional.of(valueOf(future)) : Optional.empty();
+        return deadline.clock().await(future, left(deadline)) ? Optional.of(valueOf(future)) : Optional.empty();
     }
 
     /** Waits without a limit of time. */
@@ -68,8 +67,11 @@ public final class Blocking {
 
     /** Waits, whatever the future's end, and keeps the interrupt flag. */
     public static void awaitQuietly(CompletableFuture<?> future, Deadline deadline) {
-        CompletableFuture<Boolean> ended = future.handle((value, failure) -> true);
-        uninterruptibly(() -> await(ended, deadline));
+        uninterruptibly(() -> deadline.clock().await(future, left(deadline)));
+    }
+
+    private static Duration left(Deadline deadline) {
+        return Duration.ofNanos(Math.max(0, deadline.remainingNanos()));
     }
 
     /** Throws the LockException that the future has ended with by now, if it has. */

@@ -74,7 +74,7 @@ public final class EngineThread implements EngineScheduler {
         if (!begun) {
             begin();
         }
-        StackReserve.requireForATask();
+        requireStack();
         try {
             inbox.add(entry);
         } finally {
@@ -82,6 +82,19 @@ public final class EngineThread implements EngineScheduler {
             if (asleep) {
                 LockSupport.unpark(thread);
             }
+        }
+    }
+
+    /** If the next one does not come after all, the engine finds the task when it has slept. */
+    @Override
+    public void executeWithNext(Runnable task) {
+        requireStack();
+        inbox.add(new Inbox.Entry(task, nanoTime()));
+    }
+
+    private void requireStack() {
+        if (!isEngineThread()) { // whose stack is near its beginning
+            StackReserve.requireForATask();
         }
     }
 

@@ -19,9 +19,10 @@ public final class CounterAge {
 
     private CounterAge() {}
 
-    /** The number in the name of a sequential node; past the end, of what ZooKeeper wrote as a negative one. */
-    public static long of(String nodeName) {
-        return Long.parseLong(nodeName.substring(nodeName.length() - LockNode.SEQUENCE_DIGITS));
+    /** The number in the name, or path, of a sequential node; past the end, of what ZooKeeper wrote as a negative one. */
+    public static long of(String node) {
+        int length = node.length();
+        return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);
     }
 
     /** The number that the next child of a node will get. */

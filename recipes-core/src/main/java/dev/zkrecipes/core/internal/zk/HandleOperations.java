@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -19,9 +18,12 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /** The operations on a real handle: sends them as they are and brings the answers to the engine thread. */
 public final class HandleOperations implements ZooKeeperOperations {
+    private static final int OK = Code.OK.intValue();
+
     private final ZooKeeper handle;
     private final State initialState;
     private final EngineScheduler scheduler;
@@ -63,8 +65,10 @@ public final class HandleOperations implements ZooKeeperOperations {
                 data,
                 acl,
                 CreateMode.EPHEMERAL_SEQUENTIAL,
-                (int rc, String path, Object ctx, String name, Stat stat) ->
-                        deliver(reply, rc, () -> new Created(name, stat)),
+                (int rc, String path, Object ctx, String name, Stat stat) -> {
+                    Answer<Created> answer = answer(rc, rc == OK ? new Created(name, stat) : null);
+                    scheduler.executeWithNext(() -> reply.accept(answer)); // with the list that is sent behind
+                },
                 null);
     }
 
@@ -75,7 +79,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 new byte[0],
                 acl,
                 CreateMode.CONTAINER,
-                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, () -> path),
+                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, path),
                 null);
     }
 
@@ -85,20 +89,22 @@ public final class HandleOperations implements ZooKeeperOperations {
                 path,
                 false,
                 (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                        deliver(reply, rc, () -> new Children(names, stat)),
+                        deliver(reply, rc, rc == OK ? new Children(names, stat) : null),
                 null);
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        handle.getData(
-                path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, () -> content(data, stat)), null);
+        handle.getData(path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, content(rc, data, stat)), null);
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
         handle.getACL(
-                path, new Stat(), (rc, asked, ctx, acl, stat) -> deliver(reply, rc, () -> new Access(acl, stat)), null);
+                path,
+                new Stat(),
+                (rc, asked, ctx, acl, stat) -> deliver(reply, rc, rc == OK ? new Access(acl, stat) : null),
+                null);
     }
 
     @Override
@@ -106,7 +112,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         handle.getData(
                 path,
                 watches.feeding(watch),
-                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, () -> content(data, stat)),
+                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, content(rc, data, stat)),
                 null);
     }
 
@@ -116,7 +122,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         handle.getChildren(
                 path,
                 watches.feeding(watch),
-                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, () -> path),
+                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, path),
                 null);
     }
 
@@ -128,13 +134,12 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, () -> path), null);
+        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, path), null);
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        handle.multi(
-                operations, (rc, asked, ctx, results) -> deliver(reply, () -> new Answer<>(code(rc), results)), null);
+        handle.multi(operations, (rc, asked, ctx, results) -> deliver(reply, new Answer<>(code(rc), results)), null);
     }
 
     @Override
@@ -143,20 +148,16 @@ public final class HandleOperations implements ZooKeeperOperations {
         closing.run();
     }
 
-    private <T> void deliver(Consumer<Answer<T>> reply, int rc, Supplier<T> value) {
-        Code code = code(rc);
-        deliver(reply, () -> code == Code.OK ? Answer.ok(value.get()) : Answer.failed(code));
+    private <T> void deliver(Consumer<Answer<T>> reply, int rc, @Nullable T value) {
+        deliver(reply, answer(rc, value));
     }
 
-    private <T> void deliver(Consumer<Answer<T>> reply, Supplier<Answer<T>> made) {
-        Answer<T> answer;
-        try {
-            answer = made.get();
-        } catch (Throwable t) {
-            answer = Answer.broken(t);
-        }
-        Answer<T> told = answer;
-        scheduler.execute(() -> reply.accept(told));
+    private static <T> Answer<T> answer(int rc, @Nullable T value) {
+        return rc == OK && value != null ? Answer.ok(value) : Answer.failed(code(rc));
+    }
+
+    private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
+        scheduler.execute(() -> reply.accept(answer));
     }
 
     private static Code code(int rc) {
@@ -165,7 +166,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /** ZooKeeper hands out null for a node that was made without data. */
-    private static Content content(byte[] data, Stat stat) {
-        return new Content(data == null ? new byte[0] : data, stat);
+    private static @Nullable Content content(int rc, byte @Nullable [] data, Stat stat) {
+        return rc == OK ? new Content(data == null ? new byte[0] : data, stat) : null;
     }
 }

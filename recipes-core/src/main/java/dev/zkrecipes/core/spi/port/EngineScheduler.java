@@ -45,6 +45,16 @@ public interface EngineScheduler {
     void execute(Runnable task);
 
     /**
+     * The same for a task that need not be run before the next one that the caller is sure to give soon: the engine is not woken
+     * for it alone.
+     *
+     * @param task must not block
+     */
+    default void executeWithNext(Runnable task) {
+        execute(task);
+    }
+
+    /**
      * Runs a task on the engine thread after a delay. After {@link #close()} the task is dropped.
      *
      * @param delay how long to wait

@@ -66,13 +66,13 @@ class SessionNodesTest {
     void nodes_stayBelowSevenEighthsOfAPacket() {
         int limit = PacketLimit.of(operations) / 8 * 7;
         nodes.add("large", limit - 100);
-        assertThatCode(() -> nodes.requireRoom(PATH, 100)).doesNotThrowAnyException();
-        assertThatThrownBy(() -> nodes.requireRoom(PATH, 101))
+        assertThatCode(() -> nodes.requireRoom(() -> PATH, 100)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> nodes.requireRoom(() -> PATH, 101))
                 .isInstanceOf(SessionFullException.class)
                 .hasMessageContaining(PATH);
         assertThat(nodes.isSmall()).isFalse();
         nodes.remove("large", limit - 100);
         assertThat(nodes.isSmall()).isTrue();
-        assertThatCode(() -> nodes.requireRoom(PATH, limit)).doesNotThrowAnyException();
+        assertThatCode(() -> nodes.requireRoom(() -> PATH, limit)).doesNotThrowAnyException();
     }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.SharedFuture;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** The futures of one hold's end. Most holds end without anybody having asked for one. Thread-safe. */
+final class HoldFutures {
+    private final Callbacks callbacks;
+    private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
+    private final AtomicReference<@Nullable CompletableFuture<LeaseState>> endedForAll = new AtomicReference<>();
+    private final AtomicReference<@Nullable CompletableFuture<Void>> givenBackForAll = new AtomicReference<>();
+
+    HoldFutures(Callbacks callbacks) {
+        this.callbacks = callbacks;
+    }
+
+    /** The hold is closed, or lost; the first time counts. */
+    void end(LeaseState how) {
+        ended.complete(how);
+    }
+
+    /** The hold was given back; from now on that is as far as this is. */
+    void givenBackWith(CompletableFuture<Void> released) {
+        Completion.forward(released, givenBack);
+    }
+
+    /** Runs the listener when the hold is lost, on the callback executor. */
+    void onLost(Runnable listener) {
+        Completion.on(ended, (state, failure) -> {
+            if (state == LeaseState.LOST) {
+                callbacks.run(listener);
+            }
+        });
+    }
+
+    /** For the engine's own use. */
+    CompletableFuture<Void> givenBack() {
+        return givenBack;
+    }
+
+    /** For applications. */
+    CompletableFuture<LeaseState> endedForAll() {
+        return shared(endedForAll, ended);
+    }
+
+    /** For applications. */
+    CompletableFuture<Void> givenBackForAll() {
+        return shared(givenBackForAll, givenBack);
+    }
+
+    private <T> CompletableFuture<T> shared(
+            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source) {
+        CompletableFuture<T> made = place.get();
+        if (made != null) {
+            return made;
+        }
+        CompletableFuture<T> mine = SharedFuture.of(source, callbacks::run);
+        CompletableFuture<T> first = place.compareAndExchange(null, mine);
+        return first != null ? first : mine;
+    }
+}
