@@ -66,7 +66,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
-    private int proofs; // how many writes were committed since it was last woken
+    private int proofs; // committed writes seen since it last started waiting
     private @Nullable CounterRenewal renewal;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
@@ -166,7 +166,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         refusalOfOwn().ifPresentOrElse(this::fail, this::endAsBusy);
     }
 
-    /** What stands in front may be a node of ours that ZooKeeper refuses to delete. Waiting would not tell. */
+    /** What stands in front may be a node of ours that ZooKeeper refuses to delete. If it merely waited, the caller would never learn why. */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
                 .flatMap(path -> requests.cleaner().refusalOn(path).stream())
@@ -249,7 +249,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         }
         list = null; // what the views know is newer, and a list is large
         if (isIn(AcquireStep.WAITING)) { // and not in doubt already
-            // Anew, for what was granted before may not be by this list, under another rule.
+            // Ask again: under a changed rule, an earlier grant may no longer hold.
             List.copyOf(places).forEach(QueueView.Place::ask);
             proceed();
         }
@@ -298,7 +298,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private void askForList() {
         become(AcquireStep.LISTING);
         if (!session().isFreshlyProven() && proofs < 2) {
-            session().prove(group.paths().get(0), inThisState(this::noteProof)); // on the same way
+            session().prove(group.paths().get(0), inThisState(this::noteProof)); // in the same round trip
         }
         session().lists().ask(group.query(), inThisState(this::decide));
     }
@@ -310,7 +310,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         boolean proven = session().isFreshlyProven()
                 || proofs > 1
                 || (proofs == 1 && session().isProven());
-        // More than one more is of no use: on a line that is too slow no lease is valid.
+        // A second extra write would not help: on a connection this slow no lease is ever valid.
         if (proven && !session().isOutlived()) {
             grant();
             return;
@@ -321,15 +321,20 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                 askForList(); // which tells that our nodes are gone
             } else if (answer.isOk()) {
                 noteProof(answer);
-                if (places.isEmpty()) {
-                    askForList(); // our node is not watched, and may be gone by now
-                } else {
+                if (isStanding()) {
                     grantWhenProven();
+                } else {
+                    askForList(); // our node is not watched, and may be gone by now
                 }
             } else {
                 retryOrFail("check " + group.path(), answer, this::askForList);
             }
         }));
+    }
+
+    /** Whether our nodes were there when everything had happened that is known. */
+    private boolean isStanding() {
+        return !places.isEmpty() && places.stream().allMatch(QueueView.Place::isStanding);
     }
 
     private void noteProof(Answer<?> answer) {
@@ -368,6 +373,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                     + ") while trying for the lock " + group.path() + "; try again"));
         } else {
+            proofs = 0; // those of another connection
             pauseThen(again);
         }
     }

@@ -69,10 +69,11 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     // ---- Endings.
 
     final void endAsGranted(List<HeldNode> held) {
-        over(granted);
-        if (!outcome.complete(Optional.of(held))) {
-            HeldNode.release(held);
-        }
+        over(granted, () -> {
+            if (!outcome.complete(Optional.of(held))) {
+                HeldNode.release(held);
+            }
+        });
     }
 
     /** Not granted, for now. */
@@ -87,14 +88,20 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
 
     private void end(Runnable last) {
         if (!isOver()) {
-            leave();
-            over(ended);
-            last.run();
+            try {
+                leave();
+            } finally {
+                over(ended, last); // whatever was thrown, the caller must not wait for ever
+            }
         }
     }
 
-    private void over(S last) {
-        finish(last);
-        requests.exit(this);
+    private void over(S state, Runnable last) {
+        try {
+            finish(state);
+            requests.exit(this);
+        } finally {
+            last.run();
+        }
     }
 }

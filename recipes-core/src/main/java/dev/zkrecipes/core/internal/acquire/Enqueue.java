@@ -197,6 +197,7 @@ public final class Enqueue {
     }
 
     private void adoptOrCreate(ChildrenSnapshot look) {
+        boolean wasThere = nodes().stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
         List<OwnNode> found = new ArrayList<>();
         for (OwnNode node : nodes()) {
             Optional<String> name =
@@ -208,10 +209,10 @@ public final class Enqueue {
                 node.absent();
             }
         }
-        if (found.isEmpty()) {
+        if (found.isEmpty() && !wasThere) {
             createAnew();
         } else if (found.size() < nodes().size()) {
-            owner.onVanished(); // they were made together, so somebody has deleted one
+            owner.onVanished(); // they were made together, so somebody has deleted what is missing
         } else {
             adopt();
         }

@@ -35,14 +35,15 @@ import org.jspecify.annotations.Nullable;
  * The queue of one lock path as one session knows it: the last list, less the nodes that are known to be gone since. It
  * decides for all requests of this client that wait on the path.
  *
- * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see below), so what is left
+ * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see {@link
+ * Place#mayHaveSomebodyNewInFront}), so what is left
  * of the list may show too many nodes in front of ours, never too few, and by the first law of drivers what is granted with
  * too many is granted with fewer. That our own node is gone is known first: it is watched before any predecessor is, and the
  * events of one connection come in the order of the changes. They do not after a reconnect, when the server goes through the
  * watches in any order; so until a list was taken on the new connection, an event leaves the request in {@linkplain
  * Waiter#onDoubt doubt}.
  *
- * <p><b>What is watched.</b> Of nodes in front that nobody watched, any number may be gone since the list. So when what a
+ * <p><b>What is watched.</b> Unwatched nodes in front may have gone since the list without our knowing. So when what a
  * request waited for is gone and more is in front of it than was watched, it is in doubt too: one list is cheaper than to try
  * them one by one. Our own node is watched at once if the request is next in line, since only then a deletion can be a grant;
  * else when it has waited for a while.
@@ -121,7 +122,7 @@ final class QueueView {
     private LockQueue queue(LockSpec spec) {
         LockQueue known = queues.get(spec.driver());
         if (known == null) {
-            known = LockQueue.in(list, spec);
+            known = LockQueue.in(list, spec).copy();
             goneSince.forEach(known::remove);
             queues.put(spec.driver(), known);
         }
@@ -237,7 +238,7 @@ final class QueueView {
             }
         }
 
-        /** Whether the driver grants by what the view knows; then it does for good. */
+        /** Whether the driver grants by what the view knows. Once it does, it does until the next {@link #ask}. */
         boolean isGranted() {
             return granted;
         }
@@ -262,7 +263,14 @@ final class QueueView {
 
         /** Whether there is no other node below the path by what the view knows. */
         boolean isAlone() {
-            return list.names(path).size() - goneSince.size() == 1;
+            int left = 0;
+            for (String name : list.names(path)) {
+                left += goneSince.contains(name) ? 0 : 1;
+                if (left > 1) {
+                    return false;
+                }
+            }
+            return left == 1;
         }
 
         /**
@@ -324,7 +332,7 @@ final class QueueView {
         private Decision decision(boolean fresh) {
             LockQueue queue = queue(spec);
             if (!queue.contains(self)) {
-                return new Decision.WaitFor(List.of(self)); // gone: its own watch is about to tell
+                return new Decision.WaitFor(List.of(self)); // gone: its own watch tells, now or when it is set
             }
             Decision decision = queue.decideOnOwn(self);
             if (decision instanceof Decision.Never never) {

@@ -415,9 +415,6 @@ public final class EngineLock implements InterProcessLock {
                 throw new IllegalMonitorStateException("thread "
                         + Printable.of(Thread.currentThread().getName()) + " does not hold the lock " + path());
             }
-            if (!lease.releasesNothing()) {
-                StackReserve.requireForACall();
-            }
         } while (!lease.beginClosing()); // somebody else closed that one just now: the next
         lease.awaitRelease();
         if (lease.state() == LeaseState.LOST) {

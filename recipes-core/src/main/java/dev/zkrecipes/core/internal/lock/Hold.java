@@ -14,6 +14,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.util.HashSet;
 import java.util.List;
@@ -301,6 +302,9 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
         boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
         // The last one looks at the clock; the others go by what the engine knows.
+        if (!leavesAll || futures != null || revocations != null) {
+            StackReserve.requireForACall(); // once it is closed, nobody else will do what follows
+        }
         LeaseState last = (leavesAll ? isKnownToBeLost() : isLost()) ? LeaseState.LOST : LeaseState.RELEASED;
         if (!CLOSED_AS.compareAndSet(this, null, last)) {
             return false;

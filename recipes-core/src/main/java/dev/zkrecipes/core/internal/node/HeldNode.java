@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.List;
@@ -173,6 +174,7 @@ public final class HeldNode implements KeepAlive.Held {
     /** Gives back those that have not ended, together; completes when the nodes of all of them are known to be gone. */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<HeldNode> grants) {
+        StackReserve.requireForATask();
         if (grants.size() == 1) {
             HeldNode only = grants.get(0);
             if (only.end.compareAndSet(null, RELEASED)) {
@@ -191,6 +193,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     @Override
     public void lose(String reason) {
+        StackReserve.requireForATask();
         if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
             scheduler.execute(this::afterEnd);
         }

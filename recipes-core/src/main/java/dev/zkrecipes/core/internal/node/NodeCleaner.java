@@ -67,9 +67,9 @@ public final class NodeCleaner implements Deletion.Owner {
     // ---- What others ask for.
 
     /**
-     * Sees to it that the nodes, of one session, are gone. Several are deleted by one {@code multi}, if they are there;
-     * otherwise each by itself. Who leaves an old counter, and saw nobody else, starts it anew by the way. A node whose
-     * create is not answered yet is deleted as soon as it is.
+     * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are there;
+     * otherwise each by itself. A node that was alone on a nearly exhausted counter also resets the counter as it leaves. A
+     * node whose create is not answered yet is deleted as soon as it is.
      *
      * @return a future for each, which completes when it is gone
      */
@@ -116,7 +116,7 @@ public final class NodeCleaner implements Deletion.Owner {
         return gone;
     }
 
-    /** Sends at once what waits for a better time on this path, so that no client queues behind its own abandoned node. */
+    /** Sends this path's postponed deletions now, so that no client queues behind its own abandoned node. */
     public void flush(String lockPath) {
         Set<Deletion> waiting = onPath(lockPath);
         if (!waiting.isEmpty()) {

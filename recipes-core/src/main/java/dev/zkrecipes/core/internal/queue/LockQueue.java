@@ -93,6 +93,11 @@ public final class LockQueue {
         });
     }
 
+    /** One to take nodes out of; this one belongs to everybody who was told of the list. */
+    public LockQueue copy() {
+        return new LockQueue(spec, driver, new ArrayList<>(nodes));
+    }
+
     /** The queue without these nodes; this one stays as it is, for others use it too. */
     public LockQueue without(Set<String> names) {
         if (names.isEmpty()) {

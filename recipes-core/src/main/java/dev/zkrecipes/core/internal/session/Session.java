@@ -55,7 +55,7 @@ public final class Session {
     private final ListBatcher lists;
     private final SessionNodes nodes;
     private final CheckedAcls checkedPaths = new CheckedAcls();
-    private final List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
+    private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
     private final Set<SessionObserver> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
 
@@ -205,14 +205,14 @@ public final class Session {
      * exists; which path is checked does not matter to the proof.
      */
     public void prove(String path, Consumer<Answer<?>> reply) {
-        askedForProof.add(reply);
-        if (askedForProof.size() == 1) {
+        if (askedForProof.isEmpty()) {
             scheduler.execute(() -> {
-                List<Consumer<Answer<?>>> asked = List.copyOf(askedForProof);
-                askedForProof.clear();
+                List<Consumer<Answer<?>>> asked = askedForProof;
+                askedForProof = new ArrayList<>();
                 check(List.of(path), answer -> asked.forEach(each -> Guarded.run(() -> each.accept(answer))));
             });
         }
+        askedForProof.add(reply);
     }
 
     /** Which of the checked paths does not exist, if the answer to {@link #check} was NONODE. */

@@ -397,4 +397,37 @@ class AcquireLoopTroubleTest {
         fixture.become(State.CONNECTED);
         assertGranted(attempt);
     }
+
+    @Test
+    void writesOfEarlierConnections_proveNothingOnThisOne() {
+        scheduler.run();
+        scheduler.advance(operations.sessionTimeout());
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        scheduler.run();
+        fixture.reconnect();
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        scheduler.run();
+        fixture.reconnect();
+        scheduler.run();
+        scheduler.advance(Duration.ofSeconds(2));
+        fixture.assertGranted(attempt); // and HELD
+    }
+
+    @Test
+    void nodeThatWasThereAndIsGoneAfterALostConnection_wasDeleted() {
+        operations.loseAnswerOf(Request.CREATE);
+        operations.loseAnswerOf(Request.LIST);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE, new TestDriver("lock-"), FAILING);
+        operations.refuse(Request.READ, Code.CONNECTIONLOSS);
+        scheduler.run();
+        fixture.reconnect();
+        scheduler.run();
+        fixture.become(State.DISCONNECTED);
+        fixture.ours().forEach(operations::removeUntold);
+        fixture.become(State.CONNECTED);
+        scheduler.run();
+        scheduler.advance(Duration.ofSeconds(2));
+        assertFailed(attempt, QueuePlaceLostException.class, "deleted by somebody else");
+    }
 }

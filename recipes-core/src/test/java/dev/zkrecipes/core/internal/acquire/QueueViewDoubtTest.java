@@ -356,4 +356,30 @@ class QueueViewDoubtTest {
         }
         fixture.assertLeftNothing();
     }
+
+    @Test
+    @Tag("H26")
+    void ownNodeThatIsNotWatchedAndIsDeletedWhileTheSessionIsProven_isNotGranted() {
+        operations.add(OTHER);
+        operations.add("lock-0000000001");
+        operations.add("lock-0000000002");
+        operations.count(10);
+        scheduler.run();
+        scheduler.advance(operations.sessionTimeout()); // so that a proof is soon not fresh any more
+        AcquireLoop loop = fixture.queueing(new MutexDriver());
+        String lost = fixture.newest();
+        assertThat(operations.watchedForDeletion()).doesNotContain(lost);
+        scheduler.advance(Duration.ofMillis(1200));
+        operations.removeUntold(OTHER);
+        operations.removeUntold("lock-0000000001");
+        operations.delayAnswerOf(Request.LIST, Duration.ofMillis(100));
+        operations.delayAnswerOf(Request.MULTI, Duration.ofMillis(50));
+        operations.remove("lock-0000000002");
+        scheduler.run();
+        scheduler.advance(Duration.ofMillis(101));
+        assertThat(loop.isIn(AcquireStep.PROVING)).isTrue();
+        operations.remove(lost);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);
+    }
 }
