@@ -99,8 +99,8 @@ public interface InterProcessLock {
     /**
      * Gives back the calling thread's youngest open hold, through whichever lock object of this recipe on this path it was
      * acquired, and also if an older one is lost. Waits for ZooKeeper's confirmation, at most for the request
-     * time-out and only while connected; the deletion goes on in the background until it is confirmed. Works with the
-     * interrupt flag set and keeps it.
+     * time-out and only while connected, or not at all if the lock {@linkplain LockOptions#releaseInBackground releases in the
+     * background}; the deletion goes on in the background until it is confirmed. Works with the interrupt flag set and keeps it.
      *
      * @throws IllegalMonitorStateException if the calling thread has no open hold
      * @throws LockLostException if that hold had been lost; it is given back all the same

@@ -145,8 +145,9 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Gives this hold back, once; further calls do nothing. With the last hold the lock is released: waits for
-     * ZooKeeper's confirmation, at most for the request time-out and only while connected; the deletion goes on in the
-     * background until it is confirmed. Works with the interrupt flag set and keeps it. A lease that is lost is closed
+     * ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the lock
+     * {@linkplain LockOptions#releaseInBackground releases in the background}; the deletion goes on in the background until it is
+     * confirmed. Works with the interrupt flag set and keeps it. A lease that is lost is closed
      * silently.
      *
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names: the hold is given back

@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.explore;
 
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -37,7 +38,8 @@ public enum RecipeToExplore {
         @Override
         public ExploredLock lock() {
             Rule rule = (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
-            return ExploredLock.of("read-write lock", rule, RecipeToExplore::modes)
+            return ExploredLock.of(
+                            "read-write lock", rule, (client, path) -> modes(client, path, LockOptions.defaults()))
                     .withNesting(READ, READ)
                     .withNesting(WRITE, WRITE)
                     .withNesting(WRITE, READ);
@@ -59,8 +61,33 @@ public enum RecipeToExplore {
             return ExploredLock.of("multi-lock", ALONE, RecipeToExplore::together)
                     .withNesting(0, 0);
         }
+    },
+    /** {@link InterProcessMutex}, through an object that gives back in the background and one that does not. */
+    MUTEX_IN_BACKGROUND {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of("mutex, released in the background", ALONE, RecipeToExplore::bothWays)
+                    .withNesting(0, 0)
+                    .withNesting(0, 1)
+                    .withNesting(1, 0);
+        }
+    },
+    /** {@link InterProcessReadWriteLock}, released in the background. */
+    RWLOCK_IN_BACKGROUND {
+        @Override
+        public ExploredLock lock() {
+            Rule rule = (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
+            return ExploredLock.of(
+                            "read-write lock, released in the background",
+                            rule,
+                            (client, path) -> modes(client, path, BACKGROUND))
+                    .withNesting(READ, READ)
+                    .withNesting(WRITE, WRITE)
+                    .withNesting(WRITE, READ);
+        }
     };
 
+    private static final LockOptions BACKGROUND = LockOptions.defaults().releaseInBackground();
     private static final Rule ALONE = (front, self) -> front.isEmpty();
     private static final int READ = 0;
     private static final int WRITE = 1;
@@ -73,9 +100,13 @@ public enum RecipeToExplore {
      */
     public abstract ExploredLock lock();
 
-    private static List<InterProcessLock> modes(ZooKeeperClient client, String path) {
-        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
+    private static List<InterProcessLock> modes(ZooKeeperClient client, String path, LockOptions options) {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path, options);
         return List.of(lock.readLock(), lock.writeLock());
+    }
+
+    private static List<InterProcessLock> bothWays(ZooKeeperClient client, String path) {
+        return List.of(new InterProcessMutex(client, path, BACKGROUND), new InterProcessMutex(client, path));
     }
 
     private static List<InterProcessLock> permits(ZooKeeperClient client, String path) {

@@ -23,6 +23,7 @@ public final class ManualScheduler implements EngineScheduler {
     private final List<Duration> delays = new ArrayList<>();
     private final Random random = new Random(1);
     private long now;
+    private long tasks;
     private boolean running;
 
     private record Scheduled(long at, Runnable task) {}
@@ -31,6 +32,7 @@ public final class ManualScheduler implements EngineScheduler {
     public void run() {
         running = true;
         while (!ready.isEmpty()) {
+            tasks++;
             ready.remove().run();
         }
         running = false;
@@ -53,6 +55,11 @@ public final class ManualScheduler implements EngineScheduler {
     public void stop(Duration time) {
         now += time.toNanos();
         advance(Duration.ZERO);
+    }
+
+    /** How many were run. */
+    public long tasks() {
+        return tasks;
     }
 
     /** Whether something is ready to run. */

@@ -98,22 +98,13 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         group.paths().forEach(requests.cleaner()::flush);
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
-            whenConnected(isHopeless() ? this::peek : this::enqueue);
+            whenConnected(group.isHopeless() ? this::peek : this::enqueue);
         } else if (found.isConnected()) {
             peek();
         } else {
             fail(new LockConnectionException(requests.notConnected() + ", so it cannot be seen whether the lock "
                     + group.path() + " is free; try again when connected, or use a timed acquire"));
         }
-    }
-
-    private boolean isHopeless() {
-        for (LockSpec spec : group.all()) {
-            if (spec.isHopeless()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     @Override

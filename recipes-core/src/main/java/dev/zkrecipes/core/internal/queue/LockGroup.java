@@ -98,6 +98,16 @@ public final class LockGroup {
         return paths;
     }
 
+    /** Whether the rule of one of them refuses every such request, as long as nobody changes it. */
+    public boolean isHopeless() {
+        for (LockSpec spec : all) {
+            if (spec.isHopeless()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The list that shows the queues of all of them. */
     public ListQuery query() {
         return query;
