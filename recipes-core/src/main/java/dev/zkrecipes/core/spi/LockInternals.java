@@ -22,22 +22,25 @@ import java.util.function.Function;
  * <ol>
  *   <li><b>Enqueue</b> ({@code acquire.Enqueue}, {@code acquire.CreateNodes}). Create an EPHEMERAL_SEQUENTIAL node under the
  *       path and, without waiting for the reply, list the children ({@code session.ListBatcher}). The server answers one
- *       session's requests in order, so an uncontended acquire is one round trip.
+ *       session's requests in order, so an uncontended acquire is one round trip. The first use of a path with an ACL of its
+ *       own in a session takes more: create, read the ACLs, list.
  *   <li><b>Decide</b> ({@code queue.LockQueue}, {@code queue.JointDecision}). Sort the list and hand the {@link LockDriver} the
  *       nodes in front of our own. A list without our own node never reaches the driver: the node is gone, and the request
  *       queues again.
- *   <li><b>Wait</b> ({@code acquire.QueueView}, {@code session.WatchRegistry}). Watch our own node and those that the driver
- *       names, so that only their deletion is told. When one is gone, take it out of the list and decide again: the list may
- *       show too many nodes in front of ours, never too few. Only after a reconnect, or where a node may have appeared in
- *       front, list again first.
- *   <li><b>Grant</b> ({@code node.HeldNode}). A reply to our create in this session proves ownership; a node that was found by
- *       listing is ours only if its owner is this session. If no write of the session was committed lately, one is committed
- *       first.
+ *   <li><b>Wait</b> ({@code acquire.QueueView}, {@code session.NodeWatches}). Watch the nodes that the driver names, so that
+ *       only their deletion is told, and our own: at once if the request is next in line, otherwise after a while. When one in
+ *       front is gone, take it out of the list and decide again: the list may show too many nodes in front of ours, never too
+ *       few. Where that is in doubt, list again first: after a reconnect, when unwatched nodes are in front, when our own is not
+ *       watched, when a node may have appeared in front, when the rule has changed.
+ *   <li><b>Grant</b> ({@code acquire.AcquireLoop}, {@code acquire.Enqueue}; what is held from then on is a {@code
+ *       node.HeldNode}). A reply to our create in this session proves ownership; a node that was found by listing is ours only
+ *       if its owner is this session. If no write of the session was committed lately, one is committed first.
  *   <li><b>Leave</b> ({@code node.NodeCleaner}). Any other ending deletes the node in the background until a server confirms
  *       that it is gone.
  * </ol>
  *
- * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it. If the
+ * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it ({@code
+ * acquire.Enqueue}; for a request that has ended meanwhile, {@code node.Leftover}). If the
  * session ends, the request goes back to the first step in the next one.
  *
  * <p>A recipe makes one of these and hands out what {@link #threadOwned()}, {@link #instanceOwned()} or {@link #unowned()}

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * The loop of all recipes: one acquire, from the request to the grant or any other ending.
  *
  * <pre>
- *           SEEKING   a session; then PEEKING, if only a free lock will do
+ *           SEEKING   a session; then PEEKING, if only a free lock will do, or the driver's own rule refuses the request
  *              |
  *              v      create and list are sent together
  *  +----&gt; ENQUEUEING ---- no path -----&gt; MAKING_PATH, then ENQUEUEING
@@ -39,13 +39,13 @@ import org.jspecify.annotations.Nullable;
  *  |           v
  *  |     CHECKING_ACL  if the lock has an ACL of its own and this session has not seen its path
  *  |           |
- *  |       (decide) ----- granted -----&gt; GRANTED, by way of PROVING, if no write was committed lately
- *  |        |    ^                          ^
+ *  |       (decide) ----- granted -----&gt; GRANTED, by way of PROVING, if no write was committed lately; from there
+ *  |        |    ^                          ^     by way of LISTING, if our node is not known to stand
  *  |        v    |                          |
  *  |    WAITING  LISTING  in doubt          |
  *  |        +--- a predecessor is gone -----+
  *  |
- *  +-- own node gone; by way of SEEKING, if the session has ended;
+ *  +-- own node gone, by way of PAUSED; by way of SEEKING, if the session has ended;
  *      by way of RENEWING, if the path's counter is near its end
  * </pre>
  *

@@ -33,7 +33,7 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocking and the asynchronous API over attempts. What the calling thread holds is found by path and rule in the
+ * The blocking and the asynchronous API on top of acquisitions. What the calling thread holds is found by path and rule in the
  * client's {@link LockDataTable}, whichever object it was acquired through. Thread-safe.
  *
  * <p>A thread of the application may die in here of anything: at the end of its stack or of the heap. Whatever is thrown,
@@ -415,7 +415,7 @@ public final class EngineLock implements InterProcessLock {
                 throw new IllegalMonitorStateException("thread "
                         + Printable.of(Thread.currentThread().getName()) + " does not hold the lock " + path());
             }
-        } while (!lease.beginClosing()); // somebody else closed that one just now: the next
+        } while (!lease.beginClosing()); // another thread has just closed that one: try the next
         lease.awaitRelease();
         if (lease.state() == LeaseState.LOST) {
             lease.requireNotLost();

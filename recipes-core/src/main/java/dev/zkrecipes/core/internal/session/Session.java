@@ -187,8 +187,8 @@ public final class Session {
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. Its answer comes
-     * before that of any request that is sent after it.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle lives, its
+     * answer comes before that of any request that is sent after it.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
