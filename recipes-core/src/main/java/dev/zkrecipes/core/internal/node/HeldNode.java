@@ -24,7 +24,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One held node. All re-entrant leases of a thread stand on the same grant.
+ * One held node. All re-entrant leases of a thread stand on the same grant. A node that passes from holder to holder inside
+ * the process has one of these for each of them, and a {@link Succession} for all.
  *
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
@@ -46,6 +47,7 @@ public final class HeldNode implements KeepAlive.Held {
     private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    private @Nullable Succession succession; // set before anybody else sees this
 
     /** Somebody who has to know when the node is held no more. */
     @FunctionalInterface
@@ -71,8 +73,36 @@ public final class HeldNode implements KeepAlive.Held {
         this.grantedAt = scheduler.nanoTime();
     }
 
+    /** A later holder of the node that {@code first} was granted. */
+    HeldNode(HeldNode first, Succession succession, long token) {
+        this.target = first.target;
+        this.scheduler = first.scheduler;
+        this.cleaner = first.cleaner;
+        this.node = first.node;
+        this.nodePath = first.nodePath;
+        this.token = token;
+        this.grantedAt = first.grantedAt;
+        this.succession = succession;
+    }
+
     public Session session() {
         return node.session();
+    }
+
+    /** From now on it passes to others when it is released. */
+    void passesOnIn(Succession line) {
+        succession = line;
+    }
+
+    EngineScheduler scheduler() {
+        return scheduler;
+    }
+
+    /** The node carries requests to give it back, or carries none. On the engine thread. */
+    public void noteRequests(boolean isAsked) {
+        if (succession != null) {
+            succession.noteRequests(isAsked);
+        }
     }
 
     public LockSpec target() {
@@ -99,6 +129,11 @@ public final class HeldNode implements KeepAlive.Held {
 
     public long token() {
         requireNotLost();
+        return token;
+    }
+
+    /** The same, whatever has become of it. */
+    long tokenWhenGranted() {
         return token;
     }
 
@@ -159,7 +194,7 @@ public final class HeldNode implements KeepAlive.Held {
         listeners.remove(listener);
     }
 
-    /** Completes, on the engine thread, when the node is known to be gone. */
+    /** Completes when the node is known to be gone, or is another holder's. */
     public CompletableFuture<Void> gone() {
         return gone;
     }
@@ -171,7 +206,9 @@ public final class HeldNode implements KeepAlive.Held {
         List<HeldNode> ending = grants.stream()
                 .filter(grant -> grant.end.compareAndSet(null, released))
                 .toList();
-        if (!ending.isEmpty()) {
+        if (ending.size() == 1 && ending.get(0).succession != null) { // several never pass on
+            ending.get(0).succession.onReleased();
+        } else if (!ending.isEmpty()) {
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
         }
         return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
@@ -179,26 +216,43 @@ public final class HeldNode implements KeepAlive.Held {
 
     @Override
     public void lose(String reason) {
-        if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
+        if (succession != null) {
+            succession.lose(reason); // whoever has the node now
+        } else if (endAsLost(reason)) {
             scheduler.execute(() -> afterEnd(List.of(this)));
         }
+    }
+
+    /** Returns whether it had not ended. */
+    boolean endAsLost(String reason) {
+        return end.compareAndSet(null, new End(LeaseState.LOST, reason));
+    }
+
+    /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
+    void passedOn() {
+        told = true;
+        if (!listeners.isEmpty()) {
+            scheduler.execute(this::tellListeners);
+        }
+        gone.complete(null);
     }
 
     /** The client is closed: nobody is left to delete the node, its session's end does. */
     @Override
     public void abandon() {
         lose("the client was closed");
-        tellListeners();
-        gone.complete(null);
+        HeldNode last = succession == null ? this : succession.present();
+        last.tellListeners();
+        last.gone.complete(null);
     }
 
-    private static void afterEnd(List<HeldNode> grants) {
+    static void afterEnd(List<HeldNode> grants) {
         List<CompletableFuture<Void>> deletions = grants.get(0)
                 .cleaner
                 .discard(grants.stream().map(HeldNode::node).toList());
         for (int i = 0; i < grants.size(); i++) {
             HeldNode grant = grants.get(i);
-            grant.session().leases().remove(grant);
+            grant.session().leases().remove(grant.succession == null ? grant : grant.succession.first());
             Completion.forward(deletions.get(i), grant.gone);
             grant.tellListeners();
         }
