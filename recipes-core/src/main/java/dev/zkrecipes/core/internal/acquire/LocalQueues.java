@@ -55,6 +55,10 @@ final class LocalQueues {
         request.leaveIfOver();
     }
 
+    boolean isEmpty() {
+        return queues.isEmpty();
+    }
+
     /** Forgets a queue that is of no use, unless somebody has joined it just now. */
     void forgetIfIdle(LocalQueue queue) {
         queues.computeIfPresent(queue.key(), (key, known) -> known == queue && queue.isIdle() ? null : known);

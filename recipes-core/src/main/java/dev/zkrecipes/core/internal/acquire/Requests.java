@@ -71,6 +71,10 @@ public final class Requests {
         return queues;
     }
 
+    LocalQueues localQueues() {
+        return localQueues;
+    }
+
     Backoff newPace() {
         return pace.get();
     }
