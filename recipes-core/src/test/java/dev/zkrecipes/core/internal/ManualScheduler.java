@@ -55,6 +55,11 @@ public final class ManualScheduler implements EngineScheduler {
         advance(Duration.ZERO);
     }
 
+    /** Whether nothing is ready to run. */
+    public boolean isIdle() {
+        return ready.isEmpty();
+    }
+
     public int timers() {
         return later.size();
     }

@@ -101,7 +101,10 @@ final class LocalQueue implements Succession.Heirs {
     void onJoined() {
         Line line = serving;
         if (line == null || !line.serves(waiting.get())) {
-            scheduler.execute(this::look);
+            scheduler.execute(() -> {
+                lines.values().forEach(Line::watch); // also if the one that came has been served since
+                look();
+            });
         }
     }
 

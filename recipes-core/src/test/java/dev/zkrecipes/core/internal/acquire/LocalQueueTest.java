@@ -220,6 +220,18 @@ class LocalQueueTest {
         assertThat(granted(other).nodePath()).isNotEqualTo(held.nodePath());
     }
 
+    @Test
+    void lineThatServesWhoComes_isNotLookedAtForEachOfThem() {
+        HeldNode held = granted(queueing(1).get(0));
+        Acquisition brief = launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
+        brief.giveUp(); // before the engine has looked
+        scheduler.run();
+        launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
+        assertThat(scheduler.isIdle()).isTrue();
+        release(held);
+        assertThat(scheduler.isIdle()).isTrue();
+    }
+
     // ---- Loss.
 
     @Test
@@ -331,6 +343,17 @@ class LocalQueueTest {
         scheduler.run();
         assertThat(operations.deleted()).containsExactly(name);
         assertThat(granted(all.get(1)).nodePath()).isNotEqualTo(held.nodePath());
+    }
+
+    @Test
+    void nodeThatIsAskedForWhileItIsOnItsWayToTheNext_isGivenBack() {
+        HeldNode held = granted(queueing(1).get(0));
+        Acquisition next = launched(Mode.QUEUE, true, new MutexDriver(), OPTIONS);
+        scheduler.run();
+        release(held); // to be passed on by the engine
+        held.noteRequests(true);
+        scheduler.run();
+        assertThat(granted(next).nodePath()).isNotEqualTo(held.nodePath());
     }
 
     // ---- Shared rules.
