@@ -25,8 +25,14 @@ import org.apache.zookeeper.data.ACL;
  * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
  * @param acl who may do what with the lock; empty for the ACL of the client
  * @param releasesInBackground whether giving back does not wait for ZooKeeper, see {@link #releaseInBackground}
+ * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
+ *     #withLocalHandoffs}; 0 for never
  */
-public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean releasesInBackground) {
+public record LockOptions(
+        QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean releasesInBackground, int localHandoffs) {
+
+    /** The most that {@link #withLocalHandoffs} takes: a fencing token has room for so many holders of one node. */
+    public static final int MOST_LOCAL_HANDOFFS = 2047;
 
     private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
 
@@ -36,22 +42,28 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
      * @param acl who may do what with the lock; empty for the ACL of the client
      * @param releasesInBackground whether giving back does not wait for ZooKeeper
-     * @throws IllegalArgumentException as {@link #withAcl}
+     * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client; 0 for never
+     * @throws IllegalArgumentException as {@link #withAcl}, or if {@code localHandoffs} is not from 0 to {@value
+     *     #MOST_LOCAL_HANDOFFS}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
         acl = acl.map(Acls::check);
+        if (localHandoffs < 0 || localHandoffs > MOST_LOCAL_HANDOFFS) {
+            throw new IllegalArgumentException(
+                    localHandoffs + " local hand-overs: must be from 1 to " + MOST_LOCAL_HANDOFFS + ", or 0 for none");
+        }
     }
 
     /**
-     * Makes options of a lock that is given back with ZooKeeper's confirmation.
+     * Makes options of a lock that is always given back to ZooKeeper, with its confirmation.
      *
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
      * @param acl who may do what with the lock; empty for the ACL of the client
      * @throws IllegalArgumentException as {@link #withAcl}
      */
     public LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl) {
-        this(queueLossPolicy, acl, false);
+        this(queueLossPolicy, acl, false, 0);
     }
 
     /**
@@ -64,8 +76,8 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
     }
 
     /**
-     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}, the ACL of its client, and giving
-     * back waits for ZooKeeper's confirmation.
+     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}, the ACL of its client, giving back
+     * waits for ZooKeeper's confirmation, and one strict order of all who wait, whatever process they belong to.
      *
      * @return the default options
      */
@@ -90,7 +102,7 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        return new LockOptions(policy, acl, releasesInBackground);
+        return new LockOptions(policy, acl, releasesInBackground, localHandoffs);
     }
 
     /**
@@ -104,7 +116,7 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      *     using a lock takes
      */
     public LockOptions withAcl(List<ACL> rights) {
-        return new LockOptions(queueLossPolicy, Optional.of(rights), releasesInBackground);
+        return new LockOptions(queueLossPolicy, Optional.of(rights), releasesInBackground, localHandoffs);
     }
 
     /**
@@ -124,13 +136,45 @@ public record LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> a
      * @return the changed copy
      */
     public LockOptions releaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true);
+        return new LockOptions(queueLossPolicy, acl, true, localHandoffs);
+    }
+
+    /**
+     * These options with hand-overs inside the process, for mutexes and semaphores. Threads and asynchronous requests of one
+     * client that want one path then stand in a queue of their own, first come, first served, behind one node in ZooKeeper.
+     * When a holder gives the lock back, the next of them has it at once, without a word to ZooKeeper, at most {@code max}
+     * times in a row. Then the node is given back and everybody else who waits gets its turn.
+     *
+     * <p><b>What order means then.</b> Among the requests of one client: that in which they came. Between clients: that of
+     * the nodes. So a request of another process waits for up to {@code max} more holds of each node in front of it than in
+     * strict order, and may be overtaken by requests that came after it; never by more than that. Without this option all who
+     * wait stand in one strict order.
+     *
+     * <p>The lock does not pass on inside the process, but goes back to ZooKeeper, if the lease is not proven to stand
+     * ({@link LeaseState#SUSPENDED}), or if the process has heard that somebody asks for the lock back. Permits of a semaphore
+     * pass on among requests of equal size, and not if the semaphore was resized since their node was granted.
+     *
+     * <p>Tokens rise with every hand-over. The node stays the same, though: {@link Lease#guard()} of an earlier holder of this
+     * process, if it was taken before the lease was closed, still succeeds while a later one of the same process holds. In
+     * strict order it fails. Against other processes it guards as ever.
+     *
+     * <p>Locks of one client on one path share a local queue if they have the same options; else they meet as locks of two
+     * clients do, and so do a lock with this option and one without it. Read-write locks, members of multi-locks and
+     * drivers that are not a {@link dev.zkrecipes.core.spi.FifoDriver} refuse the option when they are made.
+     *
+     * @param max how often in a row, from 1 to {@value #MOST_LOCAL_HANDOFFS}; 0 for never
+     * @return the changed copy
+     * @throws IllegalArgumentException if {@code max} is less than 0 or greater than {@value #MOST_LOCAL_HANDOFFS}
+     */
+    public LockOptions withLocalHandoffs(int max) {
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, max);
     }
 
     @Override
     public String toString() {
         return "LockOptions[" + queueLossPolicy
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
-                + (releasesInBackground ? ", releases in background" : "") + "]";
+                + (releasesInBackground ? ", releases in background" : "")
+                + (localHandoffs == 0 ? "" : ", " + localHandoffs + " local hand-overs") + "]";
     }
 }

@@ -70,7 +70,8 @@ public final class InterProcessReadWriteLock {
      * @param client what to work on
      * @param path absolute path of the lock, below the client's chroot; made when first needed
      * @param options how to behave where there is a choice
-     * @throws IllegalArgumentException if the path is not a valid absolute path
+     * @throws IllegalArgumentException if the path is not a valid absolute path, or the options name {@link
+     *     LockOptions#withLocalHandoffs local hand-overs}
      */
     public InterProcessReadWriteLock(ZooKeeperClient client, String path, LockOptions options) {
         LockGroups.Modes modes = LockGroups.modes(client, path, ReadWriteDriver.WRITE, ReadWriteDriver.READ, options);

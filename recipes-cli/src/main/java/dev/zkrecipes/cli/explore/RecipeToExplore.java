@@ -49,9 +49,27 @@ public enum RecipeToExplore {
     SEMAPHORE {
         @Override
         public ExploredLock lock() {
-            Rule rule = (front, self) ->
-                    front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= MAX_LEASES;
-            return ExploredLock.of("semaphore", rule, RecipeToExplore::permits);
+            return ExploredLock.of(
+                    "semaphore", PERMITS, (client, path) -> permits(client, path, LockOptions.defaults()));
+        }
+    },
+    /** {@link InterProcessMutex} that passes on inside a process, twice in a row, beside one in strict order. */
+    MUTEX_HANDOFFS {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of("mutex, passed on", ALONE, RecipeToExplore::bothOrders)
+                    .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
+                    .withNesting(0, 0)
+                    .withNesting(0, 1);
+        }
+    },
+    /** {@link InterProcessSemaphore} whose permits pass on inside a process, three times in a row. */
+    SEMAPHORE_HANDOFFS {
+        @Override
+        public ExploredLock lock() {
+            LockOptions options = LockOptions.defaults().withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
+            return ExploredLock.of("semaphore, passed on", PERMITS, (client, path) -> permits(client, path, options))
+                    .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
         }
     },
     /** {@link InterProcessMultiLock}: of mutexes, beside one of these alone. */
@@ -92,6 +110,10 @@ public enum RecipeToExplore {
     private static final int READ = 0;
     private static final int WRITE = 1;
     private static final int MAX_LEASES = 3;
+    private static final Rule PERMITS =
+            (front, self) -> front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= MAX_LEASES;
+    private static final int MUTEX_HANDOFFS_IN_A_ROW = 2;
+    private static final int PERMIT_HANDOFFS_IN_A_ROW = 3;
 
     /**
      * The recipe and what it promises.
@@ -109,8 +131,14 @@ public enum RecipeToExplore {
         return List.of(new InterProcessMutex(client, path, BACKGROUND), new InterProcessMutex(client, path));
     }
 
-    private static List<InterProcessLock> permits(ZooKeeperClient client, String path) {
-        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, MAX_LEASES);
+    private static List<InterProcessLock> bothOrders(ZooKeeperClient client, String path) {
+        LockOptions options = LockOptions.defaults().withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW);
+        InterProcessLock passedOn = new InterProcessMutex(client, path, options);
+        return List.of(passedOn, new InterProcessMutex(client, path), passedOn, passedOn);
+    }
+
+    private static List<InterProcessLock> permits(ZooKeeperClient client, String path, LockOptions options) {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, MAX_LEASES, options);
         return List.of(semaphore.permits(1), semaphore.permits(2), semaphore.permits(MAX_LEASES));
     }
 

@@ -38,7 +38,8 @@ public final class LockGroups {
      *     {@code exclusive} grants
      * @param options how to behave where there is a choice
      * @return new locks, both thread-owned
-     * @throws IllegalArgumentException as the constructor of {@link LockInternals}
+     * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside the
+     *     process ({@link LockOptions#withLocalHandoffs})
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
@@ -73,7 +74,8 @@ public final class LockGroups {
      * @param options how to behave where there is a choice
      * @return a new lock; its path is the members' paths with commas between them
      * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have the
-     *     same path, or they are not of one client
+     *     same path, they are not of one client, or one or all are to pass on inside the process ({@link
+     *     LockOptions#withLocalHandoffs})
      */
     public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
         Objects.requireNonNull(options, "options");

@@ -57,8 +57,9 @@ public final class LockInternals {
      * @param path absolute path of the lock, below the client's chroot
      * @param driver decides who holds
      * @param options optional settings
-     * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, or the
-     *     driver's node name is malformed
+     * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, the
+     *     driver's node name is malformed, or the lock is to pass on inside the process and the driver is not a {@link
+     *     FifoDriver}
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");

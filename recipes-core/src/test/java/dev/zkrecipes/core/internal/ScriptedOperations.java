@@ -66,6 +66,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private State initial = State.CONNECTED;
     private long owner = SESSION;
     private int dataVersion;
+    private byte[] data = new byte[0];
     private long zxid;
 
     public ScriptedOperations(ManualScheduler scheduler) {
@@ -147,6 +148,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void change(String name) {
         dataVersion++;
         fire(watches, name, NodeEvent.CHANGED);
+    }
+
+    /** The same, to this. */
+    public void change(String name, byte[] to) {
+        data = to.clone();
+        change(name);
     }
 
     /** A watch for the deletion of the node is spent by something else. */
@@ -382,7 +389,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
 
     private Answer<Content> contentOf(String path) {
         return isThere(LockPath.name(path))
-                ? Answer.ok(new Content(new byte[0], stat(madeBy.computeIfAbsent(LockPath.name(path), name -> ++zxid))))
+                ? Answer.ok(
+                        new Content(data.clone(), stat(madeBy.computeIfAbsent(LockPath.name(path), name -> ++zxid))))
                 : Answer.failed(Code.NONODE);
     }
 

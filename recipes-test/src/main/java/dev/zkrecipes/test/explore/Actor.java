@@ -109,7 +109,7 @@ final class Actor {
         }
         left--;
         running++;
-        if (choices().chance(300)) {
+        if (choices().chance(schedule.lock().localHandoffs() == 0 ? 300 : 700)) {
             scheduler.after(duration(16), this::next); // beside this one
         }
         InterProcessLock lock = locks.get(choices().next(locks.size()));

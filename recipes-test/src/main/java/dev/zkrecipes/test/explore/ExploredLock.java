@@ -30,6 +30,7 @@ public final class ExploredLock {
     private final Maker maker;
     private final List<Nesting> nestings;
     private final UnaryOperator<ZooKeeperOperations> port;
+    private final int localHandoffs;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -48,12 +49,18 @@ public final class ExploredLock {
     record Nesting(int outer, int inner) {}
 
     private ExploredLock(
-            String name, Rule rule, Maker maker, List<Nesting> nestings, UnaryOperator<ZooKeeperOperations> port) {
+            String name,
+            Rule rule,
+            Maker maker,
+            List<Nesting> nestings,
+            UnaryOperator<ZooKeeperOperations> port,
+            int localHandoffs) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
         this.nestings = nestings;
         this.port = port;
+        this.localHandoffs = localHandoffs;
     }
 
     /**
@@ -65,7 +72,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity());
+        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0);
     }
 
     /**
@@ -79,7 +86,7 @@ public final class ExploredLock {
     public ExploredLock withNesting(int outer, int inner) {
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        return new ExploredLock(name, rule, maker, List.copyOf(more), port);
+        return new ExploredLock(name, rule, maker, List.copyOf(more), port, localHandoffs);
     }
 
     /**
@@ -90,7 +97,17 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
-        return new ExploredLock(name, rule, maker, nestings, decorator);
+        return new ExploredLock(name, rule, maker, nestings, decorator, localHandoffs);
+    }
+
+    /**
+     * The same, whose nodes may pass from holder to holder inside a process. Each process then asks for it more often.
+     *
+     * @param most how often a node may
+     * @return the lock
+     */
+    public ExploredLock withLocalHandoffs(int most) {
+        return new ExploredLock(name, rule, maker, nestings, port, most);
     }
 
     /**
@@ -112,6 +129,10 @@ public final class ExploredLock {
 
     UnaryOperator<ZooKeeperOperations> port() {
         return port;
+    }
+
+    int localHandoffs() {
+        return localHandoffs;
     }
 
     List<Nesting> nestings() {

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>nobody is granted before somebody who came earlier, has stayed, and would have to be waited for, and nobody whose
  *       own node was gone before its turn came
  *   <li>tokens rise
+ *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after a loss
  *   <li>who waits is granted, once the faults are over, and not turned away because of them
  *   <li>the engine comes to rest: it does not go round in a circle while there is nothing to do
  *   <li>in the end no node, watch, timer or map entry is left

@@ -4,6 +4,7 @@
 package dev.zkrecipes.test.explore;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.sim.NodeTree;
 import dev.zkrecipes.test.sim.SimulatedScheduler;
@@ -30,6 +31,7 @@ final class Judge {
     private final Set<String> deletedByOperator = new HashSet<>();
     private final Set<Long> endedByOperator = new HashSet<>();
     private final Set<String> goneBeforeTheirTurn = new HashSet<>();
+    private final HandOvers handOvers;
     private @Nullable BrokenPromise found;
 
     /** A lease as its holder has it. */
@@ -38,9 +40,10 @@ final class Judge {
     /** The token that a node was granted with. */
     private record Token(String who, Place place, long token) {}
 
-    Judge(SimulatedZooKeeper ensemble, Rule rule) {
+    Judge(SimulatedZooKeeper ensemble, ExploredLock lock) {
         this.ensemble = ensemble;
-        this.rule = rule;
+        this.rule = lock.rule();
+        this.handOvers = new HandOvers(lock.localHandoffs());
         ensemble.onCommit(this::onCommit);
     }
 
@@ -69,6 +72,10 @@ final class Judge {
                 requireNodes(holding);
             }
         }
+        open.stream()
+                .filter(holding ->
+                        !holding.process().isPaused() && holding.lease().state() == LeaseState.LOST)
+                .forEach(holding -> handOvers.onLost(holding.nodes()));
         throwIfFound();
     }
 
@@ -115,6 +122,7 @@ final class Judge {
             return; // lost before it was told of, and says so
         }
         long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
+        requireHandOver(who, lease, nodes, fencing);
         open.add(new Holding(process, who, lease, session, nodes));
         for (String node : nodes) {
             if (ensemble.committed().exists(node)) {
@@ -128,6 +136,18 @@ final class Judge {
                         "nobody is granted out of turn",
                         who + " is granted " + node + ", which was gone before those in front of it");
             }
+        }
+    }
+
+    private void requireHandOver(String who, Lease lease, List<String> nodes, Map<String, Long> fencing) {
+        List<HandOvers.Open> beside = open.stream()
+                .map(holding -> new HandOvers.Open(holding.who(), holding.lease(), holding.nodes()))
+                .toList();
+        for (String node : nodes) {
+            long token = fencing.getOrDefault(Place.of(node).lockPath(), -1L);
+            handOvers
+                    .onGranted(who, lease, node, token, beside)
+                    .ifPresent(broken -> accuse(broken.rule(), broken.seen()));
         }
     }
 

@@ -30,6 +30,8 @@ final class Schedule {
 
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final int SLICES = 40;
+    /** Of one process, so that a node passes on there. */
+    private static final int MANY_REQUESTS = 8;
     /** For each client; some hundred are the rule. */
     private static final int MOST_STEPS = 50_000;
 
@@ -49,12 +51,12 @@ final class Schedule {
         this.simulation = new Simulation(choices, trace);
         this.ensemble =
                 new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(TICKS[choices.next(TICKS.length)]));
-        this.judge = new Judge(ensemble, lock.rule());
+        this.judge = new Judge(ensemble, lock);
         if (choices.next(16) == 1) {
             ensemble.beginCountersAt(oldCounter(choices));
         }
         for (int i = 1; i <= clients; i++) {
-            actors.add(new Actor(this, i, 1 + choices.next(3)));
+            actors.add(new Actor(this, i, 1 + choices.next(lock.localHandoffs() == 0 ? 3 : MANY_REQUESTS)));
         }
         this.chaos = new Chaos(this, faults, choices.next(5));
         simulation.afterEachStep(this::look);

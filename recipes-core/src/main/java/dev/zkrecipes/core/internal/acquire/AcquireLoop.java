@@ -20,10 +20,12 @@ import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +64,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private final Requests requests;
     private final LockGroup group;
     private final Mode mode;
+    private final BiConsumer<HeldNode, Optional<Content>> onHeld;
 
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
@@ -70,10 +73,21 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private @Nullable CounterRenewal renewal;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
+        this(requests, group, mode, (held, rule) -> {});
+    }
+
+    /**
+     * A request of which somebody hears first.
+     *
+     * @param onHeld told of each node that is granted, and of the data of its path that it was decided by, on the engine
+     *     thread, before anybody else
+     */
+    AcquireLoop(Requests requests, LockGroup group, Mode mode, BiConsumer<HeldNode, Optional<Content>> onHeld) {
         super(requests, AcquireStep.SEEKING, AcquireStep.PAUSED, AcquireStep.GRANTED, AcquireStep.ENDED);
         this.requests = requests;
         this.group = group;
         this.mode = mode;
+        this.onHeld = onHeld;
     }
 
     @Override
@@ -340,8 +354,14 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                     places.isEmpty()
                             ? list().names(node.lockPath()).size() == 1
                             : places.get(i).isAlone());
-            held.add(new HeldNode(
-                    group.all().get(i), node, HeldNode.token(node), requests.scheduler(), requests.cleaner()));
+            HeldNode granted = new HeldNode(
+                    group.all().get(i), node, HeldNode.token(node), requests.scheduler(), requests.cleaner());
+            onHeld.accept(
+                    granted,
+                    places.isEmpty()
+                            ? list().rule(node.lockPath())
+                            : places.get(i).rule());
+            held.add(granted);
         }
         entry = null;
         held.forEach(session().leases()::add);

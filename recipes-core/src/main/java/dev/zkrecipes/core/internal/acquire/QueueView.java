@@ -261,6 +261,11 @@ final class QueueView {
             return inFront.isPresent() && queue(spec).wouldBeBlockedBy(inFront.get(), self);
         }
 
+        /** The data of the path that it is decided by. */
+        Optional<Content> rule() {
+            return list.rule(path);
+        }
+
         /** Whether there is no other node below the path by what the view knows. */
         boolean isAlone() {
             int left = 0;

@@ -11,7 +11,6 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.acquire.Downgrade;
@@ -80,11 +79,13 @@ public final class EngineLock implements InterProcessLock {
 
     /** The mode of a lock that excludes everybody; its thread may take the shared one too. */
     public static EngineLock exclusiveMode(HoldingHost client, LockSpec target, LockSpec shared) {
+        requireNoHandoffs(target.options(), "a lock of two modes");
         return new EngineLock(client, LockGroup.of(target), Owner.THREAD, shared, true);
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
     public static EngineLock sharedMode(HoldingHost client, LockSpec target, LockSpec exclusive) {
+        requireNoHandoffs(target.options(), "a lock of two modes");
         return new EngineLock(client, LockGroup.of(target), Owner.THREAD, exclusive, false);
     }
 
@@ -94,6 +95,8 @@ public final class EngineLock implements InterProcessLock {
      * @throws IllegalArgumentException if they cannot be
      */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
+        requireNoHandoffs(options, "a lock of several");
+        members.forEach(member -> requireNoHandoffs(member.targets.options(), "a member of a lock of several"));
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.targets.all().stream())
                 .toList();
@@ -107,6 +110,13 @@ public final class EngineLock implements InterProcessLock {
                     members.get(0).path());
         }
         return new EngineLock(client, group, Owner.THREAD);
+    }
+
+    private static void requireNoHandoffs(LockOptions options, String what) {
+        Preconditions.checkArgument(
+                options.localHandoffs() == 0,
+                "%s cannot pass on inside the process: leave out LockOptions.withLocalHandoffs",
+                what);
     }
 
     /** A lock that is held by the instance, once at a time. */
@@ -239,7 +249,7 @@ public final class EngineLock implements InterProcessLock {
     public CompletableFuture<Lease> acquireAsync() {
         StackReserve.requireForACall();
         CompletableFuture<Lease> future = new CompletableFuture<>();
-        Acquisition attempt = new AcquireLoop(client.requests(), targets, Mode.QUEUE);
+        Acquisition attempt = client.requests().acquisition(targets, Mode.QUEUE, true);
         Completion.on(attempt.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
             orGiveBack(future, grants, () -> client.callbacks().run(() -> deliver(future, grants, failure)));
@@ -253,7 +263,7 @@ public final class EngineLock implements InterProcessLock {
     private Acquisition begin(Mode mode) {
         HeldNode exclusive = toDowngrade();
         Acquisition attempt = exclusive == null
-                ? new AcquireLoop(client.requests(), targets, mode)
+                ? client.requests().acquisition(targets, mode, false)
                 : new Downgrade(client.requests(), targets.all().get(0), exclusive, mode);
         launch(attempt);
         return attempt;

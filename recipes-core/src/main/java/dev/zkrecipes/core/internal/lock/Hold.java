@@ -182,7 +182,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         client.scheduler().execute(() -> HeldNode.check(grants, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
-        requireNotLost();
+        requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder
         if (code != Code.OK) {
             throw new LockConnectionException("could not verify the lock " + path() + " (" + code
                     + "): it is not known whether it is held; treat it as not held, or verify again");

@@ -23,7 +23,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One held node. All re-entrant leases of a thread stand on the same grant.
+ * One held node. All re-entrant leases of a thread stand on the same grant. A node that passes from holder to holder inside
+ * the process has one of these for each of them, and a {@link Succession} for all.
  *
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
@@ -47,6 +48,7 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    private @Nullable Succession succession; // set before anybody else sees this
 
     /** Somebody who has to know when the node is held no more. */
     @FunctionalInterface
@@ -72,8 +74,36 @@ public final class HeldNode implements KeepAlive.Held {
         this.grantedAt = scheduler.nanoTime();
     }
 
+    /** A later holder of the node that {@code first} was granted. */
+    HeldNode(HeldNode first, Succession succession, long token) {
+        this.target = first.target;
+        this.scheduler = first.scheduler;
+        this.cleaner = first.cleaner;
+        this.node = first.node;
+        this.nodePath = first.nodePath;
+        this.token = token;
+        this.grantedAt = first.grantedAt;
+        this.succession = succession;
+    }
+
     public Session session() {
         return node.session();
+    }
+
+    /** From now on it passes to others when it is released. */
+    void passesOnIn(Succession line) {
+        succession = line;
+    }
+
+    EngineScheduler scheduler() {
+        return scheduler;
+    }
+
+    /** The node carries requests to give it back, or carries none. On the engine thread. */
+    public void noteRequests(boolean isAsked) {
+        if (succession != null) {
+            succession.noteRequests(isAsked);
+        }
     }
 
     public LockSpec target() {
@@ -100,6 +130,11 @@ public final class HeldNode implements KeepAlive.Held {
 
     public long token() {
         requireNotLost();
+        return token;
+    }
+
+    /** The same, whatever has become of it. */
+    long tokenWhenGranted() {
         return token;
     }
 
@@ -166,7 +201,7 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    /** Completes, on the engine thread, when the node is known to be gone. */
+    /** Completes when the node is known to be gone, on the engine thread, or is another holder's, on any thread. */
     public CompletableFuture<Void> gone() {
         return gone;
     }
@@ -178,38 +213,63 @@ public final class HeldNode implements KeepAlive.Held {
         if (grants.size() == 1) {
             HeldNode only = grants.get(0);
             if (only.end.compareAndSet(null, RELEASED)) {
-                only.scheduler.execute(only::afterEnd);
+                only.onReleased();
             }
             return only.gone;
         }
         List<HeldNode> ending = grants.stream()
                 .filter(grant -> grant.end.compareAndSet(null, RELEASED))
                 .toList();
-        if (!ending.isEmpty()) {
+        if (!ending.isEmpty()) { // several never pass on
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
         }
         return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }
 
+    private void onReleased() {
+        if (succession != null) {
+            succession.onReleased();
+        } else {
+            scheduler.execute(this::afterEnd);
+        }
+    }
+
     @Override
     public void lose(String reason) {
         StackReserve.requireForATask();
-        if (end.compareAndSet(null, new End(LeaseState.LOST, reason))) {
+        if (succession != null) {
+            succession.lose(reason); // whoever has the node now
+        } else if (endAsLost(reason)) {
             scheduler.execute(this::afterEnd);
         }
+    }
+
+    /** Returns whether it had not ended. */
+    boolean endAsLost(String reason) {
+        return end.compareAndSet(null, new End(LeaseState.LOST, reason));
+    }
+
+    /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
+    void passedOn() {
+        told = true;
+        if (listener != null) {
+            scheduler.execute(this::tellListener);
+        }
+        gone.complete(null);
     }
 
     /** The client is closed: nobody is left to delete the node, its session's end does. */
     @Override
     public void abandon() {
         lose("the client was closed");
-        tellListener();
-        gone.complete(null);
+        HeldNode last = succession == null ? this : succession.present();
+        last.tellListener();
+        last.gone.complete(null);
     }
 
-    private void afterEnd() {
+    void afterEnd() {
         cleaner.discard(node, gone);
-        session().leases().remove(this);
+        session().leases().remove(succession == null ? this : succession.first());
         tellListener();
     }
 

@@ -56,6 +56,11 @@ public final class LockSpec implements CheckedAcls.Subject {
         this.options = options;
         this.defaultAcl = defaultAcl;
         this.ownAcl = options.acl();
+        Preconditions.checkArgument(
+                options.localHandoffs() == 0 || driver instanceof FifoDriver,
+                "%s is not a FifoDriver, so its locks cannot pass on inside the process: leave out"
+                        + " LockOptions.withLocalHandoffs",
+                driver.getClass().getName());
         this.nodeName = driver.nodeName();
         this.queueKey = new LockQueue.Key(path, driver);
         if (!NODE_NAME.matcher(nodeName).matches()) {

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.Succession;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.EngineFailure;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of one client for one lock that may pass inside the process: they wait here, first come, first served, behind
+ * nodes that they share.
+ *
+ * <pre>
+ *   a request ----&gt; waiting ------------------ passed on by a holder ----------------+
+ *                      |                                                             v
+ *                      |  the nodes that are held will not do                   the next holder
+ *                      v                                                             ^
+ *                   a scout: one request in ZooKeeper's queue                        |
+ *                      |                                                             |
+ *                      +--- granted: its node is a new {@link Line} for the first who waits
+ *                      +--- refused: the first who waits is told, the next one tries anew
+ *                      +--- nobody waits any more: it leaves
+ * </pre>
+ *
+ * <p><b>When there is a scout.</b> There is one at most. The nodes that are held will do for all who wait if they may pass on
+ * often enough <em>and</em> alone keep a newcomer from being granted, as the node of a mutex does; by the first law of drivers
+ * nobody is then served sooner by standing in ZooKeeper's queue. So a mutex has one node, and a second one from the time that
+ * more wait than the first can still serve. That one stands behind whoever came before it, and is granted half a round
+ * trip after the last node in front of it is gone: between two lines, nobody waits for a node to be made. Of a semaphore,
+ * each lease that is held has a node, and there is one more while a permit may be free elsewhere.
+ *
+ * <p><b>No wake-up is lost.</b> A request first enters the queue and then looks whether a line serves it; a line is first
+ * marked as over and then the queue is looked at, on the engine thread. So one of the two sees the other. All that decides
+ * whether there is to be a scout happens in {@link #look}, which is called after each such event.
+ *
+ * <p>A thread that gives back passes the lock on itself, to a thread that waits. What user code hangs on, and what
+ * depends on a {@linkplain RuleSight shared rule}, the engine thread does. What is not marked otherwise is confined to it.
+ */
+final class LocalQueue implements Succession.Heirs {
+    private final LocalQueues queues;
+    private final LocalQueues.Key key;
+    private final LockSpec spec;
+    private final EngineScheduler scheduler;
+
+    private final Queue<LocalRequest> requests = new ConcurrentLinkedQueue<>(); // any thread; some may be over
+    private final AtomicInteger waiting = new AtomicInteger(); // any thread; not fewer than there are
+    private volatile @Nullable Line serving; // the one that alone keeps newcomers out
+    private volatile boolean scouting;
+
+    private final Map<Succession, Line> lines = new LinkedHashMap<>();
+    private @Nullable AcquireLoop scout;
+    private @Nullable RuleSight rule;
+    private int leftEarly; // since the requests that are over were taken out
+
+    LocalQueue(LocalQueues queues, LocalQueues.Key key) {
+        this.queues = queues;
+        this.key = key;
+        this.spec = key.group().all().get(0);
+        this.scheduler = queues.requests().scheduler();
+    }
+
+    LocalQueues.Key key() {
+        return key;
+    }
+
+    boolean isIdle() {
+        return waiting.get() == 0 && scout == null && lines.isEmpty();
+    }
+
+    // ---- Coming and leaving, on any thread.
+
+    void add(LocalRequest request) {
+        waiting.incrementAndGet();
+        request.stands(this);
+        requests.add(request);
+    }
+
+    /** Somebody was added. */
+    void onJoined() {
+        Line line = serving;
+        if (line == null || !line.serves(waiting.get())) {
+            scheduler.execute(() -> {
+                lines.values().forEach(Line::watch); // also if the one that came has been served since
+                look();
+            });
+        }
+    }
+
+    /** One of the requests has ended. */
+    void onLeft(boolean withoutTheLock) {
+        int left = waiting.decrementAndGet();
+        if (withoutTheLock) {
+            scheduler.execute(() -> {
+                leftEarly++;
+                look();
+            });
+        } else if (left == 0 && scouting) {
+            scheduler.execute(this::look); // nobody needs the scout
+        }
+    }
+
+    // ---- Passing on.
+
+    /** Any thread. */
+    @Override
+    public boolean inherit(Succession line) {
+        LocalRequest next = firstWaiting();
+        if (next == null) {
+            return false;
+        }
+        if (next.isAsynchronous() || spec.hasSharedRule()) {
+            scheduler.execute(() -> passOrGiveBack(line));
+        } else {
+            line.passTo(this::giveToFirst);
+            Line only = serving;
+            if (!scouting && (only == null || !only.serves(waiting.get()))) {
+                scheduler.execute(this::look);
+            }
+        }
+        return true;
+    }
+
+    /** Any thread. */
+    private @Nullable LocalRequest firstWaiting() {
+        LocalRequest first = requests.peek();
+        while (first != null && first.isOver()) {
+            requests.remove(first);
+            first = requests.peek();
+        }
+        return first;
+    }
+
+    /** Any thread. */
+    private boolean giveToFirst(Optional<List<HeldNode>> share) {
+        LocalRequest first = requests.poll();
+        while (first != null && !first.take(share)) {
+            first = requests.poll();
+        }
+        return first != null;
+    }
+
+    private void passOrGiveBack(Succession line) {
+        boolean passed = false;
+        try {
+            Line known = lines.get(line);
+            if (known != null && line.mayPass() && isUnderItsRule(known) && firstWaiting() != null) {
+                line.passTo(this::giveToFirst);
+                passed = true;
+            }
+        } finally {
+            if (!passed) {
+                line.giveBack();
+            }
+            look();
+        }
+    }
+
+    /** What was granted before a change of the rule might not be granted after it. */
+    private boolean isUnderItsRule(Line line) {
+        return !spec.hasSharedRule() || line.wasGrantedBy(ruleNow());
+    }
+
+    @Override
+    public void onOver(Succession line) {
+        Line over = lines.remove(line);
+        if (over != null) {
+            over.end();
+            if (over.session().isEnded() && key.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
+                failAll("lost the place in the queue of the lock " + spec.path() + ": the ZooKeeper session has ended ("
+                        + over.session().state() + "); acquire again, or use QueueLossPolicy.REQUEUE");
+            }
+        }
+        look();
+    }
+
+    // ---- What is to be done.
+
+    private void look() {
+        try {
+            if (waiting.get() == 0) {
+                endScout();
+            } else {
+                lines.values().forEach(Line::watch);
+                seeRule();
+                if (scout == null && !isServed()) {
+                    beginScout();
+                }
+            }
+            serving = onlyLine();
+            clean();
+        } catch (Throwable t) {
+            failFirst(EngineFailure.of(spec.path(), t));
+        }
+    }
+
+    private boolean isServed() {
+        int places = 0;
+        for (Succession line : lines.keySet()) {
+            places += line.left();
+        }
+        return places >= waiting.get() && linesKeepOut();
+    }
+
+    /** Whether a newcomer is not granted as long as the lines are, whoever else holds. */
+    private boolean linesKeepOut() {
+        Optional<Content> data = ruleNow();
+        if (lines.isEmpty() || (spec.hasSharedRule() && data.isEmpty())) {
+            return false;
+        }
+        List<LockNode> own = new ArrayList<>();
+        for (Line line : lines.values()) {
+            if (!line.holders().isOver()) {
+                own.add(spec.parseOwn(line.node().node().name()));
+            }
+        }
+        own.sort(null);
+        return spec.decide(spec.driverUnder(data.map(Content::data).orElse(null)), own, spec.hypotheticalLast())
+                instanceof Decision.WaitFor;
+    }
+
+    private @Nullable Line onlyLine() {
+        if (lines.size() != 1 || spec.hasSharedRule() || !linesKeepOut()) {
+            return null;
+        }
+        return lines.values().iterator().next();
+    }
+
+    private void clean() {
+        if (leftEarly > waiting.get()) {
+            requests.removeIf(LocalRequest::isOver);
+            leftEarly = 0;
+        }
+        if (lines.isEmpty() && rule != null) {
+            rule.end();
+            rule = null;
+        }
+        if (isIdle()) {
+            queues.forgetIfIdle(this);
+        }
+    }
+
+    // ---- The rule, if it is shared.
+
+    private void seeRule() {
+        if (!spec.hasSharedRule() || lines.isEmpty()) {
+            return;
+        }
+        List<Line> all = List.copyOf(lines.values());
+        Session newest = all.get(all.size() - 1).session();
+        if (rule == null || rule.session() != newest) {
+            if (rule != null) {
+                rule.end();
+            }
+            RuleSight begun = new RuleSight(newest, spec.path(), () -> scheduler.execute(this::look));
+            rule = begun;
+            begun.begin();
+        }
+    }
+
+    private Optional<Content> ruleNow() {
+        return rule == null ? Optional.empty() : rule.now();
+    }
+
+    // ---- The scout.
+
+    private void beginScout() {
+        AcquireLoop begun = new AcquireLoop(queues.requests(), key.group(), Mode.QUEUE, this::adopt);
+        scout = begun;
+        scouting = true;
+        Completion.on(begun.outcome(), this::onScoutEnded);
+        begun.launch();
+    }
+
+    private void endScout() {
+        if (scout != null) {
+            scout.giveUp();
+        }
+    }
+
+    /** A node was granted: to the scout, or to somebody who tried the lock. */
+    void adopt(HeldNode held, Optional<Content> decidedBy) {
+        Line line = new Line(held, key.options().localHandoffs(), decidedBy, this, () -> scheduler.execute(this::look));
+        lines.put(line.holders(), line);
+    }
+
+    private void onScoutEnded(@Nullable Optional<List<HeldNode>> outcome, @Nullable Throwable failure) {
+        scout = null;
+        scouting = false;
+        if (outcome != null) {
+            List<HeldNode> granted = outcome.orElseThrow();
+            if (!giveToFirst(Optional.of(granted))) {
+                HeldNode.release(granted);
+            }
+        } else if (failure instanceof QueuePlaceLostException lost) {
+            failAll(String.valueOf(lost.getMessage()));
+        } else if (failure != null && !(failure instanceof CancellationException)) {
+            failFirst(EngineFailure.of(spec.path(), failure));
+        }
+        scheduler.execute(this::look);
+    }
+
+    /** What was said to the scout is meant for the first who waits; the others ask for themselves. */
+    private void failFirst(LockException why) {
+        LocalRequest first = firstWaiting();
+        if (first != null) {
+            first.fail(why);
+        }
+    }
+
+    /** All stood behind that node. Each is told by an error of its own, which gets the stack trace of its thread. */
+    private void failAll(String why) {
+        List.copyOf(requests).forEach(request -> request.fail(new QueuePlaceLostException(why)));
+    }
+}

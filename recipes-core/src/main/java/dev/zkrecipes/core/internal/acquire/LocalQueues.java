@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The local queues of one client: one for each path, rule and options, while it is of use. Locks that differ in any of these
+ * meet in ZooKeeper's queue only, so each keeps its own bound. Thread-safe.
+ */
+final class LocalQueues {
+
+    /** What the requests of one queue ask for. */
+    record Key(LockGroup group, LockOptions options) {}
+
+    private final Requests requests;
+    private final Map<Key, LocalQueue> queues = new ConcurrentHashMap<>();
+
+    LocalQueues(Requests requests) {
+        this.requests = requests;
+    }
+
+    Requests requests() {
+        return requests;
+    }
+
+    /** A request for a single lock, not launched yet. */
+    Acquisition acquisition(LockGroup group, Mode mode, boolean isAsynchronous) {
+        Key key = new Key(group, group.options());
+        return mode == Mode.TRY
+                ? new AcquireLoop(requests, group, mode, (held, rule) -> adopt(key, held, rule))
+                : new LocalRequest(this, key, isAsynchronous);
+    }
+
+    /** Whoever finds the lock free does not wait, but passes it on as others do. On the engine thread. */
+    private void adopt(Key key, HeldNode held, Optional<Content> rule) {
+        queues.computeIfAbsent(key, absent -> new LocalQueue(this, absent)).adopt(held, rule);
+    }
+
+    void join(Key key, LocalRequest request) {
+        LocalQueue joined = queues.compute(key, (same, known) -> {
+            LocalQueue queue = known == null ? new LocalQueue(this, same) : known;
+            queue.add(request);
+            return queue;
+        });
+        joined.onJoined();
+        request.leaveIfOver();
+    }
+
+    boolean isEmpty() {
+        return queues.isEmpty();
+    }
+
+    /** Forgets a queue that is of no use, unless somebody has joined it just now. */
+    void forgetIfIdle(LocalQueue queue) {
+        queues.computeIfPresent(queue.key(), (key, known) -> known == queue && queue.isIdle() ? null : known);
+    }
+}

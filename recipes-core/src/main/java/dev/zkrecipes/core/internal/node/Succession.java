@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.internal.thread.Completion;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The holders of one node inside the process, one after the other. Each has a {@link HeldNode} of its own: what one holder
+ * gave back stays given back, whoever has the node later. What is true of the node, that it is lost or asked for, is true for
+ * whoever has it then.
+ *
+ * <pre>
+ *   held by the first ---- released ----&gt; passed to the next, with the next token ---- released ---&gt; ...
+ *        |                                    |
+ *        |  nobody waits, the bound is reached, the lease is not proven,
+ *        |  somebody asks for the lock back, or the node is lost
+ *        v                                    v
+ *      over: the node is deleted, as that of any holder
+ * </pre>
+ *
+ * <p>A holder ends once, by one compare-and-set: as released, and only then the node may pass on, or as lost. A loss that
+ * comes while nobody has the node is noted before the present holder is looked at, and a new holder is made the present one
+ * before it is asked whether there was a loss: so one of the two sees the other, and nobody holds a lost node unknowingly.
+ *
+ * <p>Any thread. Only one at a time passes the node on: the one that has ended the present holder.
+ */
+public final class Succession {
+
+    /** Those who wait for the node inside the process. */
+    public interface Heirs {
+        /**
+         * The present holder has released the node, which may pass on. Any thread.
+         *
+         * @return whether somebody sees to it, now or later, that the node {@linkplain #passTo passes on} or is {@linkplain
+         *     #giveBack given back}; if not, nothing has changed
+         */
+        boolean inherit(Succession line);
+
+        /** It is over; the node is being deleted. On the engine thread. */
+        void onOver(Succession line);
+    }
+
+    private final HeldNode first;
+    private final int most;
+    private final Heirs heirs;
+    private final long firstToken;
+    private final AtomicBoolean givenBack = new AtomicBoolean();
+    private volatile HeldNode present;
+    private volatile int passed;
+    private volatile boolean asked;
+    private volatile boolean over;
+    private volatile @Nullable String lost;
+
+    /**
+     * Lets a node that was granted just now pass on, before anybody else sees it. On the engine thread.
+     *
+     * @param most how often
+     */
+    public Succession(HeldNode first, int most, Heirs heirs) {
+        this.first = first;
+        this.most = most;
+        this.heirs = heirs;
+        this.firstToken = first.tokenWhenGranted();
+        this.present = first;
+        first.passesOnIn(this);
+    }
+
+    /** The one that the session knows. */
+    public HeldNode first() {
+        return first;
+    }
+
+    HeldNode present() {
+        return present;
+    }
+
+    /** Completes when the node is known to be gone, once it is over. On the engine thread. */
+    public CompletableFuture<Void> gone() {
+        return present.gone();
+    }
+
+    /** How often the node can still pass on, by what is known. */
+    public int left() {
+        return over || asked ? 0 : most - passed;
+    }
+
+    public boolean isOver() {
+        return over;
+    }
+
+    /** Whether the node may pass on now. */
+    public boolean mayPass() {
+        return left() > 0 && first.session().isProven();
+    }
+
+    /** The node carries requests to give it back, or carries none. */
+    public void noteRequests(boolean isAsked) {
+        asked = isAsked;
+    }
+
+    /** The present holder has ended. */
+    void onReleased() {
+        boolean seenTo = false;
+        try {
+            seenTo = mayPass() && heirs.inherit(this);
+        } finally {
+            if (!seenTo) {
+                giveBack();
+            }
+        }
+    }
+
+    /**
+     * Makes the next holder and offers it.
+     *
+     * @param taker says whether somebody has taken it; if nobody does, it is released
+     */
+    public void passTo(Predicate<Optional<List<HeldNode>>> taker) {
+        HeldNode ended = present;
+        int ordinal = passed + 1;
+        HeldNode next = new HeldNode(first, this, firstToken + ordinal);
+        Optional<List<HeldNode>> share = Optional.of(List.of(next));
+        passed = ordinal;
+        present = next;
+        String reason = lost;
+        if (reason != null) {
+            endAsLost(next, reason);
+        }
+        if (reason == null && taker.test(share)) {
+            ended.passedOn();
+        } else {
+            passed = ordinal - 1; // nobody has seen that token
+            Completion.forward(next.gone(), ended.gone());
+            HeldNode.release(List.of(next));
+        }
+    }
+
+    /** The node is gone, or the session that it belongs to. */
+    public void lose(String reason) {
+        lost = reason;
+        over = true;
+        endAsLost(present, reason);
+    }
+
+    private void endAsLost(HeldNode holder, String reason) {
+        if (holder.endAsLost(reason)) {
+            giveBack();
+        }
+    }
+
+    /** Deletes the node, of which nobody is the holder. */
+    public void giveBack() {
+        over = true;
+        if (givenBack.compareAndSet(false, true)) {
+            first.scheduler().execute(() -> {
+                present.afterEnd();
+                heirs.onOver(this);
+            });
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import java.util.List;
+import org.apache.zookeeper.ZooDefs;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Where passing on inside the process makes no sense, it is refused when the lock is made; nobody is asked for that. */
+class LocalHandoffRefusalsTest {
+    private static final LockOptions PASSING_ON = LockOptions.defaults().withLocalHandoffs(3);
+
+    private final ZooKeeperClient client = ZooKeeperClient.connect("127.0.0.1:1"); // where nobody listens
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private static void assertRefused(ThrowingCallable making) {
+        assertThatIllegalArgumentException().isThrownBy(making).withMessageContaining("withLocalHandoffs");
+    }
+
+    @Test
+    void readWriteLock_isRefused() {
+        assertRefused(() -> new InterProcessReadWriteLock(client, "/rw", PASSING_ON));
+    }
+
+    @Test
+    void multiLockAndItsMembers_areRefused() {
+        assertRefused(() -> new InterProcessMultiLock(client, List.of("/a", "/b"), PASSING_ON));
+        assertRefused(() -> new InterProcessMultiLock(
+                List.of(new InterProcessMutex(client, "/a"), new InterProcessMutex(client, "/b", PASSING_ON))));
+    }
+
+    @Test
+    void driverThatDoesNotServeInOrder_isRefused() {
+        assertRefused(() -> new LockInternals(
+                client, "/custom", new StubDriver((front, self) -> Decision.grantedIfFirst(front)), PASSING_ON));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 2048, Integer.MAX_VALUE})
+    void numberThatATokenHasNoRoomFor_isRefused(int most) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockOptions.defaults().withLocalHandoffs(most))
+                .withMessageContaining("2047");
+    }
+
+    @Test
+    void otherOptions_stay() {
+        LockOptions all = LockOptions.defaults()
+                .withLocalHandoffs(2047)
+                .withQueueLossPolicy(QueueLossPolicy.FAIL)
+                .withAcl(ZooDefs.Ids.OPEN_ACL_UNSAFE)
+                .withLocalHandoffs(1);
+        assertThat(all.localHandoffs()).isEqualTo(1);
+        assertThat(all.queueLossPolicy()).isEqualTo(QueueLossPolicy.FAIL);
+        assertThat(all.acl()).isPresent();
+        assertThat(LockOptions.defaults().localHandoffs()).isZero();
+        assertThat(all.withLocalHandoffs(0))
+                .hasToString(all.withLocalHandoffs(0).toString());
+        assertThat(all).hasToString(all.toString()).asString().contains("1 local");
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.contract.InterProcessLockContract;
+import dev.zkrecipes.test.contract.Ownership;
+import dev.zkrecipes.test.contract.Recipe;
+import org.junit.jupiter.api.Nested;
+
+/** What passes on inside the process keeps the contract of every lock, beside a rival in strict order. */
+class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
+    private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
+        return new InterProcessMutex(client, path, options.withLocalHandoffs(64));
+    }
+
+    @Override
+    protected Recipe recipe() {
+        return Recipe.rivals(
+                MutexWithLocalHandoffsContractIT::passedOn, InterProcessMutex::new, Ownership.REENTRANT_THREAD);
+    }
+
+    @Nested
+    class Holds extends Reentrant {}
+
+    @Nested
+    class Asked extends Revocable {}
+
+    @Nested
+    class OldAge extends Renewable {}
+}

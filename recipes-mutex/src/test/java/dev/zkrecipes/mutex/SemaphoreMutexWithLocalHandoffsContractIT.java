@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.mutex;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.contract.InterProcessLockContract;
+import dev.zkrecipes.test.contract.Ownership;
+import dev.zkrecipes.test.contract.Recipe;
+import org.junit.jupiter.api.Nested;
+
+/** The same, held by the instance, and its own rival: whoever waits beside it waits in the same local queue. */
+class SemaphoreMutexWithLocalHandoffsContractIT extends InterProcessLockContract {
+    private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
+        return new InterProcessSemaphoreMutex(client, path, options.withLocalHandoffs(64));
+    }
+
+    @Override
+    protected Recipe recipe() {
+        return Recipe.exclusive(SemaphoreMutexWithLocalHandoffsContractIT::passedOn, Ownership.INSTANCE);
+    }
+
+    @Nested
+    class Holds extends InstanceOwned {}
+
+    @Nested
+    class Asked extends Revocable {}
+}
