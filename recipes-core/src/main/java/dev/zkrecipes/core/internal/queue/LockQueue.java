@@ -30,9 +30,6 @@ public final class LockQueue {
     private final LockDriver driver;
     private final List<LockNode> nodes;
 
-    /** Whose sorted queue of which path. Drivers that are equal share it. */
-    record Key(String path, LockDriver driver) {}
-
     /**
      * The queue of a lock in a list.
      *

@@ -34,13 +34,16 @@ import org.jspecify.annotations.Nullable;
 public final class LockSpec implements CheckedAcls.Subject {
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
 
+    /** Whose sorted queue of which path. Drivers that are equal share it. */
+    record QueueKey(String path, LockDriver driver) {}
+
     private final String path;
     private final LockDriver driver;
     private final LockOptions options;
     private final List<ACL> defaultAcl;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
-    private final LockQueue.Key queueKey;
+    private final QueueKey queueKey;
     private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
@@ -62,7 +65,7 @@ public final class LockSpec implements CheckedAcls.Subject {
                         + " LockOptions.withLocalHandoffs",
                 driver.getClass().getName());
         this.nodeName = driver.nodeName();
-        this.queueKey = new LockQueue.Key(path, driver);
+        this.queueKey = new QueueKey(path, driver);
         if (!NODE_NAME.matcher(nodeName).matches()) {
             throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "
                     + driver.getClass().getName()
@@ -101,7 +104,7 @@ public final class LockSpec implements CheckedAcls.Subject {
     }
 
     /** Whose sorted queue it is. */
-    LockQueue.Key queueKey() {
+    QueueKey queueKey() {
         return queueKey;
     }
 
