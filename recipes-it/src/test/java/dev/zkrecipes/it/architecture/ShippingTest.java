@@ -39,10 +39,7 @@ class ShippingTest {
                 "developers/developer/name",
                 "scm/url",
                 "scm/connection")) {
-            assertThat(BOM.all("/project/" + path))
-                    .as(path)
-                    .isNotEmpty()
-                    .isEqualTo(PARENT.all("/project/" + path));
+            assertThat(BOM.all("/project/" + path)).as(path).isNotEmpty().isEqualTo(PARENT.all("/project/" + path));
         }
     }
 
@@ -69,7 +66,8 @@ class ShippingTest {
         for (Pom pom : Pom.published()) {
             Path packed = pom.folder().resolve("target/classes/META-INF");
             for (String file : List.of("LICENSE", "NOTICE")) {
-                assertThat(packed.resolve(file)).hasSameBinaryContentAs(PARENT.folder().resolve(file));
+                assertThat(packed.resolve(file))
+                        .hasSameBinaryContentAs(PARENT.folder().resolve(file));
             }
         }
     }
