@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a release consists of. {@code bin/reproduce} looks into the jars themselves. */
+class ShippingTest {
+    private static final Pom PARENT = Pom.parent();
+    private static final Pom BOM = Pom.ofModule("recipes-bom");
+    private static final String MANAGED = "/project/dependencyManagement/dependencies/dependency";
+
+    @Test
+    void bom_listsThePublishedModules_andNothingElse() {
+        assertThat(Pom.published()).isNotEmpty();
+        assertThat(BOM.all(MANAGED + "/artifactId"))
+                .containsExactlyInAnyOrderElementsOf(
+                        Pom.published().stream().map(Pom::artifact).toList());
+        assertThat(BOM.all(MANAGED + "/groupId")).containsOnly("dev.zkrecipes");
+        assertThat(BOM.all(MANAGED + "/version")).containsOnly("${project.version}");
+    }
+
+    /** It has no parent, or those who import it would get the parent's choice of zookeeper and junit as well. */
+    @Test
+    void bom_repeatsWhatItDoesNotInherit() {
+        assertThat(BOM.all("/project/parent")).isEmpty();
+        for (String path : List.of(
+                "version",
+                "url",
+                "inceptionYear",
+                "organization/name",
+                "licenses/license/name",
+                "licenses/license/url",
+                "developers/developer/name",
+                "scm/url",
+                "scm/connection")) {
+            assertThat(BOM.all("/project/" + path)).as(path).isNotEmpty().isEqualTo(PARENT.all("/project/" + path));
+        }
+    }
+
+    @Test
+    void publishedModule_hasAModuleNameOfItsOwn() {
+        for (Pom pom : Pom.published()) {
+            assertThat(pom.one("/project/properties/module.name"))
+                    .as(pom.artifact())
+                    .contains(pom.artifact().replace("recipes-", "dev.zkrecipes."));
+        }
+    }
+
+    @Test
+    void publishedModule_saysWhatItIs() {
+        for (Pom pom : Pom.published()) {
+            assertThat(pom.one("/project/name")).as(pom.artifact()).isPresent();
+            assertThat(pom.one("/project/description")).as(pom.artifact()).isPresent();
+        }
+    }
+
+    /** Of the classes, from which the jar is packed, and so of its sources. */
+    @Test
+    void publishedModule_bringsLicenceAndNotice() {
+        for (Pom pom : Pom.published()) {
+            Path packed = pom.folder().resolve("target/classes/META-INF");
+            for (String file : List.of("LICENSE", "NOTICE")) {
+                assertThat(packed.resolve(file))
+                        .hasSameBinaryContentAs(PARENT.folder().resolve(file));
+            }
+        }
+    }
+}
