@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench;
+
+import dev.zkrecipes.bench.cases.BenchCase;
+import dev.zkrecipes.bench.cases.Cases;
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.measure.Effort;
+import dev.zkrecipes.bench.measure.Setting;
+import dev.zkrecipes.bench.report.Console;
+import dev.zkrecipes.bench.report.Result;
+import dev.zkrecipes.bench.report.ResultFiles;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code bin/bench} command. */
+@Command(
+        name = "bench",
+        description = "Measures this library beside Apache Curator and ZooKeeper's own client, by turns on one server.",
+        mixinStandardHelpOptions = true)
+public final class Bench implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--case", paramLabel = "NAME", description = "only this case; may be repeated (default: all)")
+    private List<String> names = List.of();
+
+    @Option(names = "--list", description = "list the cases and end")
+    private boolean list;
+
+    @Option(names = "--quick", description = "short turns and few rounds: for large differences only")
+    private boolean quick;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "how many rounds (default: 5, with --quick 3)")
+    private @Nullable Integer rounds;
+
+    @Option(
+            names = "--contender",
+            paramLabel = "WHO",
+            description = "only this one of ${COMPLETION-CANDIDATES}; may be repeated (default: all)")
+    private List<Contender> contenders = List.of(Contender.values());
+
+    @Option(
+            names = "--round-trip",
+            paramLabel = "MS",
+            description = "only where the way to the server is made so much longer; may be repeated (default: all)")
+    private List<Integer> roundTrips = List.of();
+
+    @Option(names = "--out", paramLabel = "DIR", description = "where the files go (default: none are written)")
+    private @Nullable Path out;
+
+    private Bench() {}
+
+    /**
+     * Runs the command and ends the JVM with its exit code.
+     *
+     * @param args the command line
+     */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Bench()).setCaseInsensitiveEnumValuesAllowed(true);
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        PrintWriter text = spec.commandLine().getOut();
+        List<BenchCase> cases = cases();
+        if (list) {
+            cases.forEach(each -> text.printf("%-24s %s; %s%n", each.name(), each.description(), each.settings()));
+            return ExitCode.OK;
+        }
+        Effort effort = quick ? Effort.QUICK : Effort.FULL;
+        if (rounds != null) {
+            effort = effort.withRounds(rounds);
+        }
+        play(cases, effort, EnumSet.copyOf(contenders), text);
+        return ExitCode.OK;
+    }
+
+    private void play(List<BenchCase> cases, Effort effort, Set<Contender> invited, PrintWriter text)
+            throws IOException, InterruptedException {
+        int turns = cases.stream()
+                .mapToInt(each -> settings(each).stream()
+                        .mapToInt(setting -> BenchRun.turns(each, setting, effort, invited))
+                        .sum())
+                .sum();
+        Progress progress = new Progress(spec.commandLine().getErr(), System.console() != null, turns);
+        List<Result> results = new ArrayList<>();
+        try (Servers servers = new Servers()) {
+            BenchRun run = new BenchRun(servers, effort, invited, progress);
+            run.start(Cases.all().get(0), Setting.memory(0));
+            for (BenchCase each : cases) {
+                for (Setting setting : settings(each)) {
+                    Result result = run.play(each, setting);
+                    results.add(result);
+                    progress.clear();
+                    text.println(Console.describe(result));
+                    text.flush();
+                }
+            }
+        }
+        if (out != null) {
+            Files.createDirectories(out);
+            Files.writeString(out.resolve("results.csv"), ResultFiles.results(results));
+            Files.writeString(out.resolve("rounds.csv"), ResultFiles.rounds(results));
+            Files.writeString(out.resolve("targets.csv"), ResultFiles.targets(results));
+        }
+    }
+
+    private List<BenchCase> cases() {
+        if (names.isEmpty()) {
+            return Cases.all();
+        }
+        List<BenchCase> chosen = new ArrayList<>();
+        for (String name : names) {
+            Optional<BenchCase> found = Cases.find(name);
+            chosen.add(found.orElseThrow(
+                    () -> new ParameterException(spec.commandLine(), "no such case: " + name + "; --list names them")));
+        }
+        return chosen;
+    }
+
+    private List<Setting> settings(BenchCase benchCase) {
+        return benchCase.settings().stream()
+                .filter(setting -> roundTrips.isEmpty() || roundTrips.contains(setting.roundTripMillis()))
+                .toList();
+    }
+}
