@@ -7,12 +7,19 @@ import dev.zkrecipes.bench.cases.BenchCase;
 import dev.zkrecipes.bench.cases.Cases;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Effort;
+import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.measure.Setting;
+import dev.zkrecipes.bench.report.Charts;
 import dev.zkrecipes.bench.report.Console;
+import dev.zkrecipes.bench.report.Machine;
 import dev.zkrecipes.bench.report.Result;
 import dev.zkrecipes.bench.report.ResultFiles;
+import dev.zkrecipes.bench.server.Store;
+import dev.zkrecipes.bench.waiting.HandOverCost;
+import dev.zkrecipes.bench.waiting.WaysToWait;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,6 +43,9 @@ import picocli.CommandLine.Spec;
         description = "Measures this library beside Apache Curator and ZooKeeper's own client, by turns on one server.",
         mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {
+    /** Counts, does not time, and has contenders of its own. */
+    private static final String WAYS_TO_WAIT = "ways-to-wait";
+
     @Spec
     private CommandSpec spec;
 
@@ -87,44 +97,77 @@ public final class Bench implements Callable<Integer> {
         List<BenchCase> cases = cases();
         if (list) {
             cases.forEach(each -> text.printf("%-24s %s; %s%n", each.name(), each.description(), each.settings()));
+            text.printf(
+                    "%-24s %s%n",
+                    WAYS_TO_WAIT, "requests and events of a hand-over, by polling and two kinds of watch");
             return ExitCode.OK;
         }
-        Effort effort = quick ? Effort.QUICK : Effort.FULL;
-        if (rounds != null) {
-            effort = effort.withRounds(rounds);
-        }
-        play(cases, effort, EnumSet.copyOf(contenders), text);
-        return ExitCode.OK;
-    }
-
-    private void play(List<BenchCase> cases, Effort effort, Set<Contender> invited, PrintWriter text)
-            throws IOException, InterruptedException {
-        int turns = cases.stream()
-                .mapToInt(each -> settings(each).stream()
-                        .mapToInt(setting -> BenchRun.turns(each, setting, effort, invited))
-                        .sum())
-                .sum();
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        Effort effort = effort();
+        Set<Contender> invited = EnumSet.copyOf(contenders);
+        int turns =
+                cases.stream().mapToInt(each -> turns(each, effort, invited)).sum();
         Progress progress = new Progress(spec.commandLine().getErr(), System.console() != null, turns);
-        List<Result> results = new ArrayList<>();
+        List<Result> results;
+        List<HandOverCost> costs = List.of();
         try (Servers servers = new Servers()) {
-            BenchRun run = new BenchRun(servers, effort, invited, progress);
-            run.start(Cases.all().get(0), Setting.memory(0));
-            for (BenchCase each : cases) {
-                for (Setting setting : settings(each)) {
-                    Result result = run.play(each, setting);
-                    results.add(result);
-                    progress.clear();
-                    text.println(Console.describe(result));
-                    text.flush();
-                }
+            results = play(cases, new BenchRun(servers, effort, invited, progress), text, progress);
+            if (names.isEmpty() || names.contains(WAYS_TO_WAIT)) {
+                costs = new WaysToWait(servers.of(Store.MEMORY), effort.mostWaiters(), progress::note).compare();
+                progress.clear();
+                text.println(ResultFiles.waysToWait(costs));
             }
         }
         if (out != null) {
-            Files.createDirectories(out);
-            Files.writeString(out.resolve("results.csv"), ResultFiles.results(results));
-            Files.writeString(out.resolve("rounds.csv"), ResultFiles.rounds(results));
-            Files.writeString(out.resolve("targets.csv"), ResultFiles.targets(results));
+            write(out, results, costs, load);
         }
+        return ExitCode.OK;
+    }
+
+    private List<Result> play(List<BenchCase> cases, BenchRun run, PrintWriter text, Progress progress)
+            throws InterruptedException {
+        List<Result> results = new ArrayList<>();
+        if (!cases.isEmpty()) {
+            run.start(Cases.all().get(0), Setting.memory(0));
+        }
+        for (BenchCase each : cases) {
+            for (Setting setting : settings(each)) {
+                Result result = run.play(each, setting);
+                results.add(result);
+                progress.clear();
+                text.println(Console.describe(result));
+                text.flush();
+            }
+        }
+        return results;
+    }
+
+    private void write(Path folder, List<Result> results, List<HandOverCost> costs, double load) throws IOException {
+        Files.createDirectories(folder);
+        String command = "bin/bench "
+                + String.join(" ", spec.commandLine().getParseResult().originalArgs());
+        Files.writeString(folder.resolve("machine.txt"), Machine.describe(command, load));
+        if (!results.isEmpty()) {
+            Files.writeString(folder.resolve("results.csv"), ResultFiles.results(results));
+            Files.writeString(folder.resolve("rounds.csv"), ResultFiles.rounds(results));
+            Files.writeString(folder.resolve("targets.csv"), ResultFiles.targets(results));
+            for (Metric metric : List.of(Metric.RATE, Metric.ACQUIRE, Metric.CPU, Metric.ALLOCATED)) {
+                Charts.ratios(results, metric, folder);
+            }
+        }
+        if (!costs.isEmpty()) {
+            Files.writeString(folder.resolve("ways-to-wait.csv"), ResultFiles.waysToWait(costs));
+            Charts.waysToWait(costs, folder);
+        }
+    }
+
+    private Effort effort() {
+        Effort effort = quick ? Effort.QUICK : Effort.FULL;
+        return rounds == null ? effort : effort.withRounds(rounds);
+    }
+
+    private int turns(BenchCase benchCase, Effort effort, Set<Contender> invited) {
+        return settings(benchCase).size() * BenchRun.turns(benchCase, effort, invited);
     }
 
     private List<BenchCase> cases() {
@@ -133,6 +176,9 @@ public final class Bench implements Callable<Integer> {
         }
         List<BenchCase> chosen = new ArrayList<>();
         for (String name : names) {
+            if (name.equals(WAYS_TO_WAIT)) {
+                continue;
+            }
             Optional<BenchCase> found = Cases.find(name);
             chosen.add(found.orElseThrow(
                     () -> new ParameterException(spec.commandLine(), "no such case: " + name + "; --list names them")));

@@ -36,8 +36,8 @@ final class BenchRun {
         this.progress = progress;
     }
 
-    /** How many turns a case takes. */
-    static int turns(BenchCase benchCase, Setting setting, Effort effort, Set<Contender> invited) {
+    /** How many turns a case takes in each setting. */
+    static int turns(BenchCase benchCase, Effort effort, Set<Contender> invited) {
         return contenders(benchCase, invited).size() * (effort.rounds() + 1);
     }
 

@@ -11,7 +11,6 @@ import dev.zkrecipes.bench.measure.Sample;
 import dev.zkrecipes.bench.measure.Scene;
 import dev.zkrecipes.bench.measure.Site;
 import dev.zkrecipes.bench.server.Counts;
-import dev.zkrecipes.bench.server.ServerProcess;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -33,23 +32,25 @@ record ContendedRequests(Scene.Opener opener) implements Experiment {
                 Side one = new Side(scene.cycle(0));
                 Side other = new Side(scene.cycle(1))) {
             List<Side> sides = List.of(one, other);
-            join(one.acquire()); // makes the path, and is not counted
-            ServerProcess server = site.server();
-            server.awaitQuiet(site.path(), 1);
-            Counts before = server.counts();
-            for (int i = 0; i < HAND_OVERS; i++) {
-                Side holder = sides.get(i % 2);
-                Future<?> next = sides.get((i + 1) % 2).acquire();
-                server.awaitQuiet(site.path(), 2);
-                join(holder.release());
-                join(next);
-                server.awaitQuiet(site.path(), 1);
+            join(one.acquire());
+            handOver(one, other, site); // the first one after an acquire that did not wait is not counted
+            Counts before = site.server().counts();
+            for (int i = 1; i <= HAND_OVERS; i++) {
+                handOver(sides.get(i % 2), sides.get((i + 1) % 2), site);
             }
-            Counts spent = server.counts().minus(before);
+            Counts spent = site.server().counts().minus(before);
             return Sample.empty()
                     .with(Metric.REQUESTS, spent.requests() / (double) HAND_OVERS)
                     .with(Metric.EVENTS, spent.events() / (double) HAND_OVERS);
         }
+    }
+
+    private static void handOver(Side holder, Side next, Site site) throws InterruptedException {
+        Future<?> acquire = next.acquire();
+        site.server().awaitQuiet(site.path(), 2);
+        join(holder.release());
+        join(acquire);
+        site.server().awaitQuiet(site.path(), 1);
     }
 
     private static void join(Future<?> step) throws InterruptedException {

@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.bench.measure;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.IntFunction;
 
@@ -35,19 +33,7 @@ public final class Scene implements AutoCloseable {
 
     @Override
     public void close() {
-        for (AutoCloseable connection : connections) {
-            try {
-                connection.close();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (RuntimeException e) {
-                throw e;
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (Exception e) {
-                throw new IllegalStateException("cannot close " + connection, e);
-            }
-        }
+        Connections.close(connections);
     }
 
     /** Connects a contender. */

@@ -7,8 +7,8 @@ import dev.zkrecipes.bench.cases.Target;
 import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.stats.Summary;
+import dev.zkrecipes.bench.waiting.HandOverCost;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -49,7 +49,7 @@ public final class ResultFiles {
         return new Object[] {
             result.benchCase().name(),
             result.setting().roundTripMillis(),
-            result.setting().store().name().toLowerCase(Locale.ROOT),
+            result.setting().store(),
             result.roundTripMicros(),
             metric.label(),
             metric.unit(),
@@ -75,7 +75,7 @@ public final class ResultFiles {
                         csv.add(
                                 result.benchCase().name(),
                                 result.setting().roundTripMillis(),
-                                result.setting().store().name().toLowerCase(Locale.ROOT),
+                                result.setting().store(),
                                 contender,
                                 round + 1,
                                 value.getKey().label(),
@@ -108,6 +108,13 @@ public final class ResultFiles {
                 }
             }
         }
+        return csv.toString();
+    }
+
+    /** What a hand-over costs by each of the three ways to wait. */
+    public static String waysToWait(List<HandOverCost> costs) {
+        Csv csv = new Csv("way", "waiters", "requests of a hand-over", "events of a hand-over");
+        costs.forEach(cost -> csv.add(cost.way(), cost.waiters(), cost.requests(), cost.events()));
         return csv.toString();
     }
 }

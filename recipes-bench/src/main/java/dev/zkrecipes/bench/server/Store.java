@@ -8,6 +8,7 @@ import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /** Where a server keeps its data. Either way it forces each write before it answers, as ZooKeeper does by default. */
 public enum Store {
@@ -32,6 +33,11 @@ public enum Store {
     };
 
     abstract Path parent();
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
 
     Path createDirectory() throws IOException {
         return Files.createTempDirectory(parent(), "zkrecipes-bench-");
