@@ -16,6 +16,7 @@ import dev.zkrecipes.bench.report.Result;
 import dev.zkrecipes.bench.report.ResultFiles;
 import dev.zkrecipes.bench.server.Store;
 import dev.zkrecipes.bench.waiting.HandOverCost;
+import dev.zkrecipes.bench.waiting.Way;
 import dev.zkrecipes.bench.waiting.WaysToWait;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -105,15 +106,17 @@ public final class Bench implements Callable<Integer> {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         Effort effort = effort();
         Set<Contender> invited = EnumSet.copyOf(contenders);
+        check(cases);
         int turns =
                 cases.stream().mapToInt(each -> turns(each, effort, invited)).sum();
-        Progress progress = new Progress(spec.commandLine().getErr(), System.console() != null, turns);
+        Progress progress = new Progress(spec.commandLine().getErr(), Boolean.getBoolean("bench.terminal"), turns);
         List<Result> results;
         List<HandOverCost> costs = List.of();
         try (Servers servers = new Servers()) {
             results = play(cases, new BenchRun(servers, effort, invited, progress), text, progress);
-            if (names.isEmpty() || names.contains(WAYS_TO_WAIT)) {
-                costs = new WaysToWait(servers.of(Store.MEMORY), effort.mostWaiters(), progress::note).compare();
+            if (isWaysToWaitWanted()) {
+                costs = new WaysToWait(servers.of(Store.MEMORY), effort.mostWaiters(), progress::note)
+                        .compare(List.of(Way.values()));
                 progress.clear();
                 text.println(ResultFiles.waysToWait(costs));
             }
@@ -159,6 +162,21 @@ public final class Bench implements Callable<Integer> {
             Files.writeString(folder.resolve("ways-to-wait.csv"), ResultFiles.waysToWait(costs));
             Charts.waysToWait(costs, folder);
         }
+    }
+
+    private void check(List<BenchCase> cases) {
+        if (rounds != null && rounds < 1) {
+            throw new ParameterException(spec.commandLine(), "--rounds must be 1 or more, not " + rounds);
+        }
+        if (!isWaysToWaitWanted()
+                && cases.stream().allMatch(each -> settings(each).isEmpty())) {
+            throw new ParameterException(
+                    spec.commandLine(), "nothing to measure: no case that was chosen has these round trips");
+        }
+    }
+
+    private boolean isWaysToWaitWanted() {
+        return names.isEmpty() || names.contains(WAYS_TO_WAIT);
     }
 
     private Effort effort() {

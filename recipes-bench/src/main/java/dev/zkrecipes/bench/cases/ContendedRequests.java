@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
  * @param opener connects two clients
  */
 record ContendedRequests(Scene.Opener opener) implements Experiment {
-    private static final int HAND_OVERS = 4;
+    private static final int HAND_OVERS = 2;
 
     @Override
     public Sample measure(Site site, Effort effort) throws InterruptedException {

@@ -62,7 +62,9 @@ record WaitingQueue(int waiters) implements Experiment {
         site.server().awaitQuiet(path, waiters + 1);
         heap = liveHeap() - heap;
         CountDownLatch served = new CountDownLatch(handOvers);
-        queue.subList(0, handOvers).forEach(request -> request.thenAccept(lease -> pass(lease, served)));
+        for (CompletableFuture<Lease> request : queue.subList(0, handOvers)) {
+            var unused = request.thenAccept(lease -> pass(lease, served));
+        }
         Counts counts = site.server().counts();
         ClientMeter meter = ClientMeter.read();
         long start = System.nanoTime();

@@ -43,6 +43,7 @@ public final class Charts {
                 .setYAxisLogarithmic(true)
                 .setXAxisLabelRotation(60)
                 .setLegendPosition(LegendPosition.InsideNW);
+        double least = 1;
         for (Contender against : List.of(Contender.CURATOR, Contender.BARE)) {
             List<String> names = new ArrayList<>();
             List<Double> ratios = new ArrayList<>();
@@ -51,6 +52,7 @@ public final class Charts {
                 if (ratio.isPresent()) {
                     names.add(result.benchCase().name() + ", " + result.setting());
                     ratios.add(ratio.get().median());
+                    least = Math.min(least, ratio.get().median());
                 }
             }
             if (!names.isEmpty()) {
@@ -58,6 +60,8 @@ public final class Charts {
             }
         }
         if (!chart.getSeriesMap().isEmpty()) {
+            // Bars begin at 0 unless told otherwise, which a logarithmic axis does not have.
+            chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
             save(chart, folder.resolve(metric.label() + "-ratios.png"));
         }
     }

@@ -84,7 +84,7 @@ final class Waiter {
         if (predecessor.isEmpty()) {
             granted.complete(this);
         } else if (way == Way.POLLING) {
-            timer.schedule(this::look, POLL_MILLIS, TimeUnit.MILLISECONDS);
+            var unused = timer.schedule(this::look, POLL_MILLIS, TimeUnit.MILLISECONDS);
         } else if (way == Way.PREDECESSOR) {
             watch(predecessor.get());
         }

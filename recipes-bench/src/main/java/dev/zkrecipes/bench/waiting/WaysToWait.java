@@ -28,7 +28,7 @@ import org.apache.zookeeper.ZooKeeper;
  */
 public final class WaysToWait {
     private static final int[] LENGTHS = {1, 3, 10, 30, 100, 300, 1_000};
-    private static final int HAND_OVERS = 3;
+    private static final int HAND_OVERS = 2;
     private static final int LIMIT_SECONDS = 120;
 
     private final ServerProcess server;
@@ -47,14 +47,14 @@ public final class WaysToWait {
         this.progress = progress;
     }
 
-    /** Counts. */
-    public List<HandOverCost> compare() throws InterruptedException {
+    /** Counts, for each of these ways and each length of the queue. */
+    public List<HandOverCost> compare(List<Way> ways) throws InterruptedException {
         int[] lengths = IntStream.of(LENGTHS).filter(length -> length <= most).toArray();
         List<ZooKeeper> handles = connect(lengths[lengths.length - 1] + 1);
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
         try {
             List<HandOverCost> costs = new ArrayList<>();
-            for (Way way : Way.values()) {
+            for (Way way : ways) {
                 for (int length : lengths) {
                     progress.accept("ways to wait, " + length + " waiters: " + way);
                     costs.add(cost(way, handles.subList(0, length + 1), timer));
@@ -80,23 +80,25 @@ public final class WaysToWait {
         }
         List<CompletableFuture<Waiter>> turns =
                 new ArrayList<>(waiters.stream().map(Waiter::await).toList());
-        long requests = 0;
-        long events = 0;
-        for (int i = 0; i < HAND_OVERS; i++) {
+        List<Counts> spent = new ArrayList<>();
+        for (int i = 0; i <= HAND_OVERS; i++) {
             Waiter holder = join(turns.get(i));
             settle(way, path, handles.size());
             Counts before = server.counts();
             holder.release();
             join(turns.get(i + 1));
             settle(way, path, handles.size() - 1);
-            Counts spent = server.counts().minus(before);
-            requests += spent.requests();
-            events += spent.events();
+            spent.add(server.counts().minus(before));
             holder.enqueue();
             turns.add(holder.await());
         }
+        spent.remove(0); // of the one that never waited, and watches a list for nothing
         waiters.forEach(Waiter::stop);
-        return new HandOverCost(way, handles.size() - 1, requests / (double) HAND_OVERS, events / (double) HAND_OVERS);
+        return new HandOverCost(
+                way,
+                handles.size() - 1,
+                spent.stream().mapToLong(Counts::requests).average().orElseThrow(),
+                spent.stream().mapToLong(Counts::events).average().orElseThrow());
     }
 
     private static Waiter join(CompletableFuture<Waiter> turn) {
