@@ -74,7 +74,11 @@ public final class Bench implements Callable<Integer> {
             description = "only where the way to the server is made so much longer; may be repeated (default: all)")
     private List<Integer> roundTrips = List.of();
 
-    @Option(names = "--out", paramLabel = "DIR", description = "where the files go (default: none are written)")
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description =
+                    "where the files go (default: a whole run in earnest writes to docs/bench, another one nowhere)")
     private @Nullable Path out;
 
     private Bench() {}
@@ -121,8 +125,10 @@ public final class Bench implements Callable<Integer> {
                 text.println(ResultFiles.waysToWait(costs));
             }
         }
-        if (out != null) {
-            write(out, results, costs, load);
+        Path folder =
+                out == null && isWholeRun() ? Path.of(System.getProperty("bench.home", "."), "docs", "bench") : out;
+        if (folder != null) {
+            write(folder, results, costs, load);
         }
         return ExitCode.OK;
     }
@@ -173,6 +179,13 @@ public final class Bench implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "nothing to measure: no case that was chosen has these round trips");
         }
+    }
+
+    private boolean isWholeRun() {
+        return !quick
+                && names.isEmpty()
+                && roundTrips.isEmpty()
+                && EnumSet.copyOf(contenders).size() == Contender.values().length;
     }
 
     private boolean isWaysToWaitWanted() {

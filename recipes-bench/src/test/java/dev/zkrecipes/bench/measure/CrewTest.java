@@ -73,8 +73,15 @@ class CrewTest {
 
     @Test
     void whoStillWaits_isInterrupted_andThatIsNoFailure() throws Exception {
-        Crew crew = new Crew(scene(thread -> cycle(() -> new CountDownLatch(1).await())), 2);
+        Semaphore waiting = new Semaphore(0);
+        Crew crew = new Crew(
+                scene(thread -> cycle(() -> {
+                    waiting.release();
+                    new CountDownLatch(1).await();
+                })),
+                2);
         crew.start();
+        waiting.acquire(2);
         crew.end();
         crew.check();
     }
