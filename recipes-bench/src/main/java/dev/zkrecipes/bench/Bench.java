@@ -47,6 +47,9 @@ public final class Bench implements Callable<Integer> {
     /** Counts, does not time, and has contenders of its own. */
     private static final String WAYS_TO_WAIT = "ways-to-wait";
 
+    /** Unless the command says otherwise. */
+    private static final Set<Setting> QUICK_SETTINGS = Set.of(Setting.memory(0), Setting.memory(2));
+
     @Spec
     private CommandSpec spec;
 
@@ -56,7 +59,9 @@ public final class Bench implements Callable<Integer> {
     @Option(names = "--list", description = "list the cases and end")
     private boolean list;
 
-    @Option(names = "--quick", description = "short turns and few rounds: for large differences only")
+    @Option(
+            names = "--quick",
+            description = "short turns, few rounds, no disk and no 10 ms: for large differences only")
     private boolean quick;
 
     @Option(names = "--rounds", paramLabel = "N", description = "how many rounds (default: 5, with --quick 3)")
@@ -219,7 +224,9 @@ public final class Bench implements Callable<Integer> {
 
     private List<Setting> settings(BenchCase benchCase) {
         return benchCase.settings().stream()
-                .filter(setting -> roundTrips.isEmpty() || roundTrips.contains(setting.roundTripMillis()))
+                .filter(setting -> roundTrips.isEmpty()
+                        ? !quick || QUICK_SETTINGS.contains(setting)
+                        : roundTrips.contains(setting.roundTripMillis()))
                 .toList();
     }
 }

@@ -38,7 +38,7 @@ final class BenchRun {
 
     /** How many turns a case takes in each setting. */
     static int turns(BenchCase benchCase, Effort effort, Set<Contender> invited) {
-        return contenders(benchCase, invited).size() * (effort.rounds() + 1);
+        return contenders(benchCase, invited).size() * (discarded(benchCase, effort) + rounds(benchCase, effort));
     }
 
     /** Lets the compilers see each contender, at the pace that the case is going to have. */
@@ -55,12 +55,13 @@ final class BenchRun {
         double roundTrip = RoundTrip.medianMicros(server.connectString(setting.roundTripMillis()), PINGS);
         Map<Contender, List<Sample>> samples = new EnumMap<>(Contender.class);
         contenders.forEach(contender -> samples.put(contender, new ArrayList<>()));
-        for (int round = 0; round <= effort.rounds(); round++) {
-            for (Contender contender : Order.of(contenders, round)) {
+        int rounds = rounds(benchCase, effort);
+        for (int round = 1 - discarded(benchCase, effort); round <= rounds; round++) {
+            for (Contender contender : Order.of(contenders, Math.floorMod(round, 2))) {
                 progress.next(benchCase.name() + ", " + setting + ", "
-                        + (round == 0 ? "warm-up" : "round " + round + " of " + effort.rounds()) + ": " + contender);
+                        + (round < 1 ? "warm-up" : "round " + round + " of " + rounds) + ": " + contender);
                 Sample sample = turn(benchCase, setting, contender, server, effort);
-                if (round > 0) {
+                if (round >= 1) {
                     Objects.requireNonNull(samples.get(contender)).add(sample);
                 }
             }
@@ -75,6 +76,14 @@ final class BenchRun {
         System.gc(); // what one leaves behind is not to be cleared away in the turn of the next
         return Objects.requireNonNull(benchCase.contenders().get(contender))
                 .measure(new Site(server, server.connectString(setting.roundTripMillis()), path), effort);
+    }
+
+    private static int discarded(BenchCase benchCase, Effort effort) {
+        return benchCase.isExact() ? 0 : effort.discarded();
+    }
+
+    private static int rounds(BenchCase benchCase, Effort effort) {
+        return benchCase.isExact() ? 1 : effort.rounds();
     }
 
     private static Set<Contender> contenders(BenchCase benchCase, Set<Contender> invited) {

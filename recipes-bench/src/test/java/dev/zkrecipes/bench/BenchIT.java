@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class BenchIT {
     private static final Effort BRIEF =
-            new Effort(Duration.ofMillis(1), 1, Duration.ofMillis(1), Duration.ofMillis(50), 3, 3);
+            new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(50), 3, 3);
 
     private static Servers servers;
 

@@ -35,6 +35,11 @@ public record BenchCase(
         return new Builder(name, description);
     }
 
+    /** Whether a single round is enough. */
+    public boolean isExact() {
+        return contenders.values().stream().allMatch(Experiment::isExact);
+    }
+
     /** The targets that hold in a setting for a metric. */
     public List<Target> targets(Setting setting, Metric metric) {
         return targets.stream()

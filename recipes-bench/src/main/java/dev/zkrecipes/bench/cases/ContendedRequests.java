@@ -45,6 +45,11 @@ record ContendedRequests(Scene.Opener opener) implements Experiment {
         }
     }
 
+    @Override
+    public boolean isExact() {
+        return true;
+    }
+
     private static void handOver(Side holder, Side next, Site site) throws InterruptedException {
         Future<?> acquire = next.acquire();
         site.server().awaitQuiet(site.path(), 2);

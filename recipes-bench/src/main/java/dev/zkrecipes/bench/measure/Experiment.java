@@ -13,4 +13,9 @@ public interface Experiment {
      * @param effort how long and how much
      */
     Sample measure(Site site, Effort effort) throws InterruptedException;
+
+    /** Whether it comes out the same every time, so that a single round is enough. */
+    default boolean isExact() {
+        return false;
+    }
 }

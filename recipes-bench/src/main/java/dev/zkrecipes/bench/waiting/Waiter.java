@@ -18,7 +18,7 @@ import org.apache.zookeeper.ZooKeeper;
 
 /** One client in a queue, with ZooKeeper's bare client and one of the three ways to wait. As short as can be. */
 final class Waiter {
-    static final long POLL_MILLIS = 500;
+    static final long POLL_MILLIS = 250;
 
     private static final byte[] NO_DATA = {};
 
