@@ -105,7 +105,7 @@ class BenchIT {
     @Test
     void proxy_letsRequestsFollowEachOther() throws Exception {
         ServerProcess server = servers.of(Store.MEMORY);
-        ZooKeeper zooKeeper = Handles.connect(server.connectString(600));
+        ZooKeeper zooKeeper = Handles.connect(server.connectString(1_000));
         try {
             Counts before = server.counts();
             AtomicReference<Counts> atTheFirstReply = new AtomicReference<>();

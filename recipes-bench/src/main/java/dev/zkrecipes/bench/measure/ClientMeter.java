@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * What the threads of this process have spent up to a moment. Those of the JVM itself are left out: the compiler works when it
- * likes, and what the collector does follows from what is allocated.
+ * likes, and what the collector does follows from what is allocated. So is the thread that reads.
  */
 public final class ClientMeter {
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
@@ -46,8 +46,9 @@ public final class ClientMeter {
 
     private static Map<Long, Long> byThread(long[] ids, long[] values) {
         Map<Long, Long> byThread = new HashMap<>();
+        long reader = Thread.currentThread().getId();
         for (int i = 0; i < ids.length; i++) {
-            if (values[i] >= 0) { // -1: it has ended meanwhile
+            if (values[i] >= 0 && ids[i] != reader) { // -1: it has ended meanwhile
                 byThread.put(ids[i], values[i]);
             }
         }
