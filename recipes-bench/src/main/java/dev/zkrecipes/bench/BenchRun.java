@@ -21,7 +21,7 @@ import java.util.TreeSet;
 
 /** Plays a case: in every round each contender has a turn, connected only while it has it. */
 final class BenchRun {
-    private static final int PINGS = 200;
+    private static final int PINGS = 100;
 
     private final Servers servers;
     private final Effort effort;
@@ -41,7 +41,7 @@ final class BenchRun {
         return contenders(benchCase, invited).size() * (discarded(benchCase, effort) + rounds(benchCase, effort));
     }
 
-    /** Lets the compilers see each contender, at the pace that the case is going to have. */
+    /** Lets the compilers of both JVMs see each contender, before anything is measured. */
     void start(BenchCase benchCase, Setting setting) throws InterruptedException {
         for (Contender contender : contenders(benchCase, invited)) {
             progress.note("starting with " + benchCase.name() + ": " + contender);
@@ -70,12 +70,12 @@ final class BenchRun {
         return new Result(benchCase, setting, roundTrip, samples);
     }
 
-    private Sample turn(BenchCase benchCase, Setting setting, Contender contender, ServerProcess server, Effort effort)
+    private Sample turn(BenchCase benchCase, Setting setting, Contender contender, ServerProcess server, Effort spent)
             throws InterruptedException {
         String path = "/bench/" + benchCase.name() + "/" + sites++;
         System.gc(); // what one leaves behind is not to be cleared away in the turn of the next
         return Objects.requireNonNull(benchCase.contenders().get(contender))
-                .measure(new Site(server, server.connectString(setting.roundTripMillis()), path), effort);
+                .measure(new Site(server, server.connectString(setting.roundTripMillis()), path), spent);
     }
 
     private static int discarded(BenchCase benchCase, Effort effort) {
