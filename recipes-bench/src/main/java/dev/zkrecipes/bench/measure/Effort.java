@@ -24,7 +24,7 @@ public record Effort(
 
     /** To see that all is well, and large differences. */
     public static final Effort QUICK =
-            new Effort(Duration.ofSeconds(3), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200, 30);
+            new Effort(Duration.ofSeconds(2), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200, 30);
 
     /** One long turn that is not for its figures. */
     public Effort toStart() {
