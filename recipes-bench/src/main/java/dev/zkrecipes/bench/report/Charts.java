@@ -18,6 +18,7 @@ import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.BitmapEncoder.BitmapFormat;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.internal.chartpart.Chart;
@@ -39,7 +40,9 @@ public final class Charts {
                         + (metric.moreIsBetter() ? " (more is better)" : " (less is better)"))
                 .yAxisTitle("ratio, logarithmic")
                 .build();
+        // Points: the length of a bar means nothing on an axis that has no zero.
         chart.getStyler()
+                .setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Scatter)
                 .setYAxisLogarithmic(true)
                 .setXAxisLabelRotation(60)
                 .setLegendPosition(LegendPosition.InsideNW);
@@ -60,7 +63,7 @@ public final class Charts {
             }
         }
         if (!chart.getSeriesMap().isEmpty()) {
-            // Bars begin at 0 unless told otherwise, which a logarithmic axis does not have.
+            // Categories begin at 0 unless told otherwise, which a logarithmic axis does not have.
             chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
             save(chart, folder.resolve(metric.label() + "-ratios.png"));
         }
