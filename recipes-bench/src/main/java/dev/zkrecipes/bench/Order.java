@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench;
+
+import dev.zkrecipes.bench.contender.Contender;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+
+/** In which order the contenders have their turns: every other round backwards, so that nobody always follows the same one. */
+final class Order {
+    private Order() {}
+
+    static List<Contender> of(Collection<Contender> contenders, int round) {
+        List<Contender> order = new ArrayList<>(contenders);
+        Collections.sort(order);
+        if (round % 2 == 1) {
+            Collections.reverse(order);
+        }
+        return order;
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.cases;
+
+import dev.zkrecipes.bench.measure.Cycle;
+import dev.zkrecipes.bench.measure.Effort;
+import dev.zkrecipes.bench.measure.Experiment;
+import dev.zkrecipes.bench.measure.Metric;
+import dev.zkrecipes.bench.measure.Sample;
+import dev.zkrecipes.bench.measure.Scene;
+import dev.zkrecipes.bench.measure.Site;
+import dev.zkrecipes.bench.server.Counts;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Two clients by turns: while one holds, the other queues; when nothing is sent any more, the holder releases. So the order of
+ * things is always the same, and the counts are exact. What is counted is one acquire that waits, the hand-over and one release.
+ *
+ * @param opener connects two clients
+ */
+record ContendedRequests(Scene.Opener opener) implements Experiment {
+    private static final int HAND_OVERS = 2;
+
+    @Override
+    public Sample measure(Site site, Effort effort) throws InterruptedException {
+        try (Scene scene = opener.open(site);
+                Side one = new Side(scene.cycle(0));
+                Side other = new Side(scene.cycle(1))) {
+            List<Side> sides = List.of(one, other);
+            join(one.acquire());
+            handOver(one, other, site); // the first one after an acquire that did not wait is not counted
+            Counts before = site.server().counts();
+            for (int i = 1; i <= HAND_OVERS; i++) {
+                handOver(sides.get(i % 2), sides.get((i + 1) % 2), site);
+            }
+            Counts spent = site.server().counts().minus(before);
+            return Sample.empty()
+                    .with(Metric.REQUESTS, spent.requests() / (double) HAND_OVERS)
+                    .with(Metric.EVENTS, spent.events() / (double) HAND_OVERS);
+        }
+    }
+
+    @Override
+    public boolean isExact() {
+        return true;
+    }
+
+    private static void handOver(Side holder, Side next, Site site) throws InterruptedException {
+        Future<?> acquire = next.acquire();
+        site.server().awaitQuiet(site.path(), 2);
+        join(holder.release());
+        join(acquire);
+        site.server().awaitQuiet(site.path(), 1);
+    }
+
+    private static void join(Future<?> step) throws InterruptedException {
+        try {
+            step.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** A client and its thread, which owns what it acquires. */
+    private static final class Side implements AutoCloseable {
+        private final Cycle cycle;
+        private final ExecutorService thread = Executors.newSingleThreadExecutor();
+
+        Side(Cycle cycle) {
+            this.cycle = cycle;
+        }
+
+        Future<?> acquire() {
+            return thread.submit(() -> {
+                cycle.acquire();
+                return null;
+            });
+        }
+
+        Future<?> release() {
+            return thread.submit(() -> {
+                cycle.release();
+                return null;
+            });
+        }
+
+        @Override
+        public void close() {
+            thread.shutdownNow();
+        }
+    }
+}

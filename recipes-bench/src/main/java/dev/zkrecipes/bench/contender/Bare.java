@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.contender;
+
+import dev.zkrecipes.bench.measure.Cycle;
+import dev.zkrecipes.bench.measure.Scene;
+import dev.zkrecipes.bench.measure.Site;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+
+/** ZooKeeper's own client. Where nobody contends: a create and a delete, less than which no lock can cost. */
+public final class Bare {
+    private static final byte[] NO_DATA = {};
+
+    private Bare() {}
+
+    /** A node made and deleted, without looking whether somebody else is in front. */
+    public static Scene.Opener createAndDelete() {
+        return site -> {
+            ZooKeeper zooKeeper = connect(site);
+            makeParents(zooKeeper, site.path());
+            return Scene.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), true));
+        };
+    }
+
+    /** The same, going on when the delete is sent. */
+    public static Scene.Opener createAndDeleteNotAwaited() {
+        return site -> {
+            ZooKeeper zooKeeper = connect(site);
+            makeParents(zooKeeper, site.path());
+            return Scene.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), false));
+        };
+    }
+
+    /** Threads that share a handle and have a path each. */
+    public static Scene.Opener createAndDeleteOfPaths(int count) {
+        return site -> {
+            ZooKeeper zooKeeper = connect(site);
+            for (String path : Paths.below(site.path(), count)) {
+                makeParents(zooKeeper, path);
+            }
+            return Scene.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path() + "/" + thread, true));
+        };
+    }
+
+    /** Nodes below several paths, in one transaction each way. */
+    public static Scene.Opener transaction(int count) {
+        return site -> {
+            ZooKeeper zooKeeper = connect(site);
+            List<String> paths = Paths.below(site.path(), count);
+            for (String path : paths) {
+                makeParents(zooKeeper, path);
+            }
+            return Scene.of(List.of(zooKeeper), thread -> new TransactionCycle(zooKeeper, paths));
+        };
+    }
+
+    /** The lock as the textbook has it, all threads on one handle. */
+    public static Scene.Opener textbook() {
+        return site -> {
+            ZooKeeper zooKeeper = connect(site);
+            makeParents(zooKeeper, site.path());
+            return Scene.of(List.of(zooKeeper), thread -> new TextbookLock(zooKeeper, site.path()));
+        };
+    }
+
+    /** The lock as the textbook has it, each thread with a handle of its own. */
+    public static Scene.Opener textbookOfClients(int count) {
+        return site -> {
+            List<ZooKeeper> handles = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                handles.add(connect(site));
+            }
+            makeParents(handles.get(0), site.path());
+            return Scene.of(handles, thread -> new TextbookLock(handles.get(thread), site.path()));
+        };
+    }
+
+    private static ZooKeeper connect(Site site) throws InterruptedException {
+        return Handles.connect(site.connectString());
+    }
+
+    /** Makes a node and those above it. */
+    static void makeParents(ZooKeeper zooKeeper, String path) throws InterruptedException {
+        for (int end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) {
+            makeNode(zooKeeper, path.substring(0, end));
+        }
+        makeNode(zooKeeper, path);
+    }
+
+    private static void makeNode(ZooKeeper zooKeeper, String path) throws InterruptedException {
+        try {
+            zooKeeper.create(path, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        } catch (KeeperException.NodeExistsException e) {
+            // somebody made it before
+        } catch (KeeperException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static final class NodeCycle implements Cycle {
+        private final ZooKeeper zooKeeper;
+        private final String prefix;
+        private final boolean awaited;
+        private String node = "";
+
+        NodeCycle(ZooKeeper zooKeeper, String path, boolean awaited) {
+            this.zooKeeper = zooKeeper;
+            this.prefix = path + "/lock-";
+            this.awaited = awaited;
+        }
+
+        @Override
+        public void acquire() throws InterruptedException {
+            try {
+                node = zooKeeper.create(prefix, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+            } catch (KeeperException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void release() throws InterruptedException {
+            if (!awaited) {
+                zooKeeper.delete(node, -1, (rc, path, context) -> {}, null);
+                return;
+            }
+            try {
+                zooKeeper.delete(node, -1);
+            } catch (KeeperException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private static final class TransactionCycle implements Cycle {
+        private final ZooKeeper zooKeeper;
+        private final List<Op> creates;
+        private List<OpResult> nodes = List.of();
+
+        TransactionCycle(ZooKeeper zooKeeper, List<String> paths) {
+            this.zooKeeper = zooKeeper;
+            this.creates = paths.stream()
+                    .map(path ->
+                            Op.create(path + "/lock-", NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL))
+                    .toList();
+        }
+
+        @Override
+        public void acquire() throws InterruptedException {
+            nodes = multi(creates);
+        }
+
+        @Override
+        public void release() throws InterruptedException {
+            multi(IntStream.range(0, nodes.size())
+                    .mapToObj(i -> Op.delete(((OpResult.CreateResult) nodes.get(i)).getPath(), -1))
+                    .toList());
+        }
+
+        private List<OpResult> multi(List<Op> ops) throws InterruptedException {
+            try {
+                return zooKeeper.multi(ops);
+            } catch (KeeperException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.contender;
+
+import dev.zkrecipes.bench.measure.Cycle;
+import dev.zkrecipes.bench.measure.Scene;
+import dev.zkrecipes.bench.measure.Site;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.retry.RetryOneTime;
+
+/** The same of Apache Curator. */
+public final class Curator {
+    private static final int LIMIT_SECONDS = 20;
+
+    private Curator() {}
+
+    /** All threads share one client and one mutex. */
+    public static Scene.Opener mutex() {
+        return site -> {
+            CuratorFramework client = connect(site);
+            InterProcessLock mutex = new InterProcessMutex(client, site.path());
+            return Scene.of(List.of(client), thread -> cycle(mutex));
+        };
+    }
+
+    /** Each thread has a client of its own, as if it were another process. */
+    public static Scene.Opener mutexOfClients(int count) {
+        return site -> {
+            List<CuratorFramework> clients = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                clients.add(connect(site));
+            }
+            return Scene.of(clients, thread -> cycle(new InterProcessMutex(clients.get(thread), site.path())));
+        };
+    }
+
+    /** Threads that share a client and have a path each. */
+    public static Scene.Opener mutexOfPaths() {
+        return site -> {
+            CuratorFramework client = connect(site);
+            return Scene.of(
+                    List.of(client), thread -> cycle(new InterProcessMutex(client, site.path() + "/" + thread)));
+        };
+    }
+
+    /** All permits of a semaphore, which Curator takes one by one. */
+    public static Scene.Opener semaphore(int permits) {
+        return site -> {
+            CuratorFramework client = connect(site);
+            InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, site.path(), permits);
+            return Scene.of(List.of(client), thread -> new SemaphoreCycle(semaphore, permits));
+        };
+    }
+
+    /** Several paths as one. */
+    public static Scene.Opener multiLock(int paths) {
+        return site -> {
+            CuratorFramework client = connect(site);
+            InterProcessLock lock = new InterProcessMultiLock(client, Paths.below(site.path(), paths));
+            return Scene.of(List.of(client), thread -> cycle(lock));
+        };
+    }
+
+    /** What the thread holds already, so many times a cycle. */
+    public static Scene.Opener reentrant(int times) {
+        return site -> {
+            CuratorFramework client = connect(site);
+            InterProcessLock mutex = new InterProcessMutex(client, site.path());
+            return Scene.of(List.of(client), thread -> reentrant(mutex, times));
+        };
+    }
+
+    private static Cycle reentrant(InterProcessLock mutex, int times) {
+        return new ReentrantCycle(times) {
+            @Override
+            void enter() throws InterruptedException {
+                run(mutex::acquire);
+            }
+
+            @Override
+            void again() throws InterruptedException {
+                run(mutex::acquire);
+                run(mutex::release);
+            }
+        };
+    }
+
+    private static Cycle cycle(InterProcessLock lock) {
+        return new Cycle() {
+            @Override
+            public void acquire() throws InterruptedException {
+                run(lock::acquire);
+            }
+
+            @Override
+            public void release() throws InterruptedException {
+                run(lock::release);
+            }
+        };
+    }
+
+    private static CuratorFramework connect(Site site) throws InterruptedException {
+        CuratorFramework client = CuratorFrameworkFactory.builder()
+                .connectString(site.connectString())
+                .sessionTimeoutMs(Sessions.TIMEOUT_MILLIS)
+                .retryPolicy(new RetryOneTime(100))
+                .build();
+        client.start();
+        if (!client.blockUntilConnected(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            client.close();
+            throw new IllegalStateException(
+                    "not connected to " + site.connectString() + " after " + LIMIT_SECONDS + " s");
+        }
+        return client;
+    }
+
+    /** Curator's methods declare every exception there is. */
+    private static void run(Call call) throws InterruptedException {
+        try {
+            call.run();
+        } catch (InterruptedException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    private static final class SemaphoreCycle implements Cycle {
+        private final InterProcessSemaphoreV2 semaphore;
+        private final int permits;
+        private Collection<Lease> leases = List.of();
+
+        SemaphoreCycle(InterProcessSemaphoreV2 semaphore, int permits) {
+            this.semaphore = semaphore;
+            this.permits = permits;
+        }
+
+        @Override
+        public void acquire() throws InterruptedException {
+            run(() -> leases = semaphore.acquire(permits));
+        }
+
+        @Override
+        public void release() {
+            semaphore.returnAll(leases);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.contender;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+
+/** Handles of ZooKeeper's own client. */
+public final class Handles {
+    private static final int LIMIT_SECONDS = 20;
+
+    private Handles() {}
+
+    /** A handle that is connected. */
+    public static ZooKeeper connect(String connectString) throws InterruptedException {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper zooKeeper = open(connectString, connected);
+        if (!connected.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            zooKeeper.close();
+            throw new IllegalStateException("not connected to " + connectString + " after " + LIMIT_SECONDS + " s");
+        }
+        return zooKeeper;
+    }
+
+    /** A handle that counts down when it is connected. */
+    public static ZooKeeper open(String connectString, CountDownLatch connected) {
+        try {
+            return new ZooKeeper(connectString, Sessions.TIMEOUT_MILLIS, event -> {
+                if (event.getState() == KeeperState.SyncConnected) {
+                    connected.countDown();
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

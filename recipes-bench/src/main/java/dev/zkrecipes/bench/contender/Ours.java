@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.contender;
+
+import dev.zkrecipes.bench.measure.Cycle;
+import dev.zkrecipes.bench.measure.Scene;
+import dev.zkrecipes.bench.measure.Site;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/** This library's recipes. */
+public final class Ours {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private Ours() {}
+
+    /** All threads share one client and one mutex. */
+    public static Scene.Opener mutex(LockOptions options) {
+        return shared((client, site) -> new InterProcessMutex(client, site.path(), options));
+    }
+
+    /** As {@link #mutex}, but the thread goes on when the delete is sent. */
+    public static Scene.Opener mutexNotAwaited() {
+        return site -> {
+            ZooKeeperClient client = connect(site);
+            InterProcessLock mutex = new InterProcessMutex(client, site.path());
+            return Scene.of(List.of(client), thread -> new LeaseCycle(mutex, Ours::giveBackWithoutWaiting));
+        };
+    }
+
+    private static void giveBackWithoutWaiting(Lease lease) {
+        var unused = lease.closeAsync();
+    }
+
+    /** Each thread has a client of its own, as if it were another process. */
+    public static Scene.Opener mutexOfClients(int count) {
+        return site -> {
+            List<ZooKeeperClient> clients = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                clients.add(connect(site));
+            }
+            return Scene.of(
+                    clients,
+                    thread -> new LeaseCycle(new InterProcessMutex(clients.get(thread), site.path()), Lease::close));
+        };
+    }
+
+    /** Threads that share a client and have a path each. */
+    public static Scene.Opener mutexOfPaths() {
+        return site -> {
+            ZooKeeperClient client = connect(site);
+            return Scene.of(
+                    List.of(client),
+                    thread -> new LeaseCycle(new InterProcessMutex(client, site.path() + "/" + thread), Lease::close));
+        };
+    }
+
+    /** All permits of a semaphore at once. */
+    public static Scene.Opener semaphore(int permits) {
+        return shared((client, site) -> new InterProcessSemaphore(client, site.path(), permits).permits(permits));
+    }
+
+    /** Several paths as one. */
+    public static Scene.Opener multiLock(int paths) {
+        return shared((client, site) -> new InterProcessMultiLock(client, Paths.below(site.path(), paths)));
+    }
+
+    /** What the thread holds already, so many times a cycle. */
+    public static Scene.Opener reentrant(int times) {
+        return site -> {
+            ZooKeeperClient client = connect(site);
+            InterProcessLock mutex = new InterProcessMutex(client, site.path());
+            return Scene.of(List.of(client), thread -> reentrant(mutex, times));
+        };
+    }
+
+    private static Cycle reentrant(InterProcessLock mutex, int times) {
+        return new ReentrantCycle(times) {
+            @Override
+            void enter() throws InterruptedException {
+                mutex.acquire();
+            }
+
+            @Override
+            void again() throws InterruptedException {
+                mutex.acquire().close();
+            }
+        };
+    }
+
+    /** A client that is connected. */
+    public static ZooKeeperClient connect(Site site) throws InterruptedException {
+        ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(site.connectString())
+                .sessionTimeout(Duration.ofMillis(Sessions.TIMEOUT_MILLIS))
+                .build();
+        if (!client.awaitConnected(LIMIT)) {
+            client.close();
+            throw new IllegalStateException("not connected to " + site.connectString() + " after " + LIMIT);
+        }
+        return client;
+    }
+
+    private static Scene.Opener shared(BiFunction<ZooKeeperClient, Site, InterProcessLock> recipe) {
+        return site -> {
+            ZooKeeperClient client = connect(site);
+            InterProcessLock lock = recipe.apply(client, site);
+            return Scene.of(List.of(client), thread -> new LeaseCycle(lock, Lease::close));
+        };
+    }
+}

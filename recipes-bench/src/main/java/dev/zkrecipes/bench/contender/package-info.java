@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** Who is measured: this library, Apache Curator, and ZooKeeper's own client. */
+@NullMarked
+package dev.zkrecipes.bench.contender;
+
+import org.jspecify.annotations.NullMarked;

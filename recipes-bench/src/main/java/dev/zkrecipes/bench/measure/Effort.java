@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.measure;
+
+import java.time.Duration;
+
+/**
+ * How long and how often is measured.
+ *
+ * @param start how long each contender runs before anything is measured, so that the compilers of both JVMs have seen it
+ * @param discarded how many rounds of each case are played first and count for nothing
+ * @param rounds how often each contender has its turn
+ * @param warmUp how long a contender runs before its turn counts
+ * @param window how long a turn counts
+ * @param handOvers how many hand-overs of a long queue are timed
+ * @param mostWaiters the longest queue of the comparison of ways to wait
+ */
+public record Effort(
+        Duration start, int discarded, int rounds, Duration warmUp, Duration window, int handOvers, int mostWaiters) {
+    /** What published figures come from. */
+    public static final Effort FULL =
+            new Effort(Duration.ofSeconds(10), 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(2), 1_000, 1_000);
+
+    /** To see that all is well, and large differences. */
+    public static final Effort QUICK =
+            new Effort(Duration.ofSeconds(2), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200, 30);
+
+    /** One long turn that is not for its figures. */
+    public Effort toStart() {
+        return new Effort(start, 0, 1, Duration.ZERO, start, handOvers, mostWaiters);
+    }
+
+    /** The same with another number of rounds. */
+    public Effort withRounds(int number) {
+        return new Effort(start, discarded, number, warmUp, window, handOvers, mostWaiters);
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.measure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/** The latest times of one thread, in memory that is there from the start: what is measured here also allocates nothing. */
+final class Latencies {
+    private final long[] nanos;
+    private long count;
+
+    Latencies(int capacity) {
+        this.nanos = new long[capacity];
+    }
+
+    void add(long time) {
+        nanos[(int) (count++ % nanos.length)] = time;
+    }
+
+    private LongStream stream() {
+        return Arrays.stream(nanos, 0, (int) Math.min(count, nanos.length));
+    }
+
+    /** The median of all threads' times. */
+    static double median(List<Latencies> threads) {
+        long[] sorted =
+                threads.stream().flatMapToLong(Latencies::stream).sorted().toArray();
+        if (sorted.length == 0) {
+            throw new IllegalArgumentException("no times");
+        }
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
+    }
+}

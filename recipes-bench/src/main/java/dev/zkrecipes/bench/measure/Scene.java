@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.measure;
+
+import java.util.List;
+import java.util.function.IntFunction;
+
+/** The open connections of one contender, and what each of its threads does with them. */
+public final class Scene implements AutoCloseable {
+    private final IntFunction<Cycle> cycles;
+    private final List<? extends AutoCloseable> connections;
+
+    private Scene(IntFunction<Cycle> cycles, List<? extends AutoCloseable> connections) {
+        this.cycles = cycles;
+        this.connections = connections;
+    }
+
+    /**
+     * Makes a scene.
+     *
+     * @param connections closed with it
+     * @param cycles what a thread does, by its number from 0
+     */
+    public static Scene of(List<? extends AutoCloseable> connections, IntFunction<Cycle> cycles) {
+        return new Scene(cycles, connections);
+    }
+
+    /** What one thread does. */
+    public Cycle cycle(int thread) {
+        return cycles.apply(thread);
+    }
+
+    @Override
+    public void close() {
+        Connections.close(connections);
+    }
+
+    /** Connects a contender. */
+    public interface Opener {
+        /**
+         * Connects.
+         *
+         * @return connected, with nothing acquired
+         */
+        Scene open(Site site) throws InterruptedException;
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.measure;
+
+import dev.zkrecipes.bench.server.ServerProcess;
+
+/**
+ * Where a turn takes place.
+ *
+ * @param server the server's process, to be asked for what it counted
+ * @param connectString where contenders connect: the server, or the proxy before it
+ * @param path a path that nobody has used before
+ */
+public record Site(ServerProcess server, String connectString, String path) {}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.report;
+
+import dev.zkrecipes.bench.contender.Contender;
+import dev.zkrecipes.bench.measure.Metric;
+import dev.zkrecipes.bench.stats.Summary;
+import dev.zkrecipes.bench.waiting.HandOverCost;
+import dev.zkrecipes.bench.waiting.Way;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.BitmapEncoder.BitmapFormat;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.internal.chartpart.Chart;
+import org.knowm.xchart.style.Styler.LegendPosition;
+
+/** Pictures of the results. */
+public final class Charts {
+    private static final int WIDTH = 1_200;
+    private static final int HEIGHT = 700;
+
+    private Charts() {}
+
+    /** For each case the ratio of ours to Curator's, and to the bare client's, of one metric; nothing if there is none. */
+    public static void ratios(List<Result> results, Metric metric, Path folder) throws IOException {
+        CategoryChart chart = new CategoryChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(metric.label() + " of ours divided by that of the others"
+                        + (metric.moreIsBetter() ? " (more is better)" : " (less is better)"))
+                .yAxisTitle("ratio, logarithmic")
+                .build();
+        // Points: the length of a bar means nothing on an axis that has no zero.
+        chart.getStyler()
+                .setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Scatter)
+                .setYAxisLogarithmic(true)
+                .setXAxisLabelRotation(60)
+                .setLegendPosition(LegendPosition.InsideNW);
+        double least = 1;
+        for (Contender against : List.of(Contender.CURATOR, Contender.BARE)) {
+            List<String> names = new ArrayList<>();
+            List<Double> ratios = new ArrayList<>();
+            for (Result result : results) {
+                Optional<Summary> ratio = result.ratio(against, metric);
+                if (ratio.isPresent()) {
+                    names.add(result.benchCase().name() + ", " + result.setting());
+                    ratios.add(ratio.get().median());
+                    least = Math.min(least, ratio.get().median());
+                }
+            }
+            if (!names.isEmpty()) {
+                chart.addSeries("ours : " + against, names, ratios);
+            }
+        }
+        if (!chart.getSeriesMap().isEmpty()) {
+            // Categories begin at 0 unless told otherwise, which a logarithmic axis does not have.
+            chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
+            save(chart, folder.resolve(metric.label() + "-ratios.png"));
+        }
+    }
+
+    /** What a hand-over costs by each of the three ways to wait: one picture of requests, one of events. */
+    public static void waysToWait(List<HandOverCost> costs, Path folder) throws IOException {
+        save(waysToWait(costs, "requests", HandOverCost::requests), folder.resolve("ways-to-wait-requests.png"));
+        save(waysToWait(costs, "events", HandOverCost::events), folder.resolve("ways-to-wait-events.png"));
+    }
+
+    private static XYChart waysToWait(List<HandOverCost> costs, String what, ToDoubleFunction<HandOverCost> figure) {
+        XYChart chart = new XYChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(what + " of one hand-over")
+                .xAxisTitle("waiters")
+                .yAxisTitle(what)
+                .build();
+        chart.getStyler()
+                .setXAxisLogarithmic(true)
+                .setYAxisLogarithmic(true)
+                .setLegendPosition(LegendPosition.InsideNW);
+        for (Way way : Way.values()) {
+            // A logarithmic axis has no place for nothing, and polling causes no events.
+            List<HandOverCost> points = costs.stream()
+                    .filter(cost -> cost.way() == way && figure.applyAsDouble(cost) > 0)
+                    .toList();
+            if (!points.isEmpty()) {
+                chart.addSeries(
+                        way.toString(),
+                        points.stream().mapToDouble(HandOverCost::waiters).toArray(),
+                        points.stream().mapToDouble(figure).toArray());
+            }
+        }
+        return chart;
+    }
+
+    private static void save(Chart<?, ?> chart, Path file) throws IOException {
+        BitmapEncoder.saveBitmap(chart, file.toString(), BitmapFormat.PNG);
+    }
+}

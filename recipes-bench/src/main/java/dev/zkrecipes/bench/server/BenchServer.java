@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.server;
+
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.server.PurgeTxnLog;
+
+/**
+ * The main class of the server's process: a ZooKeeper, and before it proxies that make the way longer. It answers each line
+ * of its standard input with a line, and ends with its standard input.
+ */
+public final class BenchServer implements AutoCloseable {
+    /** As few as ZooKeeper's own tool keeps. */
+    private static final int SNAPSHOTS = 3;
+
+    private final Path data;
+    private final EmbeddedZooKeeper server;
+    private final List<FaultProxy> proxies = new ArrayList<>();
+
+    private BenchServer(Path data) {
+        this.data = data;
+        this.server =
+                EmbeddedZooKeeper.builder().dataDirectory(data).fsync(true).start();
+    }
+
+    /**
+     * Runs the server.
+     *
+     * @param args where the data go
+     */
+    public static void main(String[] args) throws IOException {
+        try (BenchServer server = new BenchServer(Path.of(args[0]));
+                BufferedReader questions =
+                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            System.out.println(server.server.port());
+            for (String line = questions.readLine(); line != null; line = questions.readLine()) {
+                System.out.println(server.answer(line.split(" ", 2)));
+            }
+        }
+    }
+
+    private String answer(String[] question) throws IOException {
+        return switch (question[0]) {
+            case "counts" -> server.requests().total() + " " + server.eventsSent();
+            case "children" -> Integer.toString(children(question[1]));
+            case "proxy" -> Integer.toString(openProxy(Duration.ofNanos(Long.parseLong(question[1]))));
+            case "tidy" -> tidy();
+            default -> throw new IllegalArgumentException("unknown question: " + question[0]);
+        };
+    }
+
+    private int children(String path) {
+        return server.nodeExists(path) ? server.children(path).size() : 0;
+    }
+
+    private String tidy() throws IOException {
+        PurgeTxnLog.purge(data.toFile(), data.toFile(), SNAPSHOTS);
+        return "done";
+    }
+
+    private int openProxy(Duration oneWay) {
+        FaultProxy proxy = FaultProxy.to(server);
+        proxies.add(proxy);
+        proxy.latency(oneWay);
+        return proxy.port();
+    }
+
+    @Override
+    public void close() {
+        proxies.forEach(FaultProxy::close);
+        server.close();
+    }
+}

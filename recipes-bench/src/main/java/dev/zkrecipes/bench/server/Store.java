@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.server;
+
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Where a server keeps its data. Either way it forces each write before it answers, as ZooKeeper does by default. */
+public enum Store {
+    /** On a file system in memory, where forcing costs nothing; where Linux has none, it is the same as {@link #DISK}. */
+    MEMORY {
+        @Override
+        Path parent() {
+            Path memory = Path.of("/dev/shm");
+            return Files.isWritable(memory) ? memory : DISK.parent();
+        }
+    },
+    /** In the folder for temporary files. */
+    DISK {
+        @Override
+        Path parent() {
+            return Path.of(System.getProperty("java.io.tmpdir"));
+        }
+    };
+
+    abstract Path parent();
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    Path createDirectory() throws IOException {
+        return Files.createTempDirectory(parent(), "zkrecipes-bench-");
+    }
+
+    static void remove(Path directory) throws IOException {
+        MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
+    }
+
+    /** What it is on this machine, for the reader of the figures. */
+    public String describe() {
+        try {
+            return parent() + " (" + Files.getFileStore(parent()).type() + ")";
+        } catch (IOException e) {
+            return parent() + " (" + e + ")";
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.waiting;
+
+import dev.zkrecipes.bench.contender.Handles;
+import dev.zkrecipes.bench.measure.Connections;
+import dev.zkrecipes.bench.server.Counts;
+import dev.zkrecipes.bench.server.ServerProcess;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * What a hand-over costs the server when so many clients wait, each with a session of its own, by each of the three ways to wait.
+ * It is counted, not timed: from the release of one holder until the next one holds and nobody sends anything any more. Who polls
+ * never stops sending, so there a hand-over ends when the next holder has held for one poll; to hold longer costs more.
+ */
+public final class WaysToWait {
+    private static final int[] LENGTHS = {1, 3, 10, 30, 100, 300, 1_000};
+    private static final int HAND_OVERS = 2;
+    private static final int LIMIT_SECONDS = 120;
+
+    private final ServerProcess server;
+    private final int most;
+    private final Consumer<String> progress;
+
+    /**
+     * Prepares a comparison.
+     *
+     * @param most the longest queue
+     * @param progress is told what is being done
+     */
+    public WaysToWait(ServerProcess server, int most, Consumer<String> progress) {
+        this.server = server;
+        this.most = most;
+        this.progress = progress;
+    }
+
+    /** Counts, for each of these ways and each length of the queue. */
+    public List<HandOverCost> compare(List<Way> ways) throws InterruptedException {
+        int[] lengths = IntStream.of(LENGTHS).filter(length -> length <= most).toArray();
+        List<ZooKeeper> handles = connect(lengths[lengths.length - 1] + 1);
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        try {
+            List<HandOverCost> costs = new ArrayList<>();
+            for (Way way : ways) {
+                for (int length : lengths) {
+                    progress.accept("ways to wait, " + length + " waiters: " + way);
+                    costs.add(cost(way, handles.subList(0, length + 1), timer));
+                }
+            }
+            return costs;
+        } finally {
+            timer.shutdownNow();
+            Connections.close(handles);
+        }
+    }
+
+    /** One holds, the others wait; after each hand-over the one that released goes to the end, so that the length stays. */
+    private HandOverCost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer)
+            throws InterruptedException {
+        String path = "/ways/" + way + "-" + handles.size();
+        makePath(handles.get(0), path);
+        List<Waiter> waiters = new ArrayList<>();
+        for (ZooKeeper handle : handles) {
+            Waiter waiter = new Waiter(handle, path, way, timer);
+            waiter.enqueue();
+            waiters.add(waiter);
+        }
+        List<CompletableFuture<Waiter>> turns =
+                new ArrayList<>(waiters.stream().map(Waiter::await).toList());
+        List<Counts> spent = new ArrayList<>();
+        for (int i = 0; i <= HAND_OVERS; i++) {
+            Waiter holder = join(turns.get(i));
+            settle(way, path, handles.size());
+            Counts before = server.counts();
+            holder.release();
+            join(turns.get(i + 1));
+            settle(way, path, handles.size() - 1);
+            spent.add(server.counts().minus(before));
+            holder.enqueue();
+            turns.add(holder.await());
+        }
+        spent.remove(0); // of the one that never waited, and watches a list for nothing
+        waiters.forEach(Waiter::stop);
+        return new HandOverCost(
+                way,
+                handles.size() - 1,
+                spent.stream().mapToLong(Counts::requests).average().orElseThrow(),
+                spent.stream().mapToLong(Counts::events).average().orElseThrow());
+    }
+
+    private static Waiter join(CompletableFuture<Waiter> turn) {
+        return turn.orTimeout(LIMIT_SECONDS, TimeUnit.SECONDS).join();
+    }
+
+    private void settle(Way way, String path, int nodes) throws InterruptedException {
+        if (way == Way.POLLING) {
+            TimeUnit.MILLISECONDS.sleep(Waiter.POLL_MILLIS);
+        } else {
+            server.awaitQuiet(path, nodes);
+        }
+    }
+
+    private List<ZooKeeper> connect(int count) throws InterruptedException {
+        CountDownLatch connected = new CountDownLatch(count);
+        List<ZooKeeper> handles = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            handles.add(Handles.open(server.connectString(0), connected));
+        }
+        if (!connected.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new IllegalStateException(connected.getCount() + " of " + count + " clients have no connection");
+        }
+        return handles;
+    }
+
+    private static void makePath(ZooKeeper zooKeeper, String path) throws InterruptedException {
+        for (String node : List.of(path.substring(0, path.lastIndexOf('/')), path)) {
+            try {
+                zooKeeper.create(node, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            } catch (KeeperException.NodeExistsException e) {
+                // from the comparison before
+            } catch (KeeperException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+}

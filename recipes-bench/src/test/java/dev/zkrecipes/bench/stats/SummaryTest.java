@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.bench.stats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import org.junit.jupiter.api.Test;
+
+class SummaryTest {
+    @Test
+    void medianOfAnOddNumber_isTheOneInTheMiddle() {
+        assertThat(Summary.of(9, 1, 5)).isEqualTo(new Summary(5, 1, 9, 3));
+    }
+
+    @Test
+    void medianOfAnEvenNumber_isTheMeanOfTheTwoInTheMiddle() {
+        assertThat(Summary.of(8, 1, 2, 4).median()).isEqualTo(3);
+    }
+
+    @Test
+    void outlier_movesTheMedianNoFurtherThanItsRank() {
+        assertThat(Summary.of(10, 11, 12, 13, 1e9).median()).isEqualTo(12);
+    }
+
+    @Test
+    void single_isItsOwnMedian_withoutSpread() {
+        assertThat(Summary.of(7)).isEqualTo(new Summary(7, 7, 7, 1));
+        assertThat(Summary.of(7).spread()).isZero();
+    }
+
+    @Test
+    void spread_isTheRangeAsAShareOfTheMedian() {
+        assertThat(Summary.of(8, 10, 14).spread()).isEqualTo(0.6);
+    }
+
+    @Test
+    void nothingEverywhere_hasNoSpread() {
+        assertThat(Summary.of(0, 0, 0).spread()).isZero();
+    }
+
+    @Test
+    void values_areLeftInTheirOrder() {
+        double[] values = {3, 1, 2};
+        Summary.of(values);
+        assertThat(values).containsExactly(3, 1, 2);
+    }
+
+    @Test
+    void none_isRefused() {
+        assertThatIllegalArgumentException().isThrownBy(Summary::of);
+    }
+
+    @Test
+    void noNumber_isRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> Summary.of(1, Double.NaN, 2));
+    }
+}
