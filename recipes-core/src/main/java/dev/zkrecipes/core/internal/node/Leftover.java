@@ -123,7 +123,7 @@ final class Leftover {
     LockException notAsked(Throwable failure) {
         return new LockException(
                 "cannot ask ZooKeeper to delete the lock node " + node.describe() + " (" + failure
-                        + "); it blocks others until its session ends: mend what the cause names",
+                        + "); it blocks others until its session ends: fix what the cause names",
                 failure);
     }
 

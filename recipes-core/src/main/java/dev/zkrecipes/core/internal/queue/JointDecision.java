@@ -11,10 +11,12 @@ import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 
 /** What a list means for a request: the decisions of the drivers of all its locks, taken together. */
 public sealed interface JointDecision {
+
+    JointDecision GRANTED = new Granted();
+    JointDecision WAIT = new Wait();
 
     /** All grant. */
     record Granted() implements JointDecision {}
@@ -43,7 +45,12 @@ public sealed interface JointDecision {
                 return new Vanished();
             }
         }
-        return together(group, i -> LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i)));
+        JointDecision joint = GRANTED;
+        for (int i = 0; i < own.size(); i++) {
+            LockSpec spec = group.all().get(i);
+            joint = joint.and(spec, LockQueue.in(list, spec).decideOnOwn(own.get(i)));
+        }
+        return joint;
     }
 
     /**
@@ -53,23 +60,20 @@ public sealed interface JointDecision {
      * @throws LockException as {@link LockQueue}
      */
     static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
-        return together(group, i -> {
-            LockSpec spec = group.all().get(i);
+        JointDecision joint = GRANTED;
+        for (LockSpec spec : group.all()) {
             LockQueue queue = LockQueue.in(list, spec).without(leaving.apply(spec.path()));
-            return queue.decide(spec.hypotheticalLast());
-        });
-    }
-
-    private static JointDecision together(LockGroup group, IntFunction<Decision> decide) {
-        JointDecision joint = new Granted();
-        for (int i = 0; i < group.all().size(); i++) {
-            Decision decision = decide.apply(i);
-            if (decision instanceof Decision.Never never) {
-                return new Never(group.all().get(i).path(), never.reason());
-            } else if (decision instanceof Decision.WaitFor && joint instanceof Granted) {
-                joint = new Wait();
-            }
+            joint = joint.and(spec, queue.decide(spec.hypotheticalLast()));
         }
         return joint;
+    }
+
+    private JointDecision and(LockSpec spec, Decision decision) {
+        if (this instanceof Never) {
+            return this;
+        } else if (decision instanceof Decision.Never never) {
+            return new Never(spec.path(), never.reason());
+        }
+        return decision instanceof Decision.Granted ? this : WAIT;
     }
 }

@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * {@link LockRefusedException}.
  */
 public final class LockSpec implements CheckedAcls.Subject {
+    private static final String NOTHING = "the driver returned null";
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
 
     /** Whose sorted queue of which path. Drivers that are equal share it. */
@@ -155,7 +156,7 @@ public final class LockSpec implements CheckedAcls.Subject {
         return parse(name)
                 .orElseThrow(() -> new LockRefusedException(
                         "the driver " + driver.getClass().getName() + " of the lock " + path
-                                + " does not recognise its own node name " + name + "; mend the driver"));
+                                + " does not recognise its own node name " + name + "; fix the driver"));
     }
 
     /** The node of that name; empty if it is of no kind that the lock knows. */
@@ -164,7 +165,7 @@ public final class LockSpec implements CheckedAcls.Subject {
         if (node.isPresent() && !node.get().name().equals(name)) {
             throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
                     + " made the node " + Printable.of(node.get().name()) + " of the name " + Printable.of(name)
-                    + "; mend the driver");
+                    + "; fix the driver");
         }
         return node;
     }
@@ -198,10 +199,15 @@ public final class LockSpec implements CheckedAcls.Subject {
     }
 
     public Decision decide(LockDriver ruling, List<LockNode> predecessors, LockNode self) {
-        Decision decision = driving(() -> ruling.decide(predecessors, self));
+        Decision decision;
+        try {
+            decision = Objects.requireNonNull(ruling.decide(predecessors, self), NOTHING);
+        } catch (Throwable t) {
+            throw refusalBy(t);
+        }
         if (decision instanceof Decision.WaitFor wait && !containsAll(predecessors, wait.nodes())) {
             throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
-                    + " waits for nodes that do not stand in front of " + self.name() + "; mend the driver");
+                    + " waits for nodes that do not stand in front of " + self.name() + "; fix the driver");
         }
         return decision;
     }
@@ -255,14 +261,19 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     private <T> T driving(Supplier<T> call) {
         try {
-            return Objects.requireNonNull(call.get(), "the driver returned null");
-        } catch (LockRefusedException e) {
-            throw e; // it says what is wrong
+            return Objects.requireNonNull(call.get(), NOTHING);
         } catch (Throwable t) {
-            throw new LockRefusedException(
-                    "the driver " + driver.getClass().getName() + " of the lock " + path + " failed: "
-                            + Printable.of(String.valueOf(t)) + "; mend the driver",
-                    t);
+            throw refusalBy(t);
         }
+    }
+
+    private LockRefusedException refusalBy(Throwable failure) {
+        if (failure instanceof LockRefusedException refusal) {
+            return refusal; // it says what is wrong
+        }
+        return new LockRefusedException(
+                "the driver " + driver.getClass().getName() + " of the lock " + path + " failed: "
+                        + Printable.of(String.valueOf(failure)) + "; fix the driver",
+                failure);
     }
 }

@@ -45,8 +45,7 @@ public final class ListBatcher {
     private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) {
         void tell(ChildrenSnapshot list) {
             for (int i = 0; i < replies.size(); i++) {
-                Consumer<ChildrenSnapshot> reply = replies.get(i);
-                Guarded.run(() -> reply.accept(list));
+                Guarded.accept(replies.get(i), list);
             }
         }
     }

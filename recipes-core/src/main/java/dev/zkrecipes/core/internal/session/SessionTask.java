@@ -86,9 +86,17 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         int begun = changes;
         return value -> {
             if (changes == begun) {
-                guard(() -> body.accept(value));
+                guard(body, value);
             }
         };
+    }
+
+    private <T> void guard(Consumer<T> transition, T value) {
+        try {
+            transition.accept(value);
+        } catch (Throwable t) {
+            failBy(t);
+        }
     }
 
     /** Runs a transition; what it throws fails the machine. */
@@ -96,8 +104,12 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         try {
             transition.run();
         } catch (Throwable t) {
-            Guarded.run(() -> fail(EngineFailure.of(lockPath(), t)));
+            failBy(t);
         }
+    }
+
+    private void failBy(Throwable cause) {
+        Guarded.run(() -> fail(EngineFailure.of(lockPath(), cause)));
     }
 
     /** Enters the last state and leaves the session; returns whether it was this call that did. */

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.thread;
 
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +17,19 @@ public final class Guarded {
         try {
             task.run();
         } catch (Throwable t) {
-            log.error("The lock engine failed; please report this with the stack trace.", t);
+            tell(t);
         }
+    }
+
+    public static <T> void accept(Consumer<T> task, T value) {
+        try {
+            task.accept(value);
+        } catch (Throwable t) {
+            tell(t);
+        }
+    }
+
+    private static void tell(Throwable failure) {
+        log.error("The lock engine failed; please report this with the stack trace.", failure);
     }
 }
