@@ -3,18 +3,49 @@
 
 package dev.zkrecipes.mutex;
 
-import dev.zkrecipes.test.contract.InterProcessLockContract;
+import dev.zkrecipes.test.contract.AcquireContract;
+import dev.zkrecipes.test.contract.LeaseContract;
+import dev.zkrecipes.test.contract.LockCapabilityContract;
+import dev.zkrecipes.test.contract.LossContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
 
-/** The suite of the mutex once more, where nobody waits for the confirmation of a release. */
-class InterProcessMutexInBackgroundContractIT extends InterProcessLockContract {
+/**
+ * The suites of the mutex once more, where nobody waits for the confirmation of a release, against a rival that does. Without the
+ * suite of sessions, which counts the requests of a try and takes it that none is under way when the call returns.
+ */
+class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {
     @Override
     protected Recipe recipe() {
-        return Recipe.exclusive(
+        return Recipe.rivals(
                 (client, path, options) -> new InterProcessMutex(client, path, options.releaseInBackground()),
+                InterProcessMutex::new,
                 Ownership.REENTRANT_THREAD);
+    }
+
+    @Nested
+    class Acquire extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessMutexInBackgroundContractIT.this.recipe();
+        }
+    }
+
+    @Nested
+    class Loss extends LossContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessMutexInBackgroundContractIT.this.recipe();
+        }
+    }
+
+    @Nested
+    class Truth extends LeaseContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessMutexInBackgroundContractIT.this.recipe();
+        }
     }
 
     @Nested
@@ -22,7 +53,4 @@ class InterProcessMutexInBackgroundContractIT extends InterProcessLockContract {
 
     @Nested
     class Asked extends Revocable {}
-
-    @Nested
-    class OldAge extends Renewable {}
 }

@@ -78,6 +78,15 @@ public final class Hold implements Lease, HeldNode.Listener {
         return grants;
     }
 
+    boolean standsOn(HeldNode node) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i) == node) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The grant on this lock that the hold stands on; null if it does not. */
     @Nullable
     HeldNode grantOn(LockSpec target) {

@@ -87,7 +87,7 @@ final class HoldStack {
     @Nullable
     Hold youngestOn(HeldNode node) {
         for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
-            if (link.hold.grants().contains(node)) {
+            if (link.hold.standsOn(node)) {
                 return link.hold;
             }
         }
@@ -96,7 +96,7 @@ final class HoldStack {
 
     boolean hasAnotherOn(HeldNode node, Hold than) {
         for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
-            if (link.hold != than && link.hold.grants().contains(node)) {
+            if (link.hold != than && link.hold.standsOn(node)) {
                 return true;
             }
         }

@@ -122,7 +122,7 @@ public final class LockData implements HeldNode.Listener {
     @Override
     public void onNodeEnded(HeldNode node, LeaseState how) {
         for (Hold hold : on(node.lockPath())) {
-            if (hold.grants().contains(node)) {
+            if (hold.standsOn(node)) {
                 Guarded.run(() -> hold.onNodeEnded(node, how));
             }
         }
