@@ -97,8 +97,11 @@ final class LocalQueue implements Succession.Heirs {
         requests.add(request);
     }
 
-    /** Somebody was added. */
-    void onJoined() {
+    /** Somebody was added, or there is less to serve those who wait. */
+    void seeTo() {
+        if (scouting) {
+            return; // when that ends, the queue is looked at
+        }
         Line line = serving;
         if (line == null || !line.serves(waiting.get())) {
             scheduler.execute(() -> {
@@ -134,10 +137,7 @@ final class LocalQueue implements Succession.Heirs {
             scheduler.execute(() -> passOrGiveBack(line));
         } else {
             line.passTo(this::giveToFirst);
-            Line only = serving;
-            if (!scouting && (only == null || !only.serves(waiting.get()))) {
-                scheduler.execute(this::look);
-            }
+            seeTo(); // the line can serve one less
         }
         return true;
     }

@@ -232,6 +232,33 @@ class LocalQueueTest {
         assertThat(scheduler.isIdle()).isTrue();
     }
 
+    @Test
+    void whoComesWhileTheSecondNodeIsThere_isServedWithoutALookForEach() {
+        List<Acquisition> all = new ArrayList<>(queueing(4));
+        assertThat(fixture.ours()).hasSize(2);
+        all.add(launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS));
+        assertThat(scheduler.isIdle()).isTrue();
+        for (Acquisition request : all) {
+            release(granted(request));
+            scheduler.run();
+        }
+        assertLeftNothing();
+    }
+
+    @Test
+    void whoComesJustAsTheSecondNodeIsGivenUp_isServed() {
+        List<Acquisition> all = queueing(4);
+        all.subList(1, 4).forEach(Acquisition::giveUp);
+        List<Acquisition> late = new ArrayList<>();
+        scheduler.runOne(); // sees that nobody waits
+        late.add(launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS));
+        scheduler.run();
+        release(granted(all.get(0)));
+        scheduler.run();
+        release(granted(late.get(0)));
+        assertLeftNothing();
+    }
+
     // ---- Loss.
 
     @Test
