@@ -289,7 +289,9 @@ final class LocalQueue implements Succession.Heirs {
         AcquireLoop begun = new AcquireLoop(queues.requests(), key.group(), Mode.QUEUE, this::adopt);
         scout = begun;
         scouting = true;
-        Completion.on(begun.outcome(), this::onScoutEnded);
+        Completion.on(
+                begun.outcome(),
+                (outcome, failure) -> onScoutEnded(outcome == null ? List.of() : outcome.orElseThrow(), failure));
         begun.launch();
     }
 
@@ -305,11 +307,10 @@ final class LocalQueue implements Succession.Heirs {
         lines.put(line.holders(), line);
     }
 
-    private void onScoutEnded(@Nullable Optional<List<HeldNode>> outcome, @Nullable Throwable failure) {
+    private void onScoutEnded(List<HeldNode> granted, @Nullable Throwable failure) {
         scout = null;
         scouting = false;
-        if (outcome != null) {
-            List<HeldNode> granted = outcome.orElseThrow();
+        if (!granted.isEmpty()) {
             if (!giveToFirst(Optional.of(granted))) {
                 HeldNode.release(granted);
             }
