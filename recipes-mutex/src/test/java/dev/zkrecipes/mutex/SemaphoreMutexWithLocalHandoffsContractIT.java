@@ -6,13 +6,13 @@ package dev.zkrecipes.mutex;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.contract.InterProcessLockContract;
+import dev.zkrecipes.test.contract.LockCapabilityContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
 
-/** The same, held by the instance, and its own rival: whoever waits beside it waits in the same local queue. */
-class SemaphoreMutexWithLocalHandoffsContractIT extends InterProcessLockContract {
+/** What holds of the instance add to that. */
+class SemaphoreMutexWithLocalHandoffsContractIT extends LockCapabilityContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
         return new InterProcessSemaphoreMutex(client, path, options.withLocalHandoffs(64));
     }

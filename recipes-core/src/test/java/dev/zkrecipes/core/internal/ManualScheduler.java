@@ -38,6 +38,13 @@ public final class ManualScheduler implements EngineScheduler {
         running = false;
     }
 
+    /** Runs the first that is ready. */
+    public void runOne() {
+        running = true;
+        ready.remove().run();
+        running = false;
+    }
+
     /** Lets time pass and runs what falls due, in order. */
     public void advance(Duration time) {
         long end = now + time.toNanos();

@@ -97,8 +97,11 @@ final class LocalQueue implements Succession.Heirs {
         requests.add(request);
     }
 
-    /** Somebody was added. */
-    void onJoined() {
+    /** Somebody was added, or there is less to serve those who wait. */
+    void seeTo() {
+        if (scouting) {
+            return; // when that ends, the queue is looked at
+        }
         Line line = serving;
         if (line == null || !line.serves(waiting.get())) {
             scheduler.execute(() -> {
@@ -134,10 +137,7 @@ final class LocalQueue implements Succession.Heirs {
             scheduler.execute(() -> passOrGiveBack(line));
         } else {
             line.passTo(this::giveToFirst);
-            Line only = serving;
-            if (!scouting && (only == null || !only.serves(waiting.get()))) {
-                scheduler.execute(this::look);
-            }
+            seeTo(); // the line can serve one less
         }
         return true;
     }
@@ -289,7 +289,9 @@ final class LocalQueue implements Succession.Heirs {
         AcquireLoop begun = new AcquireLoop(queues.requests(), key.group(), Mode.QUEUE, this::adopt);
         scout = begun;
         scouting = true;
-        Completion.on(begun.outcome(), this::onScoutEnded);
+        Completion.on(
+                begun.outcome(),
+                (outcome, failure) -> onScoutEnded(outcome == null ? List.of() : outcome.orElseThrow(), failure));
         begun.launch();
     }
 
@@ -305,11 +307,10 @@ final class LocalQueue implements Succession.Heirs {
         lines.put(line.holders(), line);
     }
 
-    private void onScoutEnded(@Nullable Optional<List<HeldNode>> outcome, @Nullable Throwable failure) {
+    private void onScoutEnded(List<HeldNode> granted, @Nullable Throwable failure) {
         scout = null;
         scouting = false;
-        if (outcome != null) {
-            List<HeldNode> granted = outcome.orElseThrow();
+        if (!granted.isEmpty()) {
             if (!giveToFirst(Optional.of(granted))) {
                 HeldNode.release(granted);
             }

@@ -51,7 +51,7 @@ final class LocalQueues {
             queue.add(request);
             return queue;
         });
-        joined.onJoined();
+        joined.seeTo();
         request.leaveIfOver();
     }
 
