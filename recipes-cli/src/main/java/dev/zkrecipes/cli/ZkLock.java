@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.cli;
 
+import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -23,7 +23,15 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Version.class,
         subcommands = {DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:the command failed", "2:the command line is wrong, or no server answered"})
+        exitCodeList = {
+            "0:done",
+            "1:the command failed, or the lock was not acquired in time",
+            "64:the command line is wrong; nothing was sent",
+            "65:the path cannot serve as this lock",
+            "69:no server in reach",
+            "70:zklock itself could not go on",
+            "77:no rights"
+        })
 public final class ZkLock implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -43,6 +51,7 @@ public final class ZkLock implements Runnable {
         return new CommandLine(new ZkLock())
                 .setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExpandAtFiles(false) // a command of the user's may have arguments like @that
                 .setParameterExceptionHandler(ZkLock::explain)
                 .setExecutionExceptionHandler(ZkLock::explain);
     }
@@ -56,15 +65,14 @@ public final class ZkLock implements Runnable {
     private static int explain(ParameterException error, String[] args) {
         CommandLine command = error.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println("zklock: " + error.getMessage());
+        err.println("zklock: " + ExitCodes.message(error));
         UnmatchedArgumentException.printSuggestions(error, err);
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
-        return ExitCode.USAGE;
+        return ExitCodes.USAGE;
     }
 
     private static int explain(Exception error, CommandLine command, ParseResult parsed) {
-        String message = error.getMessage();
-        command.getErr().println("zklock: " + (message == null ? error.toString() : message));
-        return ExitCode.SOFTWARE;
+        command.getErr().println("zklock: " + ExitCodes.message(error));
+        return ExitCodes.of(error);
     }
 }

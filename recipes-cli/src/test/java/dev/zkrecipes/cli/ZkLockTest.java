@@ -56,15 +56,15 @@ class ZkLockTest {
                 "demo --what                          | --what",
                 "chess                                | chess",
             })
-    void wrongCommandLine_isExplainedWithExitCode2(String line, String complaint) {
-        assertThat(run(line.strip().split(" +"))).isEqualTo(2);
+    void wrongCommandLine_isExplainedWithExitCode64(String line, String complaint) {
+        assertThat(run(line.strip().split(" +"))).isEqualTo(64);
         assertThat(err.toString()).startsWith("zklock: ").contains(complaint).contains("--help'");
         assertThat(out.toString()).isEmpty();
     }
 
     @Test
-    void noCommand_isExplainedWithExitCode2() {
-        assertThat(run()).isEqualTo(2);
+    void noCommand_isExplainedWithExitCode64() {
+        assertThat(run()).isEqualTo(64);
         assertThat(err.toString()).contains("a command is missing");
     }
 }

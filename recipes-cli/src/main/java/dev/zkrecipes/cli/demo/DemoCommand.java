@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.demo;
 
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -35,8 +36,10 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all checks passed",
-            "1:a check failed, or the demo could not go on",
-            "2:the command line is wrong, or no server answered",
+            "1:a check failed",
+            "64:the command line is wrong",
+            "69:no server answered",
+            "70:the demo could not go on",
             "130:interrupted with Ctrl-C; nothing is left behind"
         })
 public final class DemoCommand implements Callable<Integer> {
@@ -111,7 +114,7 @@ public final class DemoCommand implements Callable<Integer> {
         } catch (CancellationException e) {
             return INTERRUPTED;
         } catch (NoServerException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+            throw new LockConnectionException(String.valueOf(e.getMessage()), e);
         }
     }
 
