@@ -6,6 +6,12 @@ package dev.zkrecipes.cli;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
+import dev.zkrecipes.cli.manual.CompletionCommand;
+import dev.zkrecipes.cli.manual.ManCommand;
+import dev.zkrecipes.cli.operate.BreakCommand;
+import dev.zkrecipes.cli.operate.LsCommand;
+import dev.zkrecipes.cli.operate.RevokeCommand;
+import dev.zkrecipes.cli.server.ServerCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +27,17 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "Locks that processes share through ZooKeeper.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        subcommands = {DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {
+            LsCommand.class,
+            RevokeCommand.class,
+            BreakCommand.class,
+            ServerCommand.class,
+            DemoCommand.class,
+            ExploreCommand.class,
+            CompletionCommand.class,
+            ManCommand.class,
+            CommandLine.HelpCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
@@ -44,7 +60,8 @@ public final class ZkLock implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        // picocli's own writer does not tell when nobody reads any more.
+        System.exit(commandLine().setOut(new PrintWriter(System.out, true)).execute(args));
     }
 
     static CommandLine commandLine() {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import dev.zkrecipes.cli.operate.Kind.Named;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** One path: its children as they were listed last, and what was read of those that look like lock nodes. Not thread-safe. */
+final class Folder {
+    private final String path;
+    private final Map<String, Named> lockNames = new HashMap<>();
+    private final Map<String, Node> nodes = new HashMap<>();
+    private final List<String> otherNames = new ArrayList<>();
+    private Status status = Status.TO_BE_READ;
+    private @Nullable Head head;
+
+    enum Status {
+        TO_BE_READ,
+        READ,
+        MISSING,
+        NO_RIGHTS
+    }
+
+    /**
+     * What was read of the path itself.
+     *
+     * @param limit of a semaphore, if its data are one
+     * @param hasData whether there are any
+     * @param isContainer whether ZooKeeper removes it once it is empty, as it does the path of a lock
+     */
+    record Head(Optional<Limit> limit, boolean hasData, boolean isContainer) {}
+
+    Folder(String path) {
+        this.path = path;
+    }
+
+    String path() {
+        return path;
+    }
+
+    Status status() {
+        return status;
+    }
+
+    void markDirty() {
+        status = Status.TO_BE_READ;
+    }
+
+    /** There is nothing to be read there. */
+    void setUnread(Status why) {
+        status = why;
+        head = null;
+        lockNames.clear();
+        nodes.clear();
+        otherNames.clear();
+    }
+
+    /** Takes a new list; what is known of nodes that are still there stays. */
+    void setRead(List<String> names, Head found) {
+        status = Status.READ;
+        head = found;
+        lockNames.clear();
+        otherNames.clear();
+        for (String name : names) {
+            Kind.read(name).ifPresentOrElse(named -> lockNames.put(name, named), () -> otherNames.add(name));
+        }
+        nodes.keySet().retainAll(lockNames.keySet());
+    }
+
+    /** The lock nodes of which nothing was read yet. */
+    Set<String> unreadNames() {
+        Set<String> unread = new HashSet<>(lockNames.keySet());
+        unread.removeAll(nodes.keySet());
+        return unread;
+    }
+
+    Named named(String name) {
+        Named found = lockNames.get(name);
+        if (found == null) {
+            throw new IllegalArgumentException(name + " is not listed");
+        }
+        return found;
+    }
+
+    void put(String name, Node node) {
+        nodes.put(name, node);
+    }
+
+    /** The node is gone, or its data have changed. */
+    void forget(String name) {
+        nodes.remove(name);
+    }
+
+    /** The node was gone when it was read. */
+    void drop(String name) {
+        lockNames.remove(name);
+        nodes.remove(name);
+    }
+
+    /** The children that are no lock nodes, or have children of their own. */
+    List<String> subFolders() {
+        List<String> names = new ArrayList<>(otherNames);
+        nodes.forEach((name, node) -> {
+            if (node.hasChildren()) {
+                names.add(name);
+            }
+        });
+        return names;
+    }
+
+    /** How many children only look like lock nodes. */
+    int lookAlikes() {
+        return (int) nodes.values().stream().filter(node -> !node.isOfLock()).count();
+    }
+
+    boolean has(String childName) {
+        return otherNames.contains(childName);
+    }
+
+    /** An empty path of the sort that locks are made on. */
+    boolean isFreeLock() {
+        Head found = head;
+        return found != null && found.isContainer() && lockNames.isEmpty() && otherNames.isEmpty();
+    }
+
+    Queue queue() {
+        Head found = head;
+        List<Node> ofLocks = nodes.values().stream().filter(Node::isOfLock).toList();
+        return new Queue(path, ofLocks, found == null ? Optional.empty() : found.limit());
+    }
+}
