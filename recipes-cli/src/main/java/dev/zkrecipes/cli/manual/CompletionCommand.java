@@ -12,15 +12,13 @@ import picocli.CommandLine.Spec;
 /** {@code zklock completion}: a script that lets a shell complete commands and options. */
 @Command(
         name = "completion",
-        description = {"Prints a script that lets bash and zsh complete the commands and options of zklock.", ""},
+        header = "Prints completion for bash and zsh.",
+        description = {"The script lets the shell complete the commands and options of zklock.", ""},
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "64:the command line is wrong"},
         footerHeading = "%nExamples:%n",
-        footer = {
-            "  source <(zklock completion)",
-            "  zklock completion > /etc/bash_completion.d/zklock"
-        })
+        footer = {"  source <(zklock completion)", "  zklock completion > /etc/bash_completion.d/zklock"})
 public final class CompletionCommand implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -22,7 +22,8 @@ import picocli.CommandLine.Spec;
 /** {@code zklock man}: the pages of the manual. */
 @Command(
         name = "man",
-        description = {"Prints a page of the manual, in the form that man(1) reads, or writes all of them into a folder.", ""},
+        header = "Prints pages of the manual.",
+        description = {"Prints a page in the form that man(1) reads, or writes all of them into a folder.", ""},
         sortOptions = false,
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
@@ -39,7 +40,10 @@ public final class ManCommand implements Runnable {
             description = "The command whose page to print. Default: zklock itself.")
     private @Nullable String name;
 
-    @Option(names = "--all", paramLabel = "FOLDER", description = "Write all pages into this folder, made if it does not exist.")
+    @Option(
+            names = "--all",
+            paramLabel = "FOLDER",
+            description = "Write all pages into this folder, made if it does not exist.")
     private @Nullable Path folder;
 
     /** Made by the command line. */
@@ -58,7 +62,8 @@ public final class ManCommand implements Runnable {
         }
         if (name != null) {
             throw new ParameterException(
-                    spec.commandLine(), "--all writes the pages of all commands: leave out " + name + ", or leave out --all");
+                    spec.commandLine(),
+                    "--all writes the pages of all commands: leave out " + name + ", or leave out --all");
         }
         try {
             Files.createDirectories(into);

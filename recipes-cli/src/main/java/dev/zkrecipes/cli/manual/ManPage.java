@@ -7,6 +7,7 @@ import com.google.common.base.CharMatcher;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -50,7 +51,7 @@ final class ManPage {
     }
 
     String roff() {
-        Roff page = new Roff(name().toUpperCase(java.util.Locale.ROOT), version(), "zklock");
+        Roff page = new Roff(name().toUpperCase(Locale.ROOT), version(), "zklock");
         page.section("NAME");
         page.text(name() + " - " + summary(command));
         page.section("SYNOPSIS");
@@ -124,9 +125,10 @@ final class ManPage {
         return lines.length == 0 ? "zklock" : lines[0];
     }
 
-    /** The first sentence of the description. */
+    /** The header, or the first sentence of the description. */
     private static String summary(CommandLine command) {
-        String text = paragraphs(command.getCommandSpec().usageMessage().description()).stream()
+        UsageMessageSpec usage = command.getCommandSpec().usageMessage();
+        String text = Stream.concat(paragraphs(usage.header()).stream(), paragraphs(usage.description()).stream())
                 .findFirst()
                 .orElse("");
         int end = text.indexOf(". ");
@@ -143,7 +145,9 @@ final class ManPage {
 
     private static String title(String heading, String otherwise) {
         String title = plain(heading);
-        return title.isEmpty() ? otherwise : CharMatcher.is(':').trimTrailingFrom(title).toUpperCase(java.util.Locale.ROOT);
+        return title.isEmpty()
+                ? otherwise
+                : CharMatcher.is(':').trimTrailingFrom(title).toUpperCase(Locale.ROOT);
     }
 
     /** As running text. */

@@ -30,8 +30,9 @@ import picocli.CommandLine.Spec;
 /** {@code zklock break}: takes a lock away from those who hold it. */
 @Command(
         name = "break",
+        header = "Takes a lock away from those who hold it.",
         description = {
-            "Takes a lock away from those who hold it: deletes their nodes, after asking. The next in the queue gets the lock at "
+            "Deletes the nodes of those who hold the lock, after asking. The next in the queue gets the lock at "
                     + "once. The holder hears of the loss, at once if it listens for requests, else within a sixth of its session "
                     + "time-out. Until then it works on, beside the next one. So break a lock only if its holder is known to be stopped, "
                     + "or if what it guards checks the fencing token. zklock revoke asks the holder first.",
@@ -76,7 +77,8 @@ public final class BreakCommand implements Callable<Integer> {
     @Option(
             names = "--node",
             paramLabel = "NODE",
-            description = "Delete this node only, as zklock ls shows it; may be repeated. Default: those of all holders.")
+            description =
+                    "Delete this node only, as zklock ls shows it; may be repeated. Default: those of all holders.")
     private List<String> nodes = new ArrayList<>();
 
     /** Made by the command line. */
@@ -109,12 +111,12 @@ public final class BreakCommand implements Callable<Integer> {
                 return ExitCodes.FAILED;
             }
             for (Place place : targets) {
-                Breaking.Outcome outcome =
-                        new Breaking(client, ConnectOptions.CONNECT_LIMIT, path, place).run();
-                say(switch (outcome) {
-                    case BROKEN -> "deleted the node of " + Targets.describe(place);
-                    case GONE -> "the node of " + Targets.describe(place) + " is gone already";
-                });
+                Breaking.Outcome outcome = new Breaking(client, ConnectOptions.CONNECT_LIMIT, path, place).run();
+                say(
+                        switch (outcome) {
+                            case BROKEN -> "deleted the node of " + Targets.describe(place);
+                            case GONE -> "the node of " + Targets.describe(place) + " is gone already";
+                        });
             }
             return ExitCodes.OK;
         }
@@ -125,16 +127,18 @@ public final class BreakCommand implements Callable<Integer> {
         out.println("This deletes in the queue of " + path + ":");
         targets.forEach(place -> out.println("  " + Targets.describe(place)
                 + (place.holds() ? "" : ", which is not known to hold: it may queue again")));
-        out.println(targets.stream().anyMatch(Place::holds)
-                ? "The next in the queue gets the lock at once. Who held it hears of the loss, but may work on until then."
-                : "Who holds the lock keeps it.");
+        out.println(
+                targets.stream().anyMatch(Place::holds)
+                        ? "The next in the queue gets the lock at once. Who held it hears of the loss, but may work on until then."
+                        : "Who holds the lock keeps it.");
         out.print("Break? [y/N] ");
         out.flush();
         String answer = new BufferedReader(answers).readLine();
         if (answer == null) {
             out.println();
             throw new ParameterException(
-                    spec.commandLine(), "there is nobody to ask, so nothing was broken: give --yes to break all the same");
+                    spec.commandLine(),
+                    "there is nobody to ask, so nothing was broken: give --yes to break all the same");
         }
         return AGREEMENT.contains(answer.strip().toLowerCase(Locale.ROOT));
     }

@@ -59,8 +59,10 @@ final class Breaking {
             } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
                 failures++;
             } catch (KeeperException.NoAuthException e) {
-                throw new LockAccessException("no right to delete " + shown()
-                        + ": it takes DELETE on the path of the lock; give the credentials of somebody who has it", e);
+                throw new LockAccessException(
+                        "no right to delete " + shown()
+                                + ": it takes DELETE on the path of the lock; give the credentials of somebody who has it",
+                        e);
             } catch (KeeperException e) {
                 throw new LockException("cannot delete " + shown() + ": " + e.code(), e);
             }
@@ -91,8 +93,8 @@ final class Breaking {
     }
 
     private LockConnectionException unreachable() {
-        return new LockConnectionException("no server answered while deleting " + shown()
-                + ": it may be deleted or not; see zklock ls");
+        return new LockConnectionException(
+                "no server answered while deleting " + shown() + ": it may be deleted or not; see zklock ls");
     }
 
     private String shown() {

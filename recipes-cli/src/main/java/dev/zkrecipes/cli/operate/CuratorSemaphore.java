@@ -38,7 +38,8 @@ record CuratorSemaphore(String path, Queue leases, Queue locks) {
             Standing standing = mayWait ? Standing.UNKNOWN : Standing.HOLDS;
             places.add(leases.nodes().get(i).at(places.size(), standing, LEASES + "/"));
         }
-        for (Node node : locks.nodes().subList(firstHasItsLease ? 1 : 0, locks.nodes().size())) {
+        for (Node node :
+                locks.nodes().subList(firstHasItsLease ? 1 : 0, locks.nodes().size())) {
             places.add(node.at(places.size(), Standing.WAITS, LOCKS + "/"));
         }
         List<String> notes = new ArrayList<>();

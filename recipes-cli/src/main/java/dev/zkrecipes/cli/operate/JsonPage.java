@@ -65,11 +65,13 @@ final class JsonPage {
     private static Map<String, Object> place(Place place, Instant now) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("position", place.position());
-        json.put("state", switch (place.standing()) {
-            case HOLDS -> "holds";
-            case WAITS -> "waits";
-            case UNKNOWN -> "unknown";
-        });
+        json.put(
+                "state",
+                switch (place.standing()) {
+                    case HOLDS -> "holds";
+                    case WAITS -> "waits";
+                    case UNKNOWN -> "unknown";
+                });
         json.put("node", place.node());
         json.put("kind", place.kind());
         json.put("payload", place.payload());
@@ -82,8 +84,7 @@ final class JsonPage {
             json.put("created", place.origin().created().toString());
             json.put("ageMillis", place.age(now).toMillis());
             json.put(
-                    "requests",
-                    place.requests().stream().map(JsonPage::request).toList());
+                    "requests", place.requests().stream().map(JsonPage::request).toList());
         }
         return json;
     }

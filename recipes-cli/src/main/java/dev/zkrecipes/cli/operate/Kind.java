@@ -55,8 +55,9 @@ enum Kind {
     private Optional<LockNode> parse(String childName) {
         return switch (this) {
             case MUTEX, READ, WRITE, CURATOR_LEASE -> LockNode.parse(childName, text);
-            case PERMITS -> LockNode.parseWithPayload(childName, text)
-                    .filter(node -> Limit.permits(node.payload()).isPresent());
+            case PERMITS ->
+                LockNode.parseWithPayload(childName, text)
+                        .filter(node -> Limit.permits(node.payload()).isPresent());
             case OTHER -> other(childName);
         };
     }

@@ -64,9 +64,12 @@ public final class LiveTree {
                     throw new LockAccessException("ZooKeeper refused the credentials: check --auth-file, --auth", e);
                 }
                 if (failures == MOST_FAILURES) {
-                    throw new LockConnectionException("the connection was lost " + failures + " times while reading "
-                            + PlainText.of(root) + " (" + e.getMessage() + "); try again, and if it stays so the list may"
-                            + " be longer than a packet: raise jute.maxbuffer in the file of --config", e);
+                    throw new LockConnectionException(
+                            "the connection was lost " + failures + " times while reading "
+                                    + PlainText.of(root) + " (" + e.getMessage()
+                                    + "); try again, and if it stays so the list may"
+                                    + " be longer than a packet: raise jute.maxbuffer in the file of --config",
+                            e);
                 }
                 changes.await(PAUSE);
             }

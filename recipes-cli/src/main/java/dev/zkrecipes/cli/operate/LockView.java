@@ -26,7 +26,8 @@ record LockView(
 
     /** How many nodes stand so. */
     int count(Standing standing) {
-        return (int) places.stream().filter(place -> place.standing() == standing).count();
+        return (int)
+                places.stream().filter(place -> place.standing() == standing).count();
     }
 
     /** How many permits these nodes have, or wait for. */

@@ -27,8 +27,9 @@ import picocli.CommandLine.Spec;
 /** {@code zklock ls}: who holds a lock and who waits, or which locks there are below a path. */
 @Command(
         name = "ls",
+        header = "Shows who holds a lock and who waits.",
         description = {
-            "Shows who holds a lock and who waits for it, in order: the state, what each asks for, its weight (permits), its age, "
+            "Shows the queue of a lock in order: who holds and who waits, what each asks for, its weight (permits), its age, "
                     + "session and owner label. The nodes themselves tell which recipe stands at the path; what they do not tell is "
                     + "said. Locks of Apache Curator are shown too.",
             ""
@@ -80,12 +81,14 @@ public final class LsCommand implements Callable<Integer> {
 
     @Option(
             names = "--watch",
-            description = "Show it again after each change, until Ctrl-C. Over the state before on a terminal, else behind it.")
+            description =
+                    "Show it again after each change, until Ctrl-C. Over the state before on a terminal, else behind it.")
     private boolean watch;
 
     @Option(
             names = "--json",
-            description = "Print JSON: one document a line, one line for each state. Labels are in it as they were written.")
+            description =
+                    "Print JSON: one document a line, one line for each state. Labels are in it as they were written.")
     private boolean json;
 
     /** Made by the command line. */

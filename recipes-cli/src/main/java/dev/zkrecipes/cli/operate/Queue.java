@@ -51,10 +51,12 @@ record Queue(String path, List<Node> nodes, Optional<Limit> limit) {
                 .map(node -> PlainText.of(node.named().node().kind(), 40))
                 .collect(Collectors.toCollection(TreeSet::new));
         switch (recipe) {
-            case MIXED -> notes.add("nodes of several recipes (" + String.join(", ", kinds) + ") share this path, so it"
-                    + " cannot be told who holds; locks refuse to be acquired here until one kind is gone");
-            case UNKNOWN -> notes.add("zklock does not know the rule of " + String.join(", ", kinds)
-                    + ", so it cannot tell who holds: this is the order of the queue");
+            case MIXED ->
+                notes.add("nodes of several recipes (" + String.join(", ", kinds) + ") share this path, so it"
+                        + " cannot be told who holds; locks refuse to be acquired here until one kind is gone");
+            case UNKNOWN ->
+                notes.add("zklock does not know the rule of " + String.join(", ", kinds)
+                        + ", so it cannot tell who holds: this is the order of the queue");
             case SEMAPHORE -> semaphoreNotes(notes);
             case CURATOR_SEMAPHORE -> notes.add("Curator keeps the limit in the code of its users, not in ZooKeeper");
             case NONE, MUTEX, READ_WRITE -> {}
@@ -78,7 +80,8 @@ record Queue(String path, List<Node> nodes, Optional<Limit> limit) {
         long unreadable =
                 nodes.stream().filter(node -> !node.origin().readable()).count();
         if (unreadable > 0) {
-            notes.add(counted(unreadable, "node") + " may not be read with these rights: owner, session and age unknown");
+            notes.add(
+                    counted(unreadable, "node") + " may not be read with these rights: owner, session and age unknown");
         }
         long orphans = nodes.stream().filter(node -> node.origin().isOrphan()).count();
         if (orphans > 0) {

@@ -37,9 +37,9 @@ import picocli.CommandLine.Spec;
 /** {@code zklock revoke}: asks those who hold a lock to give it back. */
 @Command(
         name = "revoke",
+        header = "Asks those who hold a lock to give it back.",
         description = {
-            "Asks those who hold a lock to give it back. A holder need not listen: zklock run does unless told otherwise, a program "
-                    + "does if it registered for it. With --grace its lease is broken after that time: its node is deleted, the next in "
+            "A holder need not listen: zklock run does unless told otherwise, a program does if it registered for it. With --grace its lease is broken after that time: its node is deleted, the next in "
                     + "the queue gets the lock, and the holder hears of the loss.",
             ""
         },
@@ -144,11 +144,12 @@ public final class RevokeCommand implements Callable<Integer> {
         return switch (lock.recipe()) {
             case MUTEX -> new InterProcessMutex(client, lock.path());
             case READ_WRITE -> new InterProcessReadWriteLock(client, lock.path()).readLock();
-            case SEMAPHORE -> new InterProcessSemaphore(
-                            client, lock.path(), lock.limit().orElseThrow().configured())
-                    .permits(1);
-            case NONE, CURATOR_SEMAPHORE, MIXED, UNKNOWN -> throw new IllegalArgumentException(
-                    "no lock of ours: " + lock.recipe());
+            case SEMAPHORE ->
+                new InterProcessSemaphore(
+                                client, lock.path(), lock.limit().orElseThrow().configured())
+                        .permits(1);
+            case NONE, CURATOR_SEMAPHORE, MIXED, UNKNOWN ->
+                throw new IllegalArgumentException("no lock of ours: " + lock.recipe());
         };
     }
 
@@ -179,7 +180,8 @@ public final class RevokeCommand implements Callable<Integer> {
             Optional<RevocationOutcome> outcome = revocation.await(remaining(begin));
             Duration after = Duration.ofNanos(System.nanoTime() - begin);
             say(describe(revocation) + " "
-                    + outcome.map(RevokeCommand::describe).orElse("still holds it") + " after " + Seconds.show(after) + " s");
+                    + outcome.map(RevokeCommand::describe).orElse("still holds it") + " after " + Seconds.show(after)
+                    + " s");
             holding += outcome.isPresent() ? 0 : 1;
         }
         return holding == 0 ? ExitCodes.OK : ExitCodes.FAILED;

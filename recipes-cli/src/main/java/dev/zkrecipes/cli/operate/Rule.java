@@ -61,8 +61,8 @@ final class Rule {
         return switch (recipe) {
             case MUTEX -> ifHolding(named, !anybody);
             case READ_WRITE -> ifHolding(named, named.kind() == Kind.READ ? !writer : !anybody);
-            case SEMAPHORE -> limit.map(found -> ifHolding(named, fits(named, found)))
-                    .orElse(Standing.UNKNOWN);
+            case SEMAPHORE ->
+                limit.map(found -> ifHolding(named, fits(named, found))).orElse(Standing.UNKNOWN);
             // A lease that is there is held; the one that may still wait is known from elsewhere.
             case CURATOR_SEMAPHORE -> Standing.HOLDS;
             case NONE, MIXED, UNKNOWN -> Standing.UNKNOWN;

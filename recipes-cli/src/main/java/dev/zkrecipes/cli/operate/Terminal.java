@@ -27,7 +27,9 @@ final class Terminal {
     /** Whether standard output is a terminal that knows the usual escape sequences. */
     static boolean isOutput() {
         String kind = System.getenv("TERM");
-        return kind != null && !kind.equals("dumb") && run("test -t 1", Redirect.INHERIT).isPresent();
+        return kind != null
+                && !kind.equals("dumb")
+                && run("test -t 1", Redirect.INHERIT).isPresent();
     }
 
     static Size size() {

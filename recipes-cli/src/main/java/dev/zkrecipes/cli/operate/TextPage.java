@@ -41,9 +41,7 @@ final class TextPage {
     /** One lock in a few words. */
     static String headline(LockView lock) {
         if (lock.places().isEmpty()) {
-            return lock.recipe() == Recipe.NONE
-                    ? "free"
-                    : lock.recipe() + limit(lock) + ", free";
+            return lock.recipe() == Recipe.NONE ? "free" : lock.recipe() + limit(lock) + ", free";
         }
         boolean weighed = lock.recipe() == Recipe.SEMAPHORE;
         List<String> parts = new ArrayList<>();
@@ -58,7 +56,9 @@ final class TextPage {
     }
 
     private static String limit(LockView lock) {
-        return lock.limit().map(limit -> " of " + Queue.counted(limit.current(), "permit")).orElse("");
+        return lock.limit()
+                .map(limit -> " of " + Queue.counted(limit.current(), "permit"))
+                .orElse("");
     }
 
     private static String verb(Standing standing, int count) {
@@ -75,7 +75,8 @@ final class TextPage {
     }
 
     private static Table queue(LockView lock, Instant now) {
-        boolean remarked = lock.places().stream().anyMatch(place -> !remark(place).isEmpty());
+        boolean remarked =
+                lock.places().stream().anyMatch(place -> !remark(place).isEmpty());
         List<Column> columns = new ArrayList<>(List.of(
                 Column.right("PLACE"),
                 Column.left("STATE"),
@@ -123,8 +124,8 @@ final class TextPage {
         long held = view.locks().stream()
                 .filter(lock -> lock.count(Standing.HOLDS) > 0)
                 .count();
-        lines.add(PlainText.of(view.root()) + ": "
-                + Queue.counted(view.locks().size(), "lock") + ", " + held + " held");
+        lines.add(
+                PlainText.of(view.root()) + ": " + Queue.counted(view.locks().size(), "lock") + ", " + held + " held");
         if (view.locks().isEmpty()) {
             return;
         }

@@ -233,8 +233,7 @@ final class Tree {
             return Optional.empty();
         }
         if (folder.status() == Status.MISSING) {
-            return Optional.of(
-                    new LockView(root, false, Recipe.NONE, Optional.empty(), List.of(), List.of(MISSING)));
+            return Optional.of(new LockView(root, false, Recipe.NONE, Optional.empty(), List.of(), List.of(MISSING)));
         }
         LockView view = folder.queue().view();
         List<String> notes = new ArrayList<>(view.notes());
@@ -244,7 +243,8 @@ final class Tree {
         }
         int lookAlikes = folder.lookAlikes();
         if (lookAlikes > 0) {
-            notes.add(Queue.counted(lookAlikes, "node") + " that no session owns named like those of a lock of unknown kind:"
+            notes.add(Queue.counted(lookAlikes, "node")
+                    + " that no session owns named like those of a lock of unknown kind:"
                     + " no lock can be acquired beside them");
         }
         return Optional.of(new LockView(root, true, view.recipe(), view.limit(), view.places(), notes));

@@ -13,6 +13,7 @@ import java.net.BindException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +26,9 @@ import picocli.CommandLine.Spec;
 /** {@code zklock server}: a ZooKeeper server on this machine, until a signal ends it. */
 @Command(
         name = "server",
+        header = "Runs a ZooKeeper server for development.",
         description = {
-            "Runs a ZooKeeper server for development on 127.0.0.1, one that only this machine reaches, and prints its connect "
-                    + "string. It ends with Ctrl-C or TERM. Nothing is forced to disk: the data outlive the server, not a crash of the "
+            "The server listens on 127.0.0.1, so that only this machine reaches it, and its connect string is printed. It ends with Ctrl-C or TERM. Nothing is forced to disk: the data outlive the server, not a crash of the "
                     + "machine. Session time-outs are 1 to 60 s.",
             ""
         },
@@ -63,7 +64,8 @@ public final class ServerCommand implements Callable<Integer> {
     @Option(
             names = "--data",
             paramLabel = "FOLDER",
-            description = "Where to keep the data; made if it does not exist. Default: a temporary folder that is removed.")
+            description =
+                    "Where to keep the data; made if it does not exist. Default: a temporary folder that is removed.")
     private @Nullable String data;
 
     /** Made by the command line. */
@@ -84,12 +86,21 @@ public final class ServerCommand implements Callable<Integer> {
         }
         builder.port(port);
         Path folder = folder();
-        if (folder != null) {
-            if (FolderLock.take(folder).isEmpty()) {
-                return failed("another server has the data folder " + folder + ": stop it, or give another --data");
-            }
-            builder.dataDirectory(folder);
+        if (folder == null) {
+            return run(builder);
         }
+        Optional<FolderLock> lock = FolderLock.take(folder);
+        if (lock.isEmpty()) {
+            return failed("another server has the data folder " + folder + ": stop it, or give another --data");
+        }
+        try {
+            return run(builder.dataDirectory(folder));
+        } finally {
+            lock.get().close();
+        }
+    }
+
+    private int run(EmbeddedZooKeeperBuilder builder) throws InterruptedException {
         EmbeddedZooKeeper server;
         try {
             server = builder.start();
