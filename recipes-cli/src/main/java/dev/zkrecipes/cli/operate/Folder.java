@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** One path: its children as they were listed last, and what was read of those that look like lock nodes. Not thread-safe. */
 final class Folder {
@@ -20,7 +19,7 @@ final class Folder {
     private final Map<String, Node> nodes = new HashMap<>();
     private final List<String> otherNames = new ArrayList<>();
     private Status status = Status.TO_BE_READ;
-    private @Nullable Head head;
+    private Optional<Limit> limit = Optional.empty();
 
     enum Status {
         TO_BE_READ,
@@ -28,15 +27,6 @@ final class Folder {
         MISSING,
         NO_RIGHTS
     }
-
-    /**
-     * What was read of the path itself.
-     *
-     * @param limit of a semaphore, if its data are one
-     * @param hasData whether there are any
-     * @param isContainer whether ZooKeeper removes it once it is empty, as it does the path of a lock
-     */
-    record Head(Optional<Limit> limit, boolean hasData, boolean isContainer) {}
 
     Folder(String path) {
         this.path = path;
@@ -57,16 +47,20 @@ final class Folder {
     /** There is nothing to be read there. */
     void setUnread(Status why) {
         status = why;
-        head = null;
+        limit = Optional.empty();
         lockNames.clear();
         nodes.clear();
         otherNames.clear();
     }
 
-    /** Takes a new list; what is known of nodes that are still there stays. */
-    void setRead(List<String> names, Head found) {
+    /**
+     * Takes a new list; what is known of nodes that are still there stays.
+     *
+     * @param found the limit of a semaphore, if the data of the path are one
+     */
+    void setRead(List<String> names, Optional<Limit> found) {
         status = Status.READ;
-        head = found;
+        limit = found;
         lockNames.clear();
         otherNames.clear();
         for (String name : names) {
@@ -125,15 +119,8 @@ final class Folder {
         return otherNames.contains(childName);
     }
 
-    /** An empty path of the sort that locks are made on. */
-    boolean isFreeLock() {
-        Head found = head;
-        return found != null && found.isContainer() && lockNames.isEmpty() && otherNames.isEmpty();
-    }
-
     Queue queue() {
-        Head found = head;
         List<Node> ofLocks = nodes.values().stream().filter(Node::isOfLock).toList();
-        return new Queue(path, ofLocks, found == null ? Optional.empty() : found.limit());
+        return new Queue(path, ofLocks, limit);
     }
 }

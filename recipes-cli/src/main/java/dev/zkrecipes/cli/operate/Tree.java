@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.operate.Folder.Head;
 import dev.zkrecipes.cli.operate.Folder.Status;
 import dev.zkrecipes.cli.operate.Place.Origin;
 import dev.zkrecipes.cli.operate.Reads.Children;
@@ -26,9 +25,6 @@ import org.apache.zookeeper.data.Stat;
  * Not thread-safe.
  */
 final class Tree {
-    /** That of a container node, in the place of a session. */
-    private static final long CONTAINER = Long.MIN_VALUE;
-
     private static final String MISSING =
             "the path does not exist: ZooKeeper removes that of a lock some time after its last user";
 
@@ -103,7 +99,7 @@ final class Tree {
                 // Else the data are not those of the list, and both are read once more.
                 if (list.get().stat().getVersion() == head.get().version()
                         && list.get().stat().getCzxid() == head.get().czxid()) {
-                    folder.setRead(list.get().names(), head.get().head());
+                    folder.setRead(list.get().names(), head.get().limit());
                     lookAgainBelow(folder);
                 }
             } else if (list.code() == head.code()) {
@@ -128,10 +124,9 @@ final class Tree {
     }
 
     /** What a read of a path gives. */
-    private record Read(Head head, int version, long czxid) {
+    private record Read(Optional<Limit> limit, int version, long czxid) {
         static Read of(byte[] data, Stat stat) {
-            Head head = new Head(Limit.decode(data), data.length > 0, stat.getEphemeralOwner() == CONTAINER);
-            return new Read(head, stat.getVersion(), stat.getCzxid());
+            return new Read(Limit.decode(data), stat.getVersion(), stat.getCzxid());
         }
     }
 
@@ -140,10 +135,9 @@ final class Tree {
         static final Found UNREADABLE = new Found(NodeData.NONE, Origin.UNREADABLE, false);
 
         static Found of(byte[] data, Stat stat) {
-            long owner = stat.getEphemeralOwner();
             Origin origin = new Origin(
                     true,
-                    owner == CONTAINER ? 0 : owner,
+                    stat.getEphemeralOwner(),
                     Instant.ofEpochMilli(stat.getCtime()),
                     stat.getCzxid(),
                     stat.getVersion());
@@ -221,10 +215,10 @@ final class Tree {
         return new TreeView(root, deep, seen, locks, notes);
     }
 
-    /** One of many: only if it is a lock. */
+    /** One of many: only if it is a lock, which an empty path may be and does not tell. */
     private static Optional<LockView> below(Folder folder) {
         LockView view = folder.queue().view();
-        return view.recipe() == Recipe.NONE && !folder.isFreeLock() ? Optional.empty() : Optional.of(view);
+        return view.recipe() == Recipe.NONE ? Optional.empty() : Optional.of(view);
     }
 
     /** The only one: whatever it is. */
