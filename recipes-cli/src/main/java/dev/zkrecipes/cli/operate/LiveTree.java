@@ -14,7 +14,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /** A tree that is read through a client, over lost connections and sessions. Not thread-safe. */
-public final class LiveTree {
+final class LiveTree {
     private static final int MOST_FAILURES = 4;
     private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -67,8 +67,8 @@ public final class LiveTree {
                     throw new LockConnectionException(
                             "the connection was lost " + failures + " times while reading "
                                     + PlainText.of(root) + " (" + e.getMessage()
-                                    + "); try again, and if it stays so the list may"
-                                    + " be longer than a packet: raise jute.maxbuffer in the file of --config",
+                                    + "): try again; if it stays so, the list is longer than a packet may be: set"
+                                    + " JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES, more than 1048575",
                             e);
                 }
                 changes.await(PAUSE);

@@ -4,8 +4,8 @@
 /**
  * What an operator does with locks: {@code zklock ls}, {@code revoke} and {@code break}, on any path and whoever made its nodes.
  *
- * <p>{@link dev.zkrecipes.cli.operate.Tree} reads and keeps up to date, {@link dev.zkrecipes.cli.operate.Queue} says what
- * the nodes of a path mean, {@link dev.zkrecipes.cli.operate.LockView} is what came out, and pages of text and JSON show it.
+ * <p>{@code Tree} reads and keeps up to date, {@code Queue} says what
+ * the nodes of a path mean, {@code LockView} is what came out, and pages of text and JSON show it.
  */
 @NullMarked
 package dev.zkrecipes.cli.operate;

@@ -89,7 +89,12 @@ public final class ServerCommand implements Callable<Integer> {
         if (folder == null) {
             return run(builder);
         }
-        Optional<FolderLock> lock = FolderLock.take(folder);
+        Optional<FolderLock> lock;
+        try {
+            lock = FolderLock.take(folder);
+        } catch (IOException e) {
+            return failed("the data folder cannot be used (" + e + "): give another --data");
+        }
         if (lock.isEmpty()) {
             return failed("another server has the data folder " + folder + ": stop it, or give another --data");
         }

@@ -41,4 +41,19 @@ class LsLoadIT {
             assertThat(asked.of(RequestType.CREATE_SESSION)).isEqualTo(1);
         }
     }
+
+    @Test
+    void listThatIsLongerThanAPacket_isNamedAsSuch() {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            server.createNode("/x", new byte[0]);
+            for (int i = 0; i < 2 * NODES + 1_000; i++) {
+                server.createNode(String.format("/x/%s-lock-%010d", Listed.OUR_ID, i), new byte[0]);
+            }
+            Ran ran = Ran.zklock("ls", "--connect", server.connectString(), "/x");
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(ran.err())
+                    .startsWith("zklock: the connection was lost 4 times while reading /x")
+                    .contains("JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES");
+        }
+    }
 }
