@@ -6,6 +6,7 @@ package dev.zkrecipes.cli;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
+import dev.zkrecipes.cli.run.RunCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +22,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "Locks that processes share through ZooKeeper.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        subcommands = {DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {RunCommand.class, DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",
@@ -48,12 +49,15 @@ public final class ZkLock implements Runnable {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new ZkLock())
+        CommandLine zklock = new CommandLine(new ZkLock())
                 .setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExpandAtFiles(false) // a command of the user's may have arguments like @that
                 .setParameterExceptionHandler(ZkLock::explain)
                 .setExecutionExceptionHandler(ZkLock::explain);
+        // What follows PATH belongs to the command that is run.
+        zklock.getSubcommands().get("run").setStopAtPositional(true);
+        return zklock;
     }
 
     /** Without a sub-command there is nothing to do but to say so. */
