@@ -7,6 +7,7 @@ import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
 import dev.zkrecipes.cli.run.RunCommand;
+import dev.zkrecipes.cli.start.RehearseCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -22,7 +23,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "Locks that processes share through ZooKeeper.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        subcommands = {RunCommand.class, DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {
+            RunCommand.class,
+            RehearseCommand.class,
+            DemoCommand.class,
+            ExploreCommand.class,
+            CommandLine.HelpCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done",

@@ -23,7 +23,6 @@ final class ChildEnvironment {
                 .map(handle -> "0x" + Long.toHexString(handle.getSessionId()))
                 .orElse("");
         String nodes = lease.guards().stream().map(Op::getPath).collect(Collectors.joining(","));
-        return Map.of(
-                PATH, lease.path(), FENCE, String.valueOf(lease.fencingToken()), SESSION, session, NODE, nodes);
+        return Map.of(PATH, lease.path(), FENCE, String.valueOf(lease.fencingToken()), SESSION, session, NODE, nodes);
     }
 }

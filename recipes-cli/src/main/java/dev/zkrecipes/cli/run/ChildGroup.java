@@ -40,9 +40,7 @@ final class ChildGroup {
     static ChildGroup start(List<String> command, Map<String, String> added, Optional<Duration> guarded)
             throws IOException, InterruptedException {
         Launcher launcher = new Launcher(Optional.ofNullable(System.getenv("PATH")));
-        Guard guard = guarded.isPresent()
-                ? Guard.start(launcher.ownSession().orElse(List.of()), guarded.get())
-                : null;
+        Guard guard = guarded.isPresent() ? Guard.start(launcher.ownSession().orElse(List.of()), guarded.get()) : null;
         boolean kept = launcher.isInForeground();
         ProcessBuilder builder = new ProcessBuilder(kept ? launcher.keeping(command) : launcher.detached(command));
         builder.inheritIO().environment().putAll(added);
@@ -81,11 +79,12 @@ final class ChildGroup {
         }
     }
 
-    /** Passes a signal on. */
+    /** Passes a signal on. TSTP does not stop a group without a terminal (POSIX calls it orphaned), so it gets STOP. */
     void signal(String name) throws IOException, InterruptedException {
-        group.signal(name);
+        group.signal(!kept && name.equals("TSTP") ? "STOP" : name);
         if (kept && name.equals("CONT")) {
-            ProcessGroup.shell("kill -s CONT \"$1\"", String.valueOf(process.pid())).waitFor();
+            ProcessGroup.shell("kill -s CONT \"$1\"", String.valueOf(process.pid()))
+                    .waitFor();
         }
     }
 

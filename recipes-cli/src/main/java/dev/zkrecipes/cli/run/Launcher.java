@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.run;
 
+import dev.zkrecipes.cli.connect.ExitCodes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,14 +28,16 @@ final class Launcher {
      * is stopped before, so that it cannot miss the CONT with which zklock wakes it. The trap: some shells kill themselves
      * with INT when their job was. Standard error stays as it is: some shells know their terminal by it.
      */
-    private static final String KEEPER = "group=$(ps -o pgid= -p \"$$\" | tr -d ' ')\n"
+    private static final String KEEPER = "zklock=$1; shift\n"
             + "trap : INT\n"
-            + "set -m 2>/dev/null\n"
-            + "case $- in *m*) ;; *) exec \"$@\" ;; esac\n"
+            + "set -m\n"
+            + "case $- in *m*) ;; *) echo 'zklock: this shell has no job control' >&2; exit " + ExitCodes.INTERNAL
+            + " ;; esac\n"
             + "\"$@\"\n"
             + "code=$?\n"
             + "while [ \"$code\" -gt 128 ] && jobs %% >/dev/null 2>&1; do\n"
-            + "  sh -c 'kill -s STOP \"$1\"; kill -s STOP -- \"-$2\"' zklock $$ \"$group\"\n"
+            + "  sh -c 'group=$(ps -o pgid= -p \"$2\" | tr -d \" \")\n"
+            + "    kill -s STOP \"$1\"; kill -s STOP -- \"-$group\"' zklock $$ \"$zklock\"\n"
             + "  fg >/dev/null\n"
             + "  code=$?\n"
             + "done\n"
@@ -51,7 +54,11 @@ final class Launcher {
     /** Whether the terminal is to be handed over. */
     boolean isInForeground() throws IOException, InterruptedException {
         return new ProcessBuilder(
-                                ProcessGroup.SHELL, "-c", IN_FOREGROUND, "zklock", String.valueOf(ProcessHandle.current().pid()))
+                                ProcessGroup.SHELL,
+                                "-c",
+                                IN_FOREGROUND,
+                                "zklock",
+                                String.valueOf(ProcessHandle.current().pid()))
                         .inheritIO()
                         .start()
                         .waitFor()
@@ -60,7 +67,8 @@ final class Launcher {
 
     /** The command with what hands it the terminal. */
     List<String> keeping(List<String> command) {
-        return join(List.of(ProcessGroup.SHELL, "-c", KEEPER, "zklock"), command);
+        String self = String.valueOf(ProcessHandle.current().pid());
+        return join(List.of(ProcessGroup.SHELL, "-c", KEEPER, "zklock", self), command);
     }
 
     /** The command with what gives it a group of its own; the process number stays the same. */

@@ -77,7 +77,8 @@ final class LockedRun {
 
     private int notAcquired(ZooKeeperClient client) {
         if (client.connectionState() != ConnectionState.CONNECTED) {
-            throw new LockConnectionException("the connection was lost while " + settings.lock() + " was waited for, and the time is over");
+            throw new LockConnectionException(
+                    "the connection was lost while " + settings.lock() + " was waited for, and the time is over");
         }
         notes.tell("not acquired: " + settings.lock() + " is busy (" + Seconds.show(sinceBegin()) + " s)");
         return settings.conflictCode();
@@ -91,9 +92,7 @@ final class LockedRun {
         long acquired = System.nanoTime();
         boolean endOnLoss = settings.onLost() == Reaction.TERM;
         ChildGroup child = signals.hand(() -> ChildGroup.start(
-                settings.command(),
-                environment,
-                endOnLoss ? Optional.of(settings.grace()) : Optional.empty()));
+                settings.command(), environment, endOnLoss ? Optional.of(settings.grace()) : Optional.empty()));
         Overseer overseer = new Overseer(child, settings, notes);
         overseer.watch(lease);
         int code;

@@ -14,7 +14,8 @@ final class ProcessGroup {
     static final String SHELL = "/bin/sh";
 
     /** Finds out what to signal: a group of that number, if there is one. */
-    private static final String TARGET = "if kill -s 0 -- \"-$1\"; then target=\"-$1\"; else target=$1; fi 2>/dev/null\n";
+    private static final String TARGET =
+            "if kill -s 0 -- \"-$1\"; then target=\"-$1\"; else target=$1; fi 2>/dev/null\n";
 
     private static final String SIGNAL = TARGET + "kill -s \"$2\" -- \"$target\" 2>/dev/null\n";
 

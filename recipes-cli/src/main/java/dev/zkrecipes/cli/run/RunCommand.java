@@ -88,8 +88,9 @@ public final class RunCommand implements Callable<Integer> {
             names = {"-w", "--wait", "--timeout"},
             paramLabel = "SECONDS",
             converter = Seconds.class,
-            description = "Wait no longer than this, also for a server; fractions are allowed. Default: wait for the lock as long "
-                    + "as it takes, for a server 15 seconds.")
+            description =
+                    "Wait no longer than this, also for a server; fractions are allowed. Default: wait for the lock as long "
+                            + "as it takes, for a server 15 seconds.")
     private @Nullable Duration wait;
 
     @Option(
@@ -215,7 +216,8 @@ public final class RunCommand implements Callable<Integer> {
         Reaction lost = onLost == null ? Reaction.TERM : onLost;
         Reaction revoke = onRevoke == null ? Reaction.IGNORE : onRevoke;
         if (grace != null && lost == Reaction.IGNORE && revoke == Reaction.IGNORE) {
-            throw wrong("--grace is for a command that is ended: leave it out, or give --on-lost=term or --on-revoke=term");
+            throw wrong(
+                    "--grace is for a command that is ended: leave it out, or give --on-lost=term or --on-revoke=term");
         }
         return new RunSettings(
                 new LockChoice(mode, paths, permits == null ? 1 : permits, limit == null ? 1 : limit),
@@ -245,7 +247,8 @@ public final class RunCommand implements Callable<Integer> {
             throw wrong("-x is exclusive and -s is shared: give one of them");
         }
         if (mutex && shared) {
-            throw wrong("--mutex is always exclusive: leave -s out, or leave --mutex out for a lock that can be shared");
+            throw wrong(
+                    "--mutex is always exclusive: leave -s out, or leave --mutex out for a lock that can be shared");
         }
         Integer most = limit;
         if (most == null) {

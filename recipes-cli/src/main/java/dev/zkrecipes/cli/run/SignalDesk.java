@@ -81,7 +81,8 @@ final class SignalDesk {
 
     private static void stopMyself() throws IOException, InterruptedException {
         ProcessGroup.shell(
-                        "kill -s STOP \"$1\"", String.valueOf(ProcessHandle.current().pid()))
+                        "kill -s STOP \"$1\"",
+                        String.valueOf(ProcessHandle.current().pid()))
                 .waitFor();
     }
 }
