@@ -12,6 +12,8 @@ import dev.zkrecipes.cli.operate.BreakCommand;
 import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
+import dev.zkrecipes.cli.run.RunCommand;
+import dev.zkrecipes.cli.start.RehearseCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,6 +30,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         subcommands = {
+            RunCommand.class,
+            RehearseCommand.class,
             LsCommand.class,
             RevokeCommand.class,
             BreakCommand.class,
@@ -65,12 +69,15 @@ public final class ZkLock implements Runnable {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new ZkLock())
+        CommandLine zklock = new CommandLine(new ZkLock())
                 .setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExpandAtFiles(false) // a command of the user's may have arguments like @that
                 .setParameterExceptionHandler(ZkLock::explain)
                 .setExecutionExceptionHandler(ZkLock::explain);
+        // What follows PATH belongs to the command that is run.
+        zklock.getSubcommands().get("run").setStopAtPositional(true);
+        return zklock;
     }
 
     /** Without a sub-command there is nothing to do but to say so. */

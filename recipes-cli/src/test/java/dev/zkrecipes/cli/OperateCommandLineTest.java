@@ -61,6 +61,7 @@ class OperateCommandLineTest {
 
     static Stream<String> commands() {
         return ZkLock.commandLine().getSubcommands().values().stream()
+                .filter(command -> !command.getCommandSpec().usageMessage().hidden())
                 .map(CommandLine::getCommandName)
                 .filter(name -> !name.equals("help"));
     }

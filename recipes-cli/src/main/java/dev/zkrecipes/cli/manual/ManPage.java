@@ -101,7 +101,7 @@ final class ManPage {
     private static void addPairs(Roff page, String section, Map<String, String> pairs) {
         if (!pairs.isEmpty()) {
             page.section(section);
-            pairs.forEach((key, value) -> page.item(key.strip(), List.of(formatted(value))));
+            pairs.forEach((key, value) -> page.item(key.isBlank() ? "N" : key.strip(), List.of(formatted(value))));
         }
     }
 
