@@ -15,6 +15,8 @@ import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
 import dev.zkrecipes.cli.start.RehearseCommand;
 import java.io.PrintWriter;
+import java.util.Arrays;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,20 +66,32 @@ public final class ZkLock implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
+        boolean runs = args.length > 0 && args[0].equals("run");
+        CommandLine command = runs ? runAlone() : commandLine();
         // picocli's own writer does not tell when nobody reads any more.
-        System.exit(commandLine().setOut(new PrintWriter(System.out, true)).execute(args));
+        command.setOut(new PrintWriter(System.out, true));
+        System.exit(command.execute(runs ? Arrays.copyOfRange(args, 1, args.length) : args));
+    }
+
+    /** {@code zklock run} is to start quickly: the other commands are not even made. */
+    static CommandLine runAlone() {
+        return configured(new CommandLine(new RunCommand()).setCommandName("zklock run"))
+                .setStopAtPositional(true);
     }
 
     static CommandLine commandLine() {
-        CommandLine zklock = new CommandLine(new ZkLock())
-                .setUsageHelpWidth(80)
+        CommandLine zklock = configured(new CommandLine(new ZkLock()));
+        // What follows PATH belongs to the command that is run.
+        Objects.requireNonNull(zklock.getSubcommands().get("run")).setStopAtPositional(true);
+        return zklock;
+    }
+
+    private static CommandLine configured(CommandLine command) {
+        return command.setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExpandAtFiles(false) // a command of the user's may have arguments like @that
                 .setParameterExceptionHandler(ZkLock::explain)
                 .setExecutionExceptionHandler(ZkLock::explain);
-        // What follows PATH belongs to the command that is run.
-        zklock.getSubcommands().get("run").setStopAtPositional(true);
-        return zklock;
     }
 
     /** Without a sub-command there is nothing to do but to say so. */

@@ -30,12 +30,24 @@ class ZkLockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"help", "help demo", "--help", "demo --help"})
+    @ValueSource(strings = {"help", "help demo", "--help", "demo --help", "run --help", "help run"})
     void help_fitsTheTerminalAndExplainsExitCodes(String line) {
         assertThat(run(line.split(" "))).isZero();
         assertThat(out.toString()).contains("Exit codes:").doesNotContain("worker.number", "--folder");
         assertThat(out.toString().lines())
                 .allSatisfy(printed -> assertThat(printed).hasSizeLessThanOrEqualTo(80));
+    }
+
+    /** {@code run} is made alone by {@code main}, which must not show. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "", "-n", "/a", "-n -w 1 /a b", "--what", "/locks/a true --help"})
+    void runMadeAlone_isTheSameCommand(String line) {
+        String[] words = line.isEmpty() ? new String[0] : line.split(" ");
+        StringWriter alone = new StringWriter();
+        PrintWriter all = new PrintWriter(alone, true);
+        int code = ZkLock.runAlone().setOut(all).setErr(all).execute(words);
+        assertThat(run(("run " + line).strip().split(" "))).isEqualTo(code);
+        assertThat(alone.toString()).isEqualTo(out.toString() + err);
     }
 
     @ParameterizedTest
