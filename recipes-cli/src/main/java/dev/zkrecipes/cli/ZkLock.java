@@ -6,7 +6,13 @@ package dev.zkrecipes.cli;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
+import dev.zkrecipes.cli.manual.CompletionCommand;
+import dev.zkrecipes.cli.manual.ManCommand;
+import dev.zkrecipes.cli.operate.BreakCommand;
+import dev.zkrecipes.cli.operate.LsCommand;
+import dev.zkrecipes.cli.operate.RevokeCommand;
 import dev.zkrecipes.cli.run.RunCommand;
+import dev.zkrecipes.cli.server.ServerCommand;
 import dev.zkrecipes.cli.start.RehearseCommand;
 import java.io.PrintWriter;
 import java.util.Arrays;
@@ -27,8 +33,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             RunCommand.class,
             RehearseCommand.class,
+            LsCommand.class,
+            RevokeCommand.class,
+            BreakCommand.class,
+            ServerCommand.class,
             DemoCommand.class,
             ExploreCommand.class,
+            CompletionCommand.class,
+            ManCommand.class,
             CommandLine.HelpCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -54,10 +66,10 @@ public final class ZkLock implements Runnable {
      */
     public static void main(String[] args) {
         boolean runs = args.length > 0 && args[0].equals("run");
-        System.exit(
-                runs
-                        ? runAlone().execute(Arrays.copyOfRange(args, 1, args.length))
-                        : commandLine().execute(args));
+        CommandLine command = runs ? runAlone() : commandLine();
+        // picocli's own writer does not tell when nobody reads any more.
+        command.setOut(new PrintWriter(System.out, true));
+        System.exit(command.execute(runs ? Arrays.copyOfRange(args, 1, args.length) : args));
     }
 
     /** {@code zklock run} is to start quickly: the other commands are not even made. */

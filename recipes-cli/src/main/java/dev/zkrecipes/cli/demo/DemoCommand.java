@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
 /** {@code zklock demo}: reads and checks the options, and runs the demo. */
 @Command(
         name = "demo",
+        header = "Shows the recipes at work among processes.",
         customSynopsis = {
             "zklock demo [-h] [--workers=N] [--seconds=N]",
             "                   [--connect=HOSTS [--tick=MS]] [RECIPE]"
@@ -41,6 +42,12 @@ import picocli.CommandLine.Spec;
             "69:no server answered",
             "70:the demo could not go on",
             "130:interrupted with Ctrl-C; nothing is left behind"
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  zklock demo",
+            "  zklock demo semaphore --workers=8 --seconds=30",
+            "  zklock demo --connect=zk1:2181/test"
         })
 public final class DemoCommand implements Callable<Integer> {
     private static final int DEFAULT_TICK = 2000;

@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
 /** {@code zklock run}: reads and checks the command line, and runs the command under the lock. */
 @Command(
         name = "run",
+        header = "Runs a command under a lock.",
         customSynopsis = {
             "zklock run [-s | -x] [-n | -w SECONDS] [OPTIONS] PATH [--] COMMAND...",
             "       zklock run [OPTIONS] --all PATH,PATH... [--] COMMAND..."
