@@ -99,7 +99,7 @@ class ManPageTest {
     void commandThatIsNotThere_isExplained() {
         Ran ran = Ran.zklock("man", "chess");
         assertThat(ran.code()).isEqualTo(64);
-        assertThat(ran.err()).contains("no command chess; there are ls, ");
+        assertThat(ran.err()).contains("no command chess; there are run, ls, ");
     }
 
     @Test
