@@ -3,12 +3,23 @@
 
 package dev.zkrecipes.cli;
 
+import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
+import dev.zkrecipes.cli.manual.CompletionCommand;
+import dev.zkrecipes.cli.manual.ManCommand;
+import dev.zkrecipes.cli.operate.BreakCommand;
+import dev.zkrecipes.cli.operate.LsCommand;
+import dev.zkrecipes.cli.operate.RevokeCommand;
+import dev.zkrecipes.cli.run.RunCommand;
+import dev.zkrecipes.cli.server.ServerCommand;
+import dev.zkrecipes.cli.start.RehearseCommand;
 import java.io.PrintWriter;
+import java.nio.charset.Charset;
+import java.util.Arrays;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -21,9 +32,29 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "Locks that processes share through ZooKeeper.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        subcommands = {DemoCommand.class, ExploreCommand.class, CommandLine.HelpCommand.class},
+        subcommands = {
+            RunCommand.class,
+            RehearseCommand.class,
+            LsCommand.class,
+            RevokeCommand.class,
+            BreakCommand.class,
+            ServerCommand.class,
+            DemoCommand.class,
+            ExploreCommand.class,
+            CompletionCommand.class,
+            ManCommand.class,
+            CommandLine.HelpCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:the command failed", "2:the command line is wrong, or no server answered"})
+        exitCodeList = {
+            "0:done",
+            "1:the command failed, or the lock was not acquired in time",
+            "64:the command line is wrong; nothing was sent",
+            "65:the path cannot serve as this lock",
+            "69:no server in reach",
+            "70:zklock itself could not go on",
+            "77:no rights"
+        })
 public final class ZkLock implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -36,13 +67,30 @@ public final class ZkLock implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        boolean runs = args.length > 0 && args[0].equals("run");
+        CommandLine command = runs ? runAlone() : commandLine();
+        // picocli's own writer does not tell when nobody reads any more.
+        command.setOut(new PrintWriter(System.out, true, Charset.defaultCharset()));
+        System.exit(command.execute(runs ? Arrays.copyOfRange(args, 1, args.length) : args));
+    }
+
+    /** {@code zklock run} is to start quickly: the other commands are not even made. */
+    static CommandLine runAlone() {
+        return configured(new CommandLine(new RunCommand()).setCommandName("zklock run"))
+                .setStopAtPositional(true);
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new ZkLock())
-                .setUsageHelpWidth(80)
+        CommandLine zklock = configured(new CommandLine(new ZkLock()));
+        // What follows PATH belongs to the command that is run.
+        Objects.requireNonNull(zklock.getSubcommands().get("run")).setStopAtPositional(true);
+        return zklock;
+    }
+
+    private static CommandLine configured(CommandLine command) {
+        return command.setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExpandAtFiles(false) // a command of the user's may have arguments like @that
                 .setParameterExceptionHandler(ZkLock::explain)
                 .setExecutionExceptionHandler(ZkLock::explain);
     }
@@ -56,15 +104,14 @@ public final class ZkLock implements Runnable {
     private static int explain(ParameterException error, String[] args) {
         CommandLine command = error.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println("zklock: " + error.getMessage());
+        err.println("zklock: " + ExitCodes.message(error));
         UnmatchedArgumentException.printSuggestions(error, err);
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
-        return ExitCode.USAGE;
+        return ExitCodes.USAGE;
     }
 
     private static int explain(Exception error, CommandLine command, ParseResult parsed) {
-        String message = error.getMessage();
-        command.getErr().println("zklock: " + (message == null ? error.toString() : message));
-        return ExitCode.SOFTWARE;
+        command.getErr().println("zklock: " + ExitCodes.message(error));
+        return ExitCodes.of(error);
     }
 }

@@ -30,12 +30,24 @@ class ZkLockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"help", "help demo", "--help", "demo --help"})
+    @ValueSource(strings = {"help", "help demo", "--help", "demo --help", "run --help", "help run"})
     void help_fitsTheTerminalAndExplainsExitCodes(String line) {
         assertThat(run(line.split(" "))).isZero();
         assertThat(out.toString()).contains("Exit codes:").doesNotContain("worker.number", "--folder");
         assertThat(out.toString().lines())
                 .allSatisfy(printed -> assertThat(printed).hasSizeLessThanOrEqualTo(80));
+    }
+
+    /** {@code run} is made alone by {@code main}, which must not show. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "", "-n", "/a", "-n -w 1 /a b", "--what", "/locks/a true --help"})
+    void runMadeAlone_isTheSameCommand(String line) {
+        String[] words = line.isEmpty() ? new String[0] : line.split(" ");
+        StringWriter alone = new StringWriter();
+        PrintWriter all = new PrintWriter(alone, true);
+        int code = ZkLock.runAlone().setOut(all).setErr(all).execute(words);
+        assertThat(run(("run " + line).strip().split(" "))).isEqualTo(code);
+        assertThat(alone.toString()).isEqualTo(out.toString() + err);
     }
 
     @ParameterizedTest
@@ -56,15 +68,15 @@ class ZkLockTest {
                 "demo --what                          | --what",
                 "chess                                | chess",
             })
-    void wrongCommandLine_isExplainedWithExitCode2(String line, String complaint) {
-        assertThat(run(line.strip().split(" +"))).isEqualTo(2);
+    void wrongCommandLine_isExplainedWithExitCode64(String line, String complaint) {
+        assertThat(run(line.strip().split(" +"))).isEqualTo(64);
         assertThat(err.toString()).startsWith("zklock: ").contains(complaint).contains("--help'");
         assertThat(out.toString()).isEmpty();
     }
 
     @Test
-    void noCommand_isExplainedWithExitCode2() {
-        assertThat(run()).isEqualTo(2);
+    void noCommand_isExplainedWithExitCode64() {
+        assertThat(run()).isEqualTo(64);
         assertThat(err.toString()).contains("a command is missing");
     }
 }

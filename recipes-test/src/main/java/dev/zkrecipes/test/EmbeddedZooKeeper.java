@@ -13,7 +13,8 @@ import org.apache.zookeeper.CreateMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real standalone ZooKeeper server inside this JVM, on a port of 127.0.0.1 that the system chose.
+ * A real standalone ZooKeeper server inside this JVM, on a port of 127.0.0.1 that the system chose, or the
+ * builder names.
  *
  * <pre>{@code
  * try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
@@ -48,7 +49,7 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
 
     private EmbeddedZooKeeper(ServerSettings settings) throws IOException {
         this.settings = settings;
-        this.port = LoopbackPort.reserve();
+        this.port = LoopbackPort.reserve(settings.port());
         this.directory = DataDirectory.open(settings.dataDirectory(), port.number());
     }
 

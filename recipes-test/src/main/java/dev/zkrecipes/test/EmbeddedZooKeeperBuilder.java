@@ -21,6 +21,7 @@ public final class EmbeddedZooKeeperBuilder {
     private Duration maxSessionTimeout = ServerSettings.DEFAULTS.maxSessionTimeout();
     private Duration containerCheckInterval = ServerSettings.DEFAULTS.containerCheckInterval();
     private boolean fsync = ServerSettings.DEFAULTS.fsync();
+    private int port = ServerSettings.DEFAULTS.port();
     private @Nullable Path dataDirectory;
 
     EmbeddedZooKeeperBuilder() {}
@@ -84,6 +85,18 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
+     * Sets the port of 127.0.0.1 to listen on. 0 by default, which is one that the system chooses: better for tests, as a
+     * port that is named may be in use.
+     *
+     * @param number 0 to 65535
+     * @return this
+     */
+    public EmbeddedZooKeeperBuilder port(int number) {
+        port = number;
+        return this;
+    }
+
+    /**
      * Sets where the data are kept; it is not removed at the end. A temporary directory by default, which is.
      *
      * @param directory made if it does not exist
@@ -103,6 +116,6 @@ public final class EmbeddedZooKeeperBuilder {
      */
     public EmbeddedZooKeeper start() {
         return EmbeddedZooKeeper.start(new ServerSettings(
-                tickTime, minSessionTimeout, maxSessionTimeout, containerCheckInterval, fsync, dataDirectory));
+                tickTime, minSessionTimeout, maxSessionTimeout, containerCheckInterval, fsync, port, dataDirectory));
     }
 }

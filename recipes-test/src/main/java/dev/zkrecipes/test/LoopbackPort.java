@@ -12,7 +12,7 @@ import java.net.Socket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A port of 127.0.0.1 that the system chose and that stays ours while nothing listens on it.
+ * A port of 127.0.0.1 that stays ours while nothing listens on it; unless it was named, the system chose it.
  *
  * <p>A stopped server's port lies in the range from which the system serves everybody else, so without care another
  * server gets it, or a client that keeps knocking at the dead port is given it as its own local port and is then
@@ -31,7 +31,17 @@ final class LoopbackPort implements AutoCloseable {
 
     /** Takes a free port. */
     static LoopbackPort reserve() throws IOException {
-        return new LoopbackPort(placeholderOn(new InetSocketAddress(loopback(), 0)));
+        return reserve(0);
+    }
+
+    /**
+     * Takes a port.
+     *
+     * @param number which; 0 for one that is free
+     * @throws BindException if somebody else has it
+     */
+    static LoopbackPort reserve(int number) throws IOException {
+        return new LoopbackPort(placeholderOn(new InetSocketAddress(loopback(), number)));
     }
 
     static InetAddress loopback() {

@@ -14,10 +14,19 @@ record ServerSettings(
         Duration maxSessionTimeout,
         Duration containerCheckInterval,
         boolean fsync,
+        int port,
         @Nullable Path dataDirectory) {
 
+    private static final int LAST_PORT = 65_535;
+
     static final ServerSettings DEFAULTS = new ServerSettings(
-            Duration.ofMillis(500), Duration.ofSeconds(1), Duration.ofSeconds(60), Duration.ofSeconds(60), false, null);
+            Duration.ofMillis(500),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(60),
+            Duration.ofSeconds(60),
+            false,
+            0,
+            null);
 
     ServerSettings {
         requirePositive("tickTime", tickTime);
@@ -28,6 +37,9 @@ record ServerSettings(
                     + " is shorter than minSessionTimeout " + minSessionTimeout);
         }
         requirePositive("maxSessionTimeout", maxSessionTimeout);
+        if (port < 0 || port > LAST_PORT) {
+            throw new IllegalArgumentException("port must be 0 to " + LAST_PORT + ", was " + port);
+        }
     }
 
     private static void requirePositive(String name, Duration value) {

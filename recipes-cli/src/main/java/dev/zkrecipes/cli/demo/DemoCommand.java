@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.demo;
 
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Spec;
 /** {@code zklock demo}: reads and checks the options, and runs the demo. */
 @Command(
         name = "demo",
+        header = "Shows the recipes at work among processes.",
         customSynopsis = {
             "zklock demo [-h] [--workers=N] [--seconds=N]",
             "                   [--connect=HOSTS [--tick=MS]] [RECIPE]"
@@ -35,9 +37,17 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all checks passed",
-            "1:a check failed, or the demo could not go on",
-            "2:the command line is wrong, or no server answered",
+            "1:a check failed",
+            "64:the command line is wrong",
+            "69:no server answered",
+            "70:the demo could not go on",
             "130:interrupted with Ctrl-C; nothing is left behind"
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  zklock demo",
+            "  zklock demo semaphore --workers=8 --seconds=30",
+            "  zklock demo --connect=zk1:2181/test"
         })
 public final class DemoCommand implements Callable<Integer> {
     private static final int DEFAULT_TICK = 2000;
@@ -111,7 +121,7 @@ public final class DemoCommand implements Callable<Integer> {
         } catch (CancellationException e) {
             return INTERRUPTED;
         } catch (NoServerException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+            throw new LockConnectionException(String.valueOf(e.getMessage()), e);
         }
     }
 

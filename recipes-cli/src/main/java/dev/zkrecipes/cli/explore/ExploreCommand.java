@@ -25,12 +25,15 @@ import picocli.CommandLine.Spec;
 /** {@code zklock explore}: the recipes on a simulated ensemble, under faults, by the hundred thousand. */
 @Command(
         name = "explore",
+        header = "Plays the recipes on a simulated ensemble under faults.",
         description = {
             "Plays schedules of requests, delays and faults on a simulated ZooKeeper ensemble and checks the promises of"
                     + " the recipes after every step. The first schedule that breaks one is made simpler and printed.",
             "Needs no server."
         },
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        footerHeading = "%nExamples:%n",
+        footer = {"  zklock explore", "  zklock explore --recipe mutex --schedules 10000 --seed 7"})
 public final class ExploreCommand implements Callable<Integer> {
     /** How many schedules are played between two lines of progress. */
     private static final int PORTION = 10_000;

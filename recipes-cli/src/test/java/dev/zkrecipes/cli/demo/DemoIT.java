@@ -121,11 +121,11 @@ class DemoIT {
     }
 
     @Test
-    void ensembleThatDoesNotAnswer_isToldWithExitCode2() throws IOException, InterruptedException {
+    void ensembleThatDoesNotAnswer_isToldWithExitCode69() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
             server.stop();
             try (RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString())) {
-                assertThat(demo.awaitExit()).isEqualTo(2);
+                assertThat(demo.awaitExit()).isEqualTo(69);
                 assertThat(demo.lines())
                         .contains("zklock: no server of " + server.connectString() + " answered within 8.0 s");
             }
@@ -134,10 +134,10 @@ class DemoIT {
     }
 
     @Test
-    void chrootThatDoesNotExist_isToldWithExitCode2() throws IOException, InterruptedException {
+    void chrootThatDoesNotExist_isToldWithExitCode69() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString() + "/none")) {
-            assertThat(demo.awaitExit()).isEqualTo(2);
+            assertThat(demo.awaitExit()).isEqualTo(69);
             assertThat(String.join(" ", demo.lines())).contains("does not exist; create it first");
         }
         assertThat(temporary).isEmptyDirectory();

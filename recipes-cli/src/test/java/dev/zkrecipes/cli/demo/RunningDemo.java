@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.ZkLockProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,7 +33,7 @@ final class RunningDemo implements AutoCloseable {
     }
 
     static RunningDemo start(Path temporary, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(interruptible());
+        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Djava.io.tmpdir=" + temporary,
@@ -44,19 +45,6 @@ final class RunningDemo implements AutoCloseable {
                 new ProcessBuilder(command).redirectErrorStream(true).start());
         demo.reader.start();
         return demo;
-    }
-
-    /**
-     * What undoes the ignoring of SIGINT that a process inherits if the build was started in the background: a JVM then
-     * ignores it too. Only GNU's {@code env} can; elsewhere the build has to be in the foreground.
-     */
-    private static List<String> interruptible() throws IOException, InterruptedException {
-        List<String> reset = List.of("env", "--default-signal=INT");
-        Process trial = new ProcessBuilder(
-                        Stream.concat(reset.stream(), Stream.of("true")).toList())
-                .redirectErrorStream(true)
-                .start();
-        return trial.waitFor() == 0 ? reset : List.of();
     }
 
     List<String> lines() {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.connect;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeMap;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/**
+ * A file of ZooKeeper client properties: {@code zookeeper.*} for the client, what Java's security (JAAS, Kerberos, TLS) reads
+ * for the JVM, and {@code zookeeper.connect} for the connect string.
+ */
+final class ClientFile {
+    static final String CONNECT = "zookeeper.connect";
+    private static final String CLIENT = "zookeeper.";
+    /** {@code java.security.auth.login.config}, {@code java.security.krb5.conf} and their like are read from nowhere else. */
+    private static final List<String> OF_THE_JVM = List.of("java.security.", "javax.", "sun.security.");
+
+    private final Map<String, String> properties;
+
+    private ClientFile(Map<String, String> properties) {
+        this.properties = properties;
+    }
+
+    static ClientFile read(Path file) {
+        Properties read = new Properties();
+        try (Reader text = Files.newBufferedReader(file)) {
+            read.load(text);
+        } catch (IOException | IllegalArgumentException e) {
+            throw new IllegalArgumentException(file + " cannot be read as a file of properties: " + e, e);
+        }
+        Map<String, String> properties = new TreeMap<>();
+        for (String name : read.stringPropertyNames()) {
+            if (!name.startsWith(CLIENT) && OF_THE_JVM.stream().noneMatch(name::startsWith)) {
+                throw new IllegalArgumentException(
+                        file + ": '" + name + "' is no property of ZooKeeper's client (zookeeper.*)"
+                                + " nor of Java's security (java.security.*, javax.*, sun.security.*); take it out");
+            }
+            properties.put(name, read.getProperty(name).strip());
+        }
+        return new ClientFile(properties);
+    }
+
+    Optional<String> connectString() {
+        return Optional.ofNullable(properties.get(CONNECT)).filter(value -> !value.isEmpty());
+    }
+
+    /** The settings of the client; sets those of the JVM. */
+    ZKClientConfig apply() {
+        properties.forEach((name, value) -> {
+            if (!name.startsWith(CLIENT)) {
+                System.setProperty(name, value);
+            }
+        });
+        ZKClientConfig config = new ZKClientConfig();
+        properties.forEach((name, value) -> {
+            if (name.startsWith(CLIENT) && !name.equals(CONNECT)) {
+                config.setProperty(name, value);
+            }
+        });
+        return config;
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.connect;
+
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Where the ensemble is and who asks, for every sub-command that works on a user's ensemble: a mixin for picocli.
+ *
+ * <p>The command line comes before the environment: {@code --connect}, then the connect string of {@code --config}, then
+ * {@code ZKLOCK_CONNECT}, then the connect string of {@code ZKLOCK_CONFIG}. Credentials add up.
+ *
+ * <p>A command asks {@link #client()} first, which checks everything and sends nothing, and then calls {@link #open}.
+ */
+public final class ConnectOptions {
+    /** How long a command tries to reach a server if nothing else limits it. */
+    public static final Duration CONNECT_LIMIT = Duration.ofSeconds(15);
+
+    private static final String CONNECT = "ZKLOCK_CONNECT";
+    private static final String CONFIG = "ZKLOCK_CONFIG";
+    private static final String AUTH = "ZKLOCK_AUTH";
+    private static final String AUTH_FILE = "ZKLOCK_AUTH_FILE";
+
+    private final Map<String, String> environment;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    /** What was found, for messages. */
+    private String servers = "";
+
+    @Option(
+            names = "--connect",
+            paramLabel = "HOSTS",
+            description = {
+                "The servers: host:port[,host:port]...[/chroot].",
+                "Default: " + ClientFile.CONNECT + " in the file of --config, $" + CONNECT + ", or "
+                        + ClientFile.CONNECT + " in the file of $" + CONFIG + "."
+            })
+    private @Nullable String connect;
+
+    @Option(
+            names = "--session-timeout",
+            paramLabel = "SECONDS",
+            converter = Seconds.class,
+            description =
+                    "How long after the death of this process its locks are kept for it. The servers may insist on more or "
+                            + "less. Default: 30.")
+    private @Nullable Duration sessionTimeout;
+
+    @Option(
+            names = "--auth",
+            paramLabel = "SCHEME:ID",
+            description =
+                    "Who asks, such as digest:user:password; may be repeated. Everybody on this machine can read it with ps: "
+                            + "better take --auth-file or $" + AUTH + ".")
+    private List<String> auth = new ArrayList<>();
+
+    @Option(
+            names = "--auth-file",
+            paramLabel = "FILE",
+            description = "A file with one SCHEME:ID a line; # begins a comment. Default: $" + AUTH_FILE + ".")
+    private @Nullable String authFile;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "A file of ZooKeeper client properties (zookeeper.*), for TLS and SASL; " + ClientFile.CONNECT
+                    + " is the connect string. Default: $" + CONFIG + ".")
+    private @Nullable String config;
+
+    @Option(
+            names = "--acl",
+            paramLabel = "ACL",
+            description = "Rights on the nodes that are made: creator (only who has these credentials), open, or "
+                    + "SCHEME:ID:PERMS[,...] as in ZooKeeper's shell. Default: open.")
+    private @Nullable String acl;
+
+    /** Options that look into the environment of this process. */
+    public ConnectOptions() {
+        this(System.getenv());
+    }
+
+    /**
+     * Options that look into another environment, for tests.
+     *
+     * @param environment the variables by name
+     */
+    public ConnectOptions(Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    /**
+     * A client with everything that the options say, checked; nothing is sent yet.
+     *
+     * @return the builder, to which an owner label may be added
+     * @throws ParameterException if an option, a variable or a file is missing or wrong, with what to do about it
+     */
+    public ZooKeeperClientBuilder client() {
+        ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
+        Optional<Path> file = file(config, "--config", CONFIG);
+        Optional<ClientFile> settings =
+                file.map(path -> checked(source(config, "--config", CONFIG), () -> ClientFile.read(path)));
+        Found found = servers(settings);
+        servers = found.hosts();
+        checked(found.source(), () -> builder.connectString(found.hosts()));
+        settings.ifPresent(read -> checked(
+                source(config, "--config", CONFIG) + " " + file.orElseThrow(),
+                () -> builder.clientConfig(read.apply())));
+        Duration timeout = sessionTimeout;
+        if (timeout != null) {
+            checked("--session-timeout", () -> builder.sessionTimeout(timeout));
+        }
+        credentials()
+                .forEach(credential -> checked("the credentials", () -> {
+                    credential.addTo(builder);
+                    return credential;
+                }));
+        String rights = acl;
+        if (rights != null) {
+            if (rights.equalsIgnoreCase("creator") && credentials().isEmpty() && settings.isEmpty()) {
+                throw wrong("--acl creator needs somebody who creates: add --auth-file, $" + AUTH + " or --config");
+            }
+            checked("--acl", () -> builder.acl(AclOption.parse(rights)));
+        }
+        return builder;
+    }
+
+    /**
+     * Opens the client and waits until it is connected.
+     *
+     * @param builder what {@link #client} gave
+     * @param limit how long to try
+     * @return the connected client; close it when done
+     * @throws LockConnectionException if no server answered in time
+     * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
+     */
+    public ZooKeeperClient open(ZooKeeperClientBuilder builder, Duration limit) throws InterruptedException {
+        ZooKeeperClient client = builder.build();
+        boolean connected = false;
+        try {
+            connected = client.awaitConnected(limit);
+        } finally {
+            if (!connected) {
+                client.close();
+            }
+        }
+        if (!connected) {
+            throw new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
+                    + " s: check that they run and that the address, the port and the TLS settings are right");
+        }
+        return client;
+    }
+
+    private Found servers(Optional<ClientFile> settings) {
+        return found(settings)
+                .orElseThrow(() -> wrong("no server is named: give --connect host:port[,host:port]..., or set $"
+                        + CONNECT + ", or " + ClientFile.CONNECT + " in the file of --config"));
+    }
+
+    private Optional<Found> found(Optional<ClientFile> settings) {
+        Optional<Found> inFile = settings.flatMap(ClientFile::connectString)
+                .map(hosts -> new Found(hosts, source(config, "--config", CONFIG) + ": " + ClientFile.CONNECT));
+        Optional<Found> inEnvironment = variable(CONNECT).map(hosts -> new Found(hosts, "$" + CONNECT));
+        return Optional.ofNullable(connect)
+                .map(hosts -> new Found(hosts, "--connect"))
+                .or(() -> config == null ? inEnvironment : inFile)
+                .or(() -> config == null ? inFile : inEnvironment);
+    }
+
+    private List<Credential> credentials() {
+        List<Credential> all = new ArrayList<>();
+        for (String each : auth) {
+            all.add(checked("--auth", () -> Credential.parse(each, "SCHEME:ID is malformed")));
+        }
+        file(authFile, "--auth-file", AUTH_FILE)
+                .ifPresent(path -> all.addAll(
+                        checked(source(authFile, "--auth-file", AUTH_FILE), () -> Credential.read(path, "the file"))));
+        variable(AUTH)
+                .ifPresent(lines -> all.addAll(checked(
+                        "$" + AUTH, () -> Credential.parseLines(lines.lines().toList(), "its value"))));
+        return all;
+    }
+
+    private Optional<Path> file(@Nullable String given, String option, String variable) {
+        return Optional.ofNullable(given)
+                .or(() -> variable(variable))
+                .map(name -> checked(source(given, option, variable), () -> {
+                    try {
+                        return Path.of(name);
+                    } catch (InvalidPathException e) {
+                        throw new IllegalArgumentException("no name of a file: " + e.getMessage(), e);
+                    }
+                }));
+    }
+
+    private static String source(@Nullable String given, String option, String variable) {
+        return given != null ? option : "$" + variable;
+    }
+
+    /** A variable that is set to nothing is as good as none. */
+    private Optional<String> variable(String name) {
+        return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
+    }
+
+    private <T> T checked(String source, Supplier<T> value) {
+        try {
+            return value.get();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), source + ": " + e.getMessage(), e);
+        }
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    /** A connect string and where it was found. */
+    private record Found(String hosts, String source) {}
+}

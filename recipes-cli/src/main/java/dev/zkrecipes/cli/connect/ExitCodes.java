@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.connect;
+
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import picocli.CommandLine.ParameterException;
+
+/** What {@code zklock} ends with: the numbers of {@code sysexits.h} and of shells, so that they rarely are the command's own. */
+public final class ExitCodes {
+    /** Done. */
+    public static final int OK = 0;
+
+    /** A sub-command without a command of its own failed; a demo's check, for example. */
+    public static final int FAILED = 1;
+
+    /** The lock was not acquired in time, unless {@code -E} says otherwise. */
+    public static final int CONFLICT = 1;
+
+    /** The command line or what it names is wrong; nothing was sent. */
+    public static final int USAGE = 64;
+
+    /** The path cannot serve as this lock: another recipe uses it, it has too many nodes, and so on. */
+    public static final int UNUSABLE_PATH = 65;
+
+    /** No server is in reach. */
+    public static final int NO_SERVER = 69;
+
+    /** zklock itself could not go on: a process could not be started, or there is a defect. */
+    public static final int INTERNAL = 70;
+
+    /** The lock was lost while the command ran. */
+    public static final int LOST = 76;
+
+    /** ZooKeeper refused the right to do what was asked, or the credentials. */
+    public static final int NO_RIGHTS = 77;
+
+    /** The command was found and cannot be executed. */
+    public static final int NOT_EXECUTABLE = 126;
+
+    /** The command was not found. */
+    public static final int NOT_FOUND = 127;
+
+    /** To this the number of the signal is added that ended the command, or zklock while it waited. */
+    public static final int SIGNALLED = 128;
+
+    private ExitCodes() {}
+
+    /**
+     * The exit code of an error.
+     *
+     * @param error what a sub-command threw
+     * @return the code
+     */
+    public static int of(Throwable error) {
+        if (error instanceof ParameterException) {
+            return USAGE;
+        }
+        if (error instanceof LockConnectionException) {
+            return NO_SERVER;
+        }
+        if (error instanceof LockAccessException) {
+            return NO_RIGHTS;
+        }
+        if (error instanceof LockLostException) {
+            return LOST;
+        }
+        return error instanceof LockException ? UNUSABLE_PATH : INTERNAL;
+    }
+
+    /**
+     * What to say of an error, in one line.
+     *
+     * @param error what a sub-command threw
+     * @return its message, or its class where there is none or it is a defect
+     */
+    public static String message(Throwable error) {
+        String told = error.getMessage();
+        boolean meantForUsers = error instanceof LockException || error instanceof ParameterException;
+        String message = told != null && meantForUsers ? told : error.toString();
+        return message.strip().replaceAll("\\s*\\R\\s*", " ");
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import java.time.Duration;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+
+/** Deletes one node and no other: that which was seen, in whatever version it is by now. */
+final class Breaking {
+    private static final int MOST_FAILURES = 5;
+
+    private final ZooKeeperClient client;
+    private final Duration connectLimit;
+    private final String path;
+    private final Place place;
+    private int version;
+
+    /** How it ended. */
+    enum Outcome {
+        BROKEN,
+        /** Also if the answer to the deletion was lost, and then the node was gone. */
+        GONE
+    }
+
+    Breaking(ZooKeeperClient client, Duration connectLimit, String lockPath, Place place) {
+        this.client = client;
+        this.connectLimit = connectLimit;
+        this.path = lockPath.equals("/") ? "/" + place.node() : lockPath + "/" + place.node();
+        this.place = place;
+        this.version = place.origin().version();
+    }
+
+    /**
+     * Deletes the node.
+     *
+     * @throws LockConnectionException if no server answered
+     * @throws LockAccessException if it may not be deleted
+     * @throws LockException if ZooKeeper refuses for another reason
+     */
+    Outcome run() throws InterruptedException {
+        for (int failures = 0; failures < MOST_FAILURES; ) {
+            try {
+                ZooKeeper zk = connected();
+                zk.delete(path, version);
+                return Outcome.BROKEN;
+            } catch (KeeperException.NoNodeException e) {
+                return Outcome.GONE;
+            } catch (KeeperException.BadVersionException e) {
+                if (!isStillThere()) {
+                    return Outcome.GONE;
+                }
+            } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
+                failures++;
+            } catch (KeeperException.NoAuthException e) {
+                throw new LockAccessException(
+                        "no right to delete " + shown()
+                                + ": it takes DELETE on the path of the lock; give the credentials of somebody who has it",
+                        e);
+            } catch (KeeperException e) {
+                throw new LockException("cannot delete " + shown() + ": " + e.code(), e);
+            }
+        }
+        throw new LockConnectionException("the connection was lost again and again while deleting " + shown()
+                + ": it may be deleted or not; see zklock ls");
+    }
+
+    /** Whether it is the node that was seen; if so, its version is known again. */
+    private boolean isStillThere() throws InterruptedException {
+        try {
+            Stat stat = connected().exists(path, false);
+            if (stat == null || stat.getCzxid() != place.origin().czxid()) {
+                return false;
+            }
+            version = stat.getVersion();
+            return true;
+        } catch (KeeperException e) {
+            return true; // the next deletion tells
+        }
+    }
+
+    private ZooKeeper connected() throws InterruptedException {
+        if (client.awaitConnected(connectLimit)) {
+            return client.zooKeeper().orElseThrow(this::unreachable);
+        }
+        throw unreachable();
+    }
+
+    private LockConnectionException unreachable() {
+        return new LockConnectionException(
+                "no server answered while deleting " + shown() + ": it may be deleted or not; see zklock ls");
+    }
+
+    private String shown() {
+        return PlainText.of(path);
+    }
+}

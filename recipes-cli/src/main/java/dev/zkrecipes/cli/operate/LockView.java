@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What stands at one path.
+ *
+ * @param path the path
+ * @param exists whether there is such a node
+ * @param recipe what it is, as far as its nodes tell
+ * @param limit of a semaphore, if its node tells
+ * @param places its nodes in order
+ * @param notes what a reader has to know beside that, each a sentence fit for a terminal
+ */
+record LockView(
+        String path, boolean exists, Recipe recipe, Optional<Limit> limit, List<Place> places, List<String> notes) {
+
+    LockView {
+        places = List.copyOf(places);
+        notes = List.copyOf(notes);
+    }
+
+    /** How many nodes stand so. */
+    int count(Standing standing) {
+        return (int)
+                places.stream().filter(place -> place.standing() == standing).count();
+    }
+
+    /** How many permits these nodes have, or wait for. */
+    long weight(Standing standing) {
+        return places.stream()
+                .filter(place -> place.standing() == standing)
+                .mapToLong(Place::weight)
+                .sum();
+    }
+
+    List<Place> holders() {
+        return places.stream().filter(Place::holds).toList();
+    }
+}

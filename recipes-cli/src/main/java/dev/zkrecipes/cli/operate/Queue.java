@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import dev.zkrecipes.cli.operate.Kind.Named;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * The lock nodes below one path, in order, and what they mean.
+ *
+ * @param path the path
+ * @param nodes its lock nodes, in order
+ * @param limit of a semaphore, if the data of the path are one
+ */
+record Queue(String path, List<Node> nodes, Optional<Limit> limit) {
+
+    Queue {
+        nodes = nodes.stream()
+                .sorted(Comparator.comparing(node -> node.named().node()))
+                .toList();
+    }
+
+    Recipe recipe() {
+        Set<Kind> kinds = nodes.stream().map(node -> node.named().kind()).collect(Collectors.toSet());
+        return kinds.isEmpty() && limit.isPresent() ? Recipe.SEMAPHORE : Recipe.of(kinds);
+    }
+
+    /** What stands there. */
+    LockView view() {
+        Recipe recipe = recipe();
+        List<Named> names = nodes.stream().map(Node::named).toList();
+        List<Standing> standings = Rule.apply(recipe, names, limit);
+        List<Place> places = new ArrayList<>(nodes.size());
+        for (Node node : nodes) {
+            places.add(node.at(places.size(), standings.get(places.size()), ""));
+        }
+        return new LockView(
+                path, true, recipe, recipe == Recipe.SEMAPHORE ? limit : Optional.empty(), places, notes(recipe));
+    }
+
+    private List<String> notes(Recipe recipe) {
+        List<String> notes = new ArrayList<>();
+        Set<String> kinds = nodes.stream()
+                .map(node -> PlainText.of(node.named().node().kind(), 40))
+                .collect(Collectors.toCollection(TreeSet::new));
+        switch (recipe) {
+            case MIXED ->
+                notes.add("nodes of several recipes (" + String.join(", ", kinds) + ") share this path, so it"
+                        + " cannot be told who holds; locks refuse to be acquired here until one kind is gone");
+            case UNKNOWN ->
+                notes.add("zklock does not know the rule of " + String.join(", ", kinds)
+                        + ", so it cannot tell who holds: this is the order of the queue");
+            case SEMAPHORE -> semaphoreNotes(notes);
+            case CURATOR_SEMAPHORE -> notes.add("Curator keeps the limit in the code of its users, not in ZooKeeper");
+            case NONE, MUTEX, READ_WRITE -> {}
+        }
+        notes.addAll(notesOn(nodes));
+        return notes;
+    }
+
+    private void semaphoreNotes(List<String> notes) {
+        if (limit.isEmpty()) {
+            notes.add("the data of the path are no limit of a semaphore, so it cannot be told who holds");
+        } else if (limit.get().isResized()) {
+            notes.add("the limit was made as " + limit.get().configured() + " and resized to "
+                    + limit.get().current() + ": who was granted before may be shown as waiting");
+        }
+    }
+
+    /** What is out of the ordinary about some nodes. */
+    static List<String> notesOn(List<Node> nodes) {
+        List<String> notes = new ArrayList<>();
+        long unreadable =
+                nodes.stream().filter(node -> !node.origin().readable()).count();
+        if (unreadable > 0) {
+            notes.add(
+                    counted(unreadable, "node") + " may not be read with these rights: owner, session and age unknown");
+        }
+        long orphans = nodes.stream().filter(node -> node.origin().isOrphan()).count();
+        if (orphans > 0) {
+            notes.add(counted(orphans, "node") + " without a session: no lock makes such nodes, and they stay until"
+                    + " somebody deletes them (zklock break --node)");
+        }
+        if (nodes.stream().anyMatch(node -> !node.named().node().hasOrdinaryNumber())) {
+            notes.add("the sequence counter of the path is exhausted: nodes beyond its end are granted nothing");
+        }
+        return notes;
+    }
+
+    static String counted(long count, String noun) {
+        return count + " " + noun + (count == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import java.util.Set;
+
+/** What stands at a path, as far as its nodes tell. */
+enum Recipe {
+    /** No node of a lock. */
+    NONE("free"),
+    MUTEX("mutex"),
+    READ_WRITE("read-write lock"),
+    SEMAPHORE("semaphore"),
+    /** Its limit stands in the code of its users only. */
+    CURATOR_SEMAPHORE("Curator's semaphore"),
+    /** Nodes of several recipes on one path: each recipe refuses to grant beside the other's. */
+    MIXED("several recipes"),
+    UNKNOWN("unknown recipe");
+
+    private final String shown;
+
+    Recipe(String shown) {
+        this.shown = shown;
+    }
+
+    static Recipe of(Set<Kind> kinds) {
+        if (kinds.isEmpty()) {
+            return NONE;
+        } else if (Set.of(Kind.READ, Kind.WRITE).containsAll(kinds)) {
+            return READ_WRITE;
+        } else if (kinds.size() > 1) {
+            return MIXED;
+        }
+        return switch (kinds.iterator().next()) {
+            case MUTEX -> MUTEX;
+            case READ, WRITE -> READ_WRITE;
+            case PERMITS -> SEMAPHORE;
+            case CURATOR_LEASE -> CURATOR_SEMAPHORE;
+            case OTHER -> UNKNOWN;
+        };
+    }
+
+    @Override
+    public String toString() {
+        return shown;
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/**
+ * What an operator does with locks: {@code zklock ls}, {@code revoke} and {@code break}, on any path and whoever made its nodes.
+ *
+ * <p>{@code Tree} reads and keeps up to date, {@code Queue} says what
+ * the nodes of a path mean, {@code LockView} is what came out, and pages of text and JSON show it.
+ */
+@NullMarked
+package dev.zkrecipes.cli.operate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Ends the command when zklock is killed in a way that it cannot see, with {@code kill -9} or by the system when memory is
+ * short. It is a shell that reads from a pipe of which nobody but zklock has the other end: however zklock ends, the pipe
+ * does too.
+ */
+final class Guard {
+    /** Lines of a name and a number, at last "done 0"; without that line the writer was killed. */
+    private static final String WATCH = "trap '' INT HUP QUIT TERM TSTP TTIN TTOU\n"
+            + "group= keeper=\n"
+            + "while read -r what number; do\n"
+            + "  case $what in group) group=$number ;; keeper) keeper=$number ;; *) exit 0 ;; esac\n"
+            + "done\n"
+            + "if [ -n \"$keeper\" ]; then kill -s KILL \"$keeper\" 2>/dev/null; fi\n"
+            + "if [ -z \"$group\" ]; then exit 0; fi\n"
+            + "set -- \"$group\" \"$1\"\n";
+
+    private final Process process;
+
+    private Guard(Process process) {
+        this.process = process;
+    }
+
+    /** Starts a guard, in a session of its own if the system can, so that what ends zklock's group does not end the guard. */
+    static Guard start(List<String> ownSession, Duration grace) throws IOException {
+        List<String> command = new ArrayList<>(ownSession);
+        command.addAll(List.of(
+                ProcessGroup.SHELL, "-c", WATCH + ProcessGroup.END, "zklock-guard", ProcessGroup.tenths(grace)));
+        return new Guard(new ProcessBuilder(command)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start());
+    }
+
+    /** From now on these are ended with zklock; the keeper, which waits for the command, without ado. */
+    void watch(ProcessGroup group) {
+        write("group " + group.id());
+    }
+
+    void watchKeeper(long pid) {
+        write("keeper " + pid);
+    }
+
+    /** There is nothing to guard any more. */
+    void dismiss() {
+        write("done 0");
+    }
+
+    private void write(String line) {
+        try {
+            OutputStream pipe = process.getOutputStream();
+            pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+            pipe.flush();
+        } catch (IOException e) {
+            // The guard is gone: somebody has ended it. The command has zklock to watch over it.
+        }
+    }
+}

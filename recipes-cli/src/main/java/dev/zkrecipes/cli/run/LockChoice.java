@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.util.List;
+
+/**
+ * Which lock is meant.
+ *
+ * @param mode the rule
+ * @param paths one, or several to be acquired together
+ * @param permits of a semaphore, how many
+ * @param limit of a semaphore, of how many
+ */
+record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
+    enum Mode {
+        EXCLUSIVE,
+        SHARED,
+        MUTEX,
+        SEMAPHORE
+    }
+
+    LockChoice {
+        paths = List.copyOf(paths);
+    }
+
+    InterProcessLock on(ZooKeeperClient client) {
+        List<InterProcessLock> members =
+                paths.stream().map(path -> one(client, path)).toList();
+        return members.size() == 1 ? members.get(0) : new InterProcessMultiLock(members);
+    }
+
+    private InterProcessLock one(ZooKeeperClient client, String path) {
+        return switch (mode) {
+            case EXCLUSIVE -> new InterProcessReadWriteLock(client, path).writeLock();
+            case SHARED -> new InterProcessReadWriteLock(client, path).readLock();
+            case MUTEX -> new InterProcessMutex(client, path);
+            case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
+        };
+    }
+
+    /** For messages. */
+    @Override
+    public String toString() {
+        return String.join(",", paths);
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import java.io.PrintWriter;
+
+/** What zklock itself says, on standard error, a line at a time; the rest of it is the command's. */
+final class Notes {
+    private final PrintWriter err;
+    private final boolean verbose;
+
+    Notes(PrintWriter err, boolean verbose) {
+        this.err = err;
+        this.verbose = verbose;
+    }
+
+    /** What went wrong. */
+    void warn(String line) {
+        err.println("zklock: " + line);
+        err.flush();
+    }
+
+    /** What {@code --verbose} asks for. */
+    void tell(String line) {
+        if (verbose) {
+            warn(line);
+        }
+    }
+}

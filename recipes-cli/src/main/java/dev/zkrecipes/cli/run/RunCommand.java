@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import dev.zkrecipes.cli.connect.ConnectOptions;
+import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.connect.LockPath;
+import dev.zkrecipes.cli.connect.Seconds;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code zklock run}: reads and checks the command line, and runs the command under the lock. */
+@Command(
+        name = "run",
+        header = "Runs a command under a lock.",
+        customSynopsis = {
+            "zklock run [-s | -x] [-n | -w SECONDS] [OPTIONS] PATH [--] COMMAND...",
+            "       zklock run [OPTIONS] --all PATH,PATH... [--] COMMAND..."
+        },
+        description = {
+            "Runs a command under a lock that all hosts share, as flock(1) does on one. The lock is given back when the command "
+                    + "ends. The command is told of it by $ZKLOCK_PATH, $ZKLOCK_FENCE (a number that rises from holder to "
+                    + "holder), $ZKLOCK_NODE and $ZKLOCK_SESSION.",
+            ""
+        },
+        sortOptions = false,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  zklock run -n /locks/nightly nightly.sh     do nothing if it runs elsewhere",
+            "  zklock run -w 600 /locks/deploy -- deploy   wait ten minutes at most",
+            "  zklock run --limit 3 /locks/import import   three at a time"
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            " :that of the command, or 128+N if signal N ended it",
+            "1:not acquired in time; see -E",
+            "64:the command line is wrong; nothing was sent",
+            "65:the path cannot serve as this lock",
+            "69:no server in reach",
+            "70:zklock itself could not go on",
+            "76:the lock was lost while the command ran",
+            "77:no rights",
+            "126:the command cannot be executed",
+            "127:the command was not found"
+        })
+public final class RunCommand implements Callable<Integer> {
+    private static final int GREATEST_CODE = 255;
+    private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
+    private static final String VERBOSE_LOG = "org.slf4j.simpleLogger.log.dev.zkrecipes.core";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = {"-x", "--exclusive"},
+            description = "Nobody else holds the lock meanwhile. This is the default.")
+    private boolean exclusive;
+
+    @Option(
+            names = {"-s", "--shared"},
+            description = "Others may hold it shared as well.")
+    private boolean shared;
+
+    @Option(
+            names = "--mutex",
+            description = "Exclusive, on a path that Java programs use as InterProcessMutex: ours or Curator's.")
+    private boolean mutex;
+
+    @Option(
+            names = {"-n", "--nonblock"},
+            description = "Do not wait for the lock.")
+    private boolean nonblock;
+
+    @Option(
+            names = {"-w", "--wait", "--timeout"},
+            paramLabel = "SECONDS",
+            converter = Seconds.class,
+            description =
+                    "Wait no longer than this, also for a server; fractions are allowed. Default: wait for the lock as long "
+                            + "as it takes, for a server 15 seconds.")
+    private @Nullable Duration wait;
+
+    @Option(
+            names = {"-E", "--conflict-exit-code"},
+            paramLabel = "N",
+            description = "What to end with if the lock was not acquired in time. Default: 1.")
+    private @Nullable Integer conflictCode;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "M",
+            description = "A semaphore: M permits in all. All who use the path must give the same number.")
+    private @Nullable Integer limit;
+
+    @Option(
+            names = "--permits",
+            paramLabel = "N",
+            description = "How many permits of the semaphore to take. Default: 1.")
+    private @Nullable Integer permits;
+
+    @Option(
+            names = "--all",
+            paramLabel = "PATH",
+            split = ",",
+            converter = LockPath.class,
+            description = "Several locks, all or nothing, instead of PATH.")
+    private List<String> all = new ArrayList<>();
+
+    @Option(
+            names = "--on-lost",
+            paramLabel = "term|ignore",
+            description = "When the lock is lost: end the command (TERM, grace, KILL), or let it go on. Default: term.")
+    private @Nullable Reaction onLost;
+
+    @Option(
+            names = "--on-revoke",
+            paramLabel = "term|ignore",
+            description = "When somebody asks for the lock: end the command, or let it go on. Default: ignore.")
+    private @Nullable Reaction onRevoke;
+
+    @Option(
+            names = "--grace",
+            paramLabel = "SECONDS",
+            converter = Seconds.class,
+            description = "Between TERM and KILL. Default: 10.")
+    private @Nullable Duration grace;
+
+    @Option(
+            names = "--label",
+            paramLabel = "TEXT",
+            description = "What others see as the owner. Default: process id and host.")
+    private @Nullable String label;
+
+    @Option(
+            names = {"-v", "--verbose"},
+            description = "Say on standard error how long it waited and held.")
+    private boolean verbose;
+
+    @Mixin
+    private ConnectOptions connection = new ConnectOptions();
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
+    private boolean help;
+
+    @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
+    private List<String> words = new ArrayList<>();
+
+    /** Made by the command line. */
+    public RunCommand() {}
+
+    RunCommand(ConnectOptions connection) {
+        this.connection = connection;
+    }
+
+    /**
+     * Runs the command under the lock.
+     *
+     * @return the exit code
+     * @throws IOException if the command cannot be started
+     */
+    @Override
+    public Integer call() throws IOException {
+        RunSettings settings = settings();
+        ZooKeeperClientBuilder builder = builder();
+        Notes notes = new Notes(spec.commandLine().getErr(), verbose);
+        if (!verbose) {
+            // What goes wrong is told by the command, in one line.
+            System.setProperty(VERBOSE_LOG, "off");
+        }
+        String command = settings.command().get(0);
+        return switch (Executable.look(command, Optional.ofNullable(System.getenv("PATH")))) {
+            case NOT_FOUND -> {
+                notes.warn(command + ": command not found");
+                yield ExitCodes.NOT_FOUND;
+            }
+            case NOT_EXECUTABLE -> {
+                notes.warn(command + ": cannot be executed: no permission, or no file");
+                yield ExitCodes.NOT_EXECUTABLE;
+            }
+            case RUNNABLE -> new LockedRun(settings, connection, notes).run(builder);
+        };
+    }
+
+    /** What was asked for, if it makes sense; nothing is sent. */
+    RunSettings settings() {
+        LockChoice.Mode mode = mode();
+        List<String> rest = new ArrayList<>(words);
+        List<String> paths = all.isEmpty() ? List.of(path(rest)) : allPaths();
+        if (!rest.isEmpty() && rest.get(0).equals("--")) {
+            rest.remove(0);
+        }
+        if (rest.isEmpty() || rest.get(0).isEmpty()) {
+            throw wrong("the command is missing: add what to run behind " + (all.isEmpty() ? "PATH" : "--all"));
+        }
+        if (nonblock && wait != null) {
+            throw wrong("-n does not wait and -w does: give one of them");
+        }
+        int code = conflictCode();
+        Reaction lost = onLost == null ? Reaction.TERM : onLost;
+        Reaction revoke = onRevoke == null ? Reaction.IGNORE : onRevoke;
+        if (grace != null && lost == Reaction.IGNORE && revoke == Reaction.IGNORE) {
+            throw wrong(
+                    "--grace is for a command that is ended: leave it out, or give --on-lost=term or --on-revoke=term");
+        }
+        return new RunSettings(
+                new LockChoice(mode, paths, permits == null ? 1 : permits, limit == null ? 1 : limit),
+                rest,
+                nonblock ? Optional.of(Duration.ZERO) : Optional.ofNullable(wait),
+                code,
+                lost,
+                revoke,
+                grace == null ? DEFAULT_GRACE : grace);
+    }
+
+    private ZooKeeperClientBuilder builder() {
+        ZooKeeperClientBuilder builder = connection.client();
+        String owner = label;
+        if (owner != null) {
+            try {
+                builder.ownerLabel(owner);
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), "--label: " + e.getMessage(), e);
+            }
+        }
+        return builder;
+    }
+
+    private LockChoice.Mode mode() {
+        if (exclusive && shared) {
+            throw wrong("-x is exclusive and -s is shared: give one of them");
+        }
+        if (mutex && shared) {
+            throw wrong(
+                    "--mutex is always exclusive: leave -s out, or leave --mutex out for a lock that can be shared");
+        }
+        Integer most = limit;
+        if (most == null) {
+            if (permits != null) {
+                throw wrong("--permits is of a semaphore: add --limit, the number of permits in all");
+            }
+            return shared ? LockChoice.Mode.SHARED : mutex ? LockChoice.Mode.MUTEX : LockChoice.Mode.EXCLUSIVE;
+        }
+        if (exclusive || shared || mutex) {
+            throw wrong("--limit makes a semaphore, which is neither exclusive nor shared: leave "
+                    + (exclusive ? "-x" : shared ? "-s" : "--mutex") + " out");
+        }
+        if (most < 1) {
+            throw wrong("--limit is " + most + ", must be 1 or more");
+        }
+        if (permits != null && (permits < 1 || permits > most)) {
+            throw wrong("--permits is " + permits + ", must be 1 to " + most + ", the --limit");
+        }
+        return LockChoice.Mode.SEMAPHORE;
+    }
+
+    private int conflictCode() {
+        Integer code = conflictCode;
+        if (code == null) {
+            return ExitCodes.CONFLICT;
+        }
+        if (code < 0 || code > GREATEST_CODE) {
+            throw wrong("-E is " + code + ", must be 0 to " + GREATEST_CODE);
+        }
+        if (!nonblock && wait == null) {
+            throw wrong("-E is for a lock that is not waited for to the end: add -n or -w");
+        }
+        return code;
+    }
+
+    private String path(List<String> rest) {
+        if (rest.isEmpty()) {
+            throw wrong("the path of the lock is missing: give one such as /locks/nightly, and what to run");
+        }
+        try {
+            return new LockPath().convert(rest.remove(0));
+        } catch (RuntimeException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private List<String> allPaths() {
+        if (all.size() == 1) {
+            throw wrong("--all takes several paths with commas in between; for one give just PATH");
+        }
+        if (all.stream().distinct().count() < all.size()) {
+            throw wrong("--all names a path twice: a lock cannot be waited for by its holder");
+        }
+        return all;
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

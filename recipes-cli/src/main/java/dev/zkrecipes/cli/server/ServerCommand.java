@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.server;
+
+import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.EmbeddedZooKeeperBuilder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code zklock server}: a ZooKeeper server on this machine, until a signal ends it. */
+@Command(
+        name = "server",
+        header = "Runs a ZooKeeper server for development.",
+        description = {
+            "The server listens on 127.0.0.1, so that only this machine reaches it, and its connect string is printed. It ends with Ctrl-C or TERM. Nothing is forced to disk: the data outlive the server, not a crash of the "
+                    + "machine. Session time-outs are 1 to 60 s.",
+            ""
+        },
+        sortOptions = false,
+        mixinStandardHelpOptions = true,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "1:the port or the data folder is in use, or cannot be used",
+            "64:the command line is wrong",
+            "130:ended with Ctrl-C",
+            "143:ended with TERM"
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  zklock server",
+            "  zklock server --data ~/zookeeper",
+            "  zklock server --port 0 > connect-string & # any port that is free",
+            "  export ZKLOCK_CONNECT=127.0.0.1:2181; zklock ls -r /"
+        })
+public final class ServerCommand implements Callable<Integer> {
+    private static final int MOST_PORT = 65_535;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--port",
+            paramLabel = "N",
+            defaultValue = "2181",
+            description = "The port, 1 to " + MOST_PORT + "; 0 for any that is free. Default: ${DEFAULT-VALUE}.")
+    private int port;
+
+    @Option(
+            names = "--data",
+            paramLabel = "FOLDER",
+            description =
+                    "Where to keep the data; made if it does not exist. Default: a temporary folder that is removed.")
+    private @Nullable String data;
+
+    /** Made by the command line. */
+    public ServerCommand() {}
+
+    /**
+     * Runs the server.
+     *
+     * @return the exit code, if it did not start
+     * @throws InterruptedException if the thread is interrupted
+     * @throws IOException if the data folder cannot be used
+     */
+    @Override
+    public Integer call() throws InterruptedException, IOException {
+        EmbeddedZooKeeperBuilder builder = EmbeddedZooKeeper.builder();
+        if (port < 0 || port > MOST_PORT) {
+            throw wrong("--port is " + port + ", must be 1 to " + MOST_PORT + ", or 0 for any port that is free");
+        }
+        builder.port(port);
+        Path folder = folder();
+        if (folder == null) {
+            return run(builder);
+        }
+        Optional<FolderLock> lock;
+        try {
+            lock = FolderLock.take(folder);
+        } catch (IOException e) {
+            return failed("the data folder cannot be used (" + e + "): give another --data");
+        }
+        if (lock.isEmpty()) {
+            return failed("another server has the data folder " + folder + ": stop it, or give another --data");
+        }
+        try {
+            return run(builder.dataDirectory(folder));
+        } finally {
+            lock.get().close();
+        }
+    }
+
+    private int run(EmbeddedZooKeeperBuilder builder) throws InterruptedException {
+        EmbeddedZooKeeper server;
+        try {
+            server = builder.start();
+        } catch (UncheckedIOException e) {
+            return failed(
+                    isPortTaken(e)
+                            ? "port " + port + " is in use: give another --port, or --port 0 for any that is free"
+                            : "the server does not start: " + e.getMessage());
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(server::close, "server's end"));
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(server.connectString());
+        out.flush();
+        new CountDownLatch(1).await(); // a signal ends the JVM
+        return ExitCodes.OK;
+    }
+
+    private @Nullable Path folder() throws IOException {
+        String name = data;
+        if (name == null) {
+            return null;
+        }
+        try {
+            Path folder = Path.of(name);
+            if (Files.exists(folder) && !Files.isDirectory(folder)) {
+                throw wrong("--data " + folder + " is no folder: give another one");
+            }
+            return folder;
+        } catch (InvalidPathException e) {
+            throw wrong("--data: no name of a folder: " + e.getMessage());
+        }
+    }
+
+    private int failed(String message) {
+        spec.commandLine().getErr().println("zklock: " + message);
+        return ExitCodes.FAILED;
+    }
+
+    private static boolean isPortTaken(Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BindException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

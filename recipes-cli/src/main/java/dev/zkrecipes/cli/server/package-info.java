@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** {@code zklock server}: a ZooKeeper server for development. */
+@NullMarked
+package dev.zkrecipes.cli.server;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** What makes {@code zklock} quick to start: a run that shows the JVM which classes it needs. */
+@NullMarked
+package dev.zkrecipes.cli.start;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+/** What the command line of ls, revoke, break, server, man and completion refuses, before anything is sent. */
+class OperateCommandLineTest {
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "ls                                       | Missing required parameter: 'PATH'",
+                "ls /a                                    | no server is named: give --connect",
+                "ls /a /b                                 | /b",
+                "ls a --connect x                         | 'a' is no path of a lock",
+                "ls /a/ --connect x                       | is no path of a lock",
+                "ls /a --connect a,,b                     | malformed connect string",
+                "ls /a --connect x --watch=yes            | --watch",
+                "ls /a --connect x --json --grace 1       | --grace",
+                "ls /a --connect x --session-timeout soon | 'soon' is no number of seconds",
+                "ls /a --connect x --recursiv             | --recursiv",
+                "revoke --connect x                       | Missing required parameter: 'PATH'",
+                "revoke /a                                | no server is named",
+                "revoke /a --connect x --grace soon       | 'soon' is no number of seconds",
+                "revoke /a --connect x --grace -1         | '-1' is no number of seconds",
+                "revoke /a --connect x --grace            | --grace",
+                "revoke /a --connect x --wait 1h          | '1h' is no number of seconds",
+                "revoke /a --connect x --grace 1 --wait 2 | --grace and --wait exclude each other",
+                "revoke /a --connect x --yes              | --yes",
+                "revoke /a --connect x --node             | --node",
+                "break --connect x                        | Missing required parameter: 'PATH'",
+                "break /a                                 | no server is named",
+                "break /a --connect x --grace 3           | --grace",
+                "break a --connect x --yes                | 'a' is no path of a lock",
+                "server --port 65536                      | --port is 65536, must be 1 to 65535, or 0",
+                "server --port -1                         | --port is -1",
+                "server --port many                       | --port",
+                "server --data pom.xml                    | --data pom.xml is no folder: give another one",
+                "server --connect x                       | --connect",
+                "server /a                                | /a",
+                "man ls revoke                            | revoke",
+                "man ls --all target/x                    | leave out ls, or leave out --all",
+                "man --all pom.xml                        | --all: cannot write into pom.xml",
+                "completion fish                          | fish",
+            })
+    void wrongCommandLine_isExplainedWithExitCode64(String line, String complaint) {
+        Ran ran = Ran.zklock(line.strip().split(" +"));
+        assertThat(ran.code()).as(ran.err()).isEqualTo(64);
+        assertThat(ran.err()).startsWith("zklock: ").contains(complaint).contains("--help'");
+        assertThat(ran.out()).isEmpty();
+    }
+
+    static Stream<String> commands() {
+        return ZkLock.commandLine().getSubcommands().values().stream()
+                .filter(command -> !command.getCommandSpec().usageMessage().hidden())
+                .map(CommandLine::getCommandName)
+                .filter(name -> !name.equals("help"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void helpOfEveryCommand_hasExamples_andFitsTheTerminal(String command) {
+        Ran ran = Ran.zklock(command, "--help");
+        assertThat(ran.code()).isZero();
+        assertThat(ran.out()).contains("Examples:\n", "  zklock " + command);
+        assertThat(ran.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void listOfCommands_hasALineForEach(String command) {
+        assertThat(Ran.zklock("--help").lines()).anyMatch(line -> line.matches("  " + command + " +[A-Z].*\\."));
+    }
+}

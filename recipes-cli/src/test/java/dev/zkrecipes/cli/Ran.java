@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+
+/**
+ * What a command did in this JVM.
+ *
+ * @param code its exit code
+ * @param out what it printed
+ * @param err what it complained of
+ */
+public record Ran(int code, String out, String err) {
+
+    /** Runs {@code zklock} with these arguments. */
+    public static Ran zklock(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = ZkLock.commandLine()
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute(arguments);
+        return new Ran(code, out.toString(), err.toString());
+    }
+
+    public List<String> lines() {
+        return out.lines().toList();
+    }
+}

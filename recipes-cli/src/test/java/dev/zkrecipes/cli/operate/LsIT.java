@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code zklock ls} says of locks of every kind, and of what only looks like one. */
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+class LsIT {
+    private static final byte[] NOTHING = {};
+
+    @TempDir
+    private Path folder;
+
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient client;
+
+    LsIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).ownerLabel("orders 7"));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private Ran ls(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("ls", "--connect", server.connectString()));
+        all.addAll(List.of(arguments));
+        Ran ran = Ran.zklock(all.toArray(String[]::new));
+        assertThat(ran.code()).as(ran.err()).isZero();
+        assertThat(ran.err()).isEmpty();
+        return ran;
+    }
+
+    private LockView look(String lockPath) throws InterruptedException {
+        return LiveTree.look(client, Duration.ofSeconds(20), lockPath);
+    }
+
+    /** Asks and waits until the node is in the queue. */
+    @CanIgnoreReturnValue
+    private CompletableFuture<Lease> queue(InterProcessLock lock) {
+        int before = server.nodeExists(path) ? server.children(path).size() : 0;
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        Soon.await()
+                .until(() -> server.nodeExists(path) && server.children(path).size() == before + 1);
+        return wanted;
+    }
+
+    /** That of the library. */
+    private void assertAgrees(InterProcessLock lock) throws InterruptedException {
+        LockView view = look(path);
+        List<Participant> participants = lock.participants();
+        assertThat(view.places()).hasSameSizeAs(participants);
+        for (int i = 0; i < participants.size(); i++) {
+            Participant participant = participants.get(i);
+            Place place = view.places().get(i);
+            assertThat(place.node()).isEqualTo(participant.node());
+            assertThat(place.kind()).isEqualTo(participant.kind());
+            assertThat(place.payload()).isEqualTo(participant.payload());
+            assertThat(place.data().owner()).isEqualTo(participant.owner());
+            assertThat(place.origin().session()).isEqualTo(participant.sessionId());
+            assertThat(place.position()).isEqualTo(participant.position());
+            assertThat(place.holds()).isEqualTo(participant.holding());
+        }
+    }
+
+    @Test
+    void mutex_isShownInOrder() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Soon.get(queue(mutex));
+        queue(new InterProcessSemaphoreMutex(client, path));
+        queue(mutex);
+        assertAgrees(mutex);
+        List<String> lines = ls(path).lines();
+        assertThat(lines.get(0)).isEqualTo(path + ": mutex, 1 holds, 2 wait");
+        String session =
+                "0x" + Long.toHexString(client.zooKeeper().orElseThrow().getSessionId());
+        assertThat(lines.get(2))
+                .matches(" +0  holds  lock- +1 +\\d+s +" + session + "  orders 7  \\w{32}-lock-0000000000");
+        assertThat(lines.get(4)).matches(" +2  waits  lock- .*-lock-0000000002");
+        assertThat(lines).hasSize(5);
+    }
+
+    @Test
+    void readWriteLock_isShown_alsoAWriterThatReads() throws Exception {
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
+        try (Lease written = lock.writeLock().acquire();
+                Lease read = lock.readLock().acquire()) {
+            queue(lock.readLock());
+            queue(lock.writeLock());
+            assertAgrees(lock.readLock());
+            assertThat(ls(path).lines().get(0)).isEqualTo(path + ": read-write lock, 2 hold, 2 wait");
+            written.close();
+            Soon.await()
+                    .untilAsserted(
+                            () -> assertThat(Listed.standings(look(path))).isEqualTo("hhw"));
+            assertAgrees(lock.writeLock());
+        }
+    }
+
+    @Test
+    void semaphore_isShownByTheLimitInForce() throws Exception {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 5);
+        Soon.get(queue(semaphore.permits(3)));
+        queue(semaphore.permits(4));
+        queue(semaphore.permits(1));
+        assertAgrees(semaphore.permits(1));
+        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": semaphore of 5 permits, 1 holds 3, 2 wait for 5");
+        semaphore.resize(7);
+        assertAgrees(semaphore.permits(1));
+        assertThat(ls(path).lines())
+                .contains(path + ": semaphore of 7 permits, 2 hold 7, 1 waits for 1")
+                .anyMatch(line -> line.startsWith("note: the limit was made as 5 and resized to 7"));
+    }
+
+    @Test
+    void memberOfAMultiLock_isAMutex() throws Exception {
+        InterProcessMultiLock multi = new InterProcessMultiLock(client, List.of(path, path + "-2"));
+        Soon.get(multi.acquireAsync());
+        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": mutex, 1 holds, 0 wait");
+        assertThat(ls(path + "-2").lines().get(0)).isEqualTo(path + "-2: mutex, 1 holds, 0 wait");
+    }
+
+    @Test
+    void lockOfTheUsersOwn_isShownWithoutHolders() throws Exception {
+        record Rule() implements LockDriver {
+            @Override
+            public String nodeName() {
+                return "range.1~9-";
+            }
+
+            @Override
+            public Optional<LockNode> parse(String childName) {
+                return LockNode.parseWithPayload(childName, "range.");
+            }
+
+            @Override
+            public Decision decide(List<LockNode> predecessors, LockNode self) {
+                return Decision.granted();
+            }
+        }
+        InterProcessLock own = new LockInternals(client, path, new Rule(), LockOptions.defaults()).unowned();
+        Soon.get(queue(own));
+        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": unknown recipe, 0 hold, 0 wait, 1 of unknown state");
+        assertThat(ls(path).out()).contains("zklock does not know the rule of range.");
+    }
+
+    @Test
+    void requestToGiveBack_isShown() throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Soon.get(queue(mutex));
+        new Revoker(client).request(mutex).forEach(asked -> asked.close());
+        assertThat(ls(path).lines().get(2)).endsWith("  asked back by orders 7");
+    }
+
+    @Test
+    void pathThatDoesNotExist_isFree() {
+        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": free");
+        assertThat(ls(path).out()).contains("the path does not exist");
+        assertThat(ls("-r", path).lines().get(0)).isEqualTo(path + ": 0 locks, 0 held");
+        assertThat(server.nodeExists(path)).isFalse();
+    }
+
+    @Test
+    void childrenThatAreNoLockNodes_areCounted() {
+        server.createNode(path, NOTHING);
+        server.createNode(path + "/config", NOTHING);
+        server.createNode(path + "/item-0000000001", NOTHING);
+        assertThat(ls(path).lines())
+                .containsExactly(
+                        path + ": free",
+                        "note: 1 other node below the path; zklock ls -r looks for locks among them",
+                        "note: 1 node that no session owns named like those of a lock of unknown kind: no lock can be"
+                                + " acquired beside them");
+    }
+
+    @Test
+    void tree_showsEveryLock_andNothingElse() throws Exception {
+        Soon.get(new InterProcessMutex(client, path + "/a/nightly").acquireAsync());
+        new InterProcessSemaphore(client, path + "/imports", 3).acquire(2).close();
+        server.createNode(path + "/free", NOTHING, CreateMode.CONTAINER);
+        server.createNode(path + "/config", NOTHING);
+        server.createNode(path + "/config/db", NOTHING);
+        server.createNode(path + "/jobs", NOTHING);
+        server.createNode(path + "/jobs/job-0000000001", NOTHING);
+        server.createNode(path + "/jobs/job-0000000001/locks", NOTHING);
+        Soon.get(new InterProcessMutex(client, path + "/jobs/job-0000000001/locks/z").acquireAsync());
+        server.createNode(path + "/curator", NOTHING);
+        server.createNode(path + "/curator/leases", NOTHING);
+        server.createNode(path + "/curator/locks", NOTHING);
+        server.createNode(path + "/curator/leases/" + Listed.CURATOR_ID + "-lease-0000000000", NOTHING);
+        assertThat(ls("-r", path).lines().stream()
+                        .filter(line -> !line.startsWith("note: "))
+                        .map(line -> line.replaceAll(" {2,}\\(?", " | ")))
+                .containsExactly(
+                        path + ": 4 locks, 3 held",
+                        "PATH | RECIPE | HOLD | WAIT | ? | HELD BY",
+                        path + "/a/nightly | mutex | 1 | 0 | 0 | orders 7 (0s)",
+                        path + "/curator | Curator's semaphore | 1 | 0 | 0 | unknown (0s)",
+                        path + "/imports | semaphore of 3 permits | 0 | 0 | 0",
+                        path + "/jobs/job-0000000001/locks/z | mutex | 1 | 0 | 0 | orders 7 (0s)");
+        assertThat(ls(path + "/curator").lines().get(0))
+                .isEqualTo(path + "/curator: Curator's semaphore, 1 holds, 0 wait");
+    }
+
+    @Test
+    void pathWithoutRights_endsWith77_andIsNamedInATree() throws Exception {
+        ACL own = new ACL(ZooDefs.Perms.ALL, new Id("digest", "u:x"));
+        server.createNode(path, NOTHING);
+        client.zooKeeper()
+                .orElseThrow()
+                .create(path + "/secret", NOTHING, new ArrayList<>(List.of(own)), CreateMode.PERSISTENT);
+        Ran ran = Ran.zklock("ls", "--connect", server.connectString(), path + "/secret");
+        assertThat(ran.code()).isEqualTo(77);
+        assertThat(ran.err())
+                .startsWith("zklock: no right to read " + path + "/secret: give the credentials")
+                .hasLineCount(1);
+        assertThat(ran.out()).isEmpty();
+        assertThat(ls("-r", path).out()).contains("note: no right to read " + path + "/secret: nothing is known of it");
+    }
+
+    @Test
+    void nodeThatMayNotBeRead_isShownWithoutItsOwner() throws Exception {
+        ACL own = new ACL(ZooDefs.Perms.ALL, new Id("digest", "u:x"));
+        server.createNode(path, NOTHING);
+        client.zooKeeper()
+                .orElseThrow()
+                .create(path + "/lock-", NOTHING, new ArrayList<>(List.of(own)), CreateMode.EPHEMERAL_SEQUENTIAL);
+        assertThat(ls(path).lines().get(2)).matches(" +0  holds  lock- +1    -  -        unknown  lock-0000000000");
+        assertThat(ls(path).out()).contains("note: 1 node may not be read with these rights");
+        assertThat(ls("--json", path).out()).contains("\"readable\":false").doesNotContain("\"owner\"");
+    }
+
+    @Test
+    void textsOfOthers_reachTheTerminalAsPlainLines() {
+        server.createNode(path, NOTHING);
+        String evil = "zkrecipes 1\nowner=x\u001b[31m\r\u202egnp.exe\u2028forged\u009b\nrevoke=a 1 \u001b]0;t\u0007\n";
+        server.createNode(path + "/lock-0000000001", evil.getBytes(StandardCharsets.UTF_8));
+        server.createNode(
+                path + "/a\u202e\u2028-lock-0000000001", "\u001b[2J\nforged".getBytes(StandardCharsets.UTF_8));
+        for (String[] way : new String[][] {{path}, {"--json", path}, {"-r", path}, {"-r", "--json", path}}) {
+            String out = ls(way).out();
+            assertThat(out.lines().collect(Collectors.joining()).codePoints())
+                    .as(out)
+                    .allMatch(PlainText::isPlain);
+        }
+        assertThat(ls("--json", path).out())
+                .hasLineCount(1)
+                .contains("x\\u001b[31m\\u000d\\u202egnp.exe\\u2028forged\\u009b");
+    }
+
+    @Test
+    void json_isReadByJq() throws Exception {
+        assumeThat(Stream.of(System.getenv("PATH").split(":"))
+                        .anyMatch(each -> Files.isExecutable(Path.of(each, "jq"))))
+                .isTrue();
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 2);
+        Soon.get(queue(semaphore.permits(2)));
+        queue(semaphore.permits(1));
+        String session =
+                "0x" + Long.toHexString(client.zooKeeper().orElseThrow().getSessionId());
+        assertThat(jq(ls("--json", path).out(), "[.recipe,.limit.current,.holding,.waiting,.exists,(.notes|length)]"))
+                .isEqualTo("[\"semaphore\",2,1,1,true,0]");
+        assertThat(jq(
+                        ls("--json", path).out(),
+                        ".participants[0]|[.position,.state,.kind,.payload,.weight,.owner,.session]"))
+                .isEqualTo("[0,\"holds\",\"lease.\",\"2\",2,\"orders 7\",\"" + session + "\"]");
+        assertThat(jq(ls("--json", path).out(), ".participants[1]|[.state,.weight,(.ageMillis>=0),.requests]"))
+                .isEqualTo("[\"waits\",1,true,[]]");
+        assertThat(jq(ls("-r", "--json", path).out(), "[.root,(.locks|length),.locks[0].path,.notes]"))
+                .isEqualTo("[\"" + path + "\",1,\"" + path + "\",[]]");
+    }
+
+    private String jq(String json, String filter) throws IOException, InterruptedException {
+        Path input = Files.writeString(folder.resolve("ls.json"), json);
+        Process jq = new ProcessBuilder("jq", "-c", filter, input.toString())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(jq.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(jq.waitFor()).as(output).isZero();
+        return output.strip();
+    }
+
+    @Test
+    void looking_changesNothingAndWatchesNothing() throws Exception {
+        Soon.get(queue(new InterProcessMutex(client, path)));
+        int watches = server.watchCount();
+        List<String> children = server.children(path);
+        ls(path);
+        ls("-r", path);
+        ls("--json", path + "/none");
+        assertThat(server.watchCount()).isEqualTo(watches);
+        assertThat(server.children(path)).isEqualTo(children);
+        assertThat(server.sessions()).hasSize(1);
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A path with ten thousand nodes: in one session, with a read for each, and never a thousand open at a time. */
+@Tag("load")
+@Timeout(120)
+class LsLoadIT {
+    private static final int NODES = 10_000;
+
+    @Test
+    void tenThousandNodes_areListed() {
+        byte[] data = "zkrecipes 1\nowner=somebody\n".getBytes(StandardCharsets.UTF_8);
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            server.createNode("/x", new byte[0]);
+            for (int i = 0; i < NODES; i++) {
+                server.createNode(String.format("/x/%s-lock-%010d", Listed.OUR_ID, i), data);
+            }
+            RequestCounts before = server.requests();
+            Ran ran = Ran.zklock("ls", "--connect", server.connectString(), "/x");
+            RequestCounts asked = server.requests().minus(before);
+            assertThat(ran.code()).as(ran.err()).isZero();
+            assertThat(ran.lines()).hasSize(NODES + 3);
+            assertThat(ran.lines().get(0)).isEqualTo("/x: mutex, 1 holds, 9999 wait");
+            assertThat(ran.lines().get(NODES + 1))
+                    .startsWith(" 9999  waits  lock-")
+                    .contains("somebody");
+            assertThat(asked.of(RequestType.GET_DATA)).isEqualTo(NODES + 1);
+            assertThat(asked.of(RequestType.CREATE_SESSION)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void listThatIsLongerThanAPacket_isNamedAsSuch() {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            server.createNode("/x", new byte[0]);
+            for (int i = 0; i < 2 * NODES + 1_000; i++) {
+                server.createNode(String.format("/x/%s-lock-%010d", Listed.OUR_ID, i), new byte[0]);
+            }
+            Ran ran = Ran.zklock("ls", "--connect", server.connectString(), "/x");
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(ran.err())
+                    .startsWith("zklock: the connection was lost 4 times while reading /x")
+                    .contains("JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code zklock ls --watch} from the jar. Its server is its own, as it counts requests and stops it. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LsWatchIT {
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+
+    @TempDir
+    private Path folder;
+
+    private EmbeddedZooKeeper server;
+    private ZooKeeperClient client;
+    private InterProcessLock mutex;
+
+    @BeforeEach
+    void start() throws InterruptedException {
+        server = EmbeddedZooKeeper.start();
+        client = TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(TestClients.LONG_SESSION)
+                .ownerLabel("orders 7"));
+        mutex = new InterProcessMutex(client, "/locks/x");
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        server.close();
+    }
+
+    private ZkLockProcess watch(String... arguments) throws Exception {
+        return ZkLockProcess.start(
+                Stream.concat(Stream.of("ls", "--watch", "--connect", server.connectString()), Stream.of(arguments))
+                        .toArray(String[]::new));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"INT, 130", "TERM, 143"})
+    void changes_areShown_untilASignal_andNothingIsAskedForMeanwhile(String signal, int code) throws Exception {
+        try (ZkLockProcess ls = watch("/locks/x")) {
+            ls.awaitLine("/locks/x: free");
+            Lease lease = Soon.get(mutex.acquireAsync());
+            ls.awaitLine("/locks/x: mutex, 1 holds, 0 wait");
+            RequestCounts before = server.requests();
+            CompletableFuture<Lease> next = mutex.acquireAsync();
+            ls.awaitLine("/locks/x: mutex, 1 holds, 1 waits");
+            assertThat(next).isNotDone();
+            lease.close();
+            await().atMost(LIMIT)
+                    .until(() -> ls.lines().get(ls.lines().size() - 1).contains("holds")
+                            && ls.lines().stream()
+                                            .filter(line -> line.contains("1 holds, 0 wait"))
+                                            .count()
+                                    >= 2);
+            RequestCounts asked = server.requests().minus(before);
+            // Each change is one list and one read of the path; each new node one read. The rest is the waiter's.
+            assertThat(asked.of(RequestType.GET_DATA)).isLessThanOrEqualTo(6);
+            server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+            await().atMost(LIMIT)
+                    .until(() -> ls.lines().stream()
+                                    .filter(line -> line.equals("/locks/x: free"))
+                                    .count()
+                            == 2);
+            ls.signal(signal);
+            assertThat(ls.awaitExit()).isEqualTo(code);
+            assertThat(ls.complaints()).isEmpty();
+        }
+        // Its session ended with it.
+        await().atMost(Duration.ofSeconds(5)).until(() -> server.sessions().size() <= 1);
+    }
+
+    @Test
+    void tree_isWatched_alsoLocksThatAreNew_andTheLimitOfASemaphore() throws Exception {
+        try (ZkLockProcess ls = watch("-r", "/")) {
+            ls.awaitLine("/: 0 locks, 0 held");
+            Soon.get(mutex.acquireAsync());
+            ls.awaitLine("/locks/x  mutex");
+            InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/deep/down/imports", 3);
+            Soon.get(semaphore.permits(2).acquireAsync());
+            ls.awaitLine("/deep/down/imports  semaphore of 3 permits");
+            semaphore.resize(5);
+            ls.awaitLine("/deep/down/imports  semaphore of 5 permits");
+        }
+    }
+
+    @Test
+    void serverThatComesBack_isWatchedOn() throws Exception {
+        try (ZkLockProcess ls = watch("/locks/x")) {
+            Soon.get(mutex.acquireAsync());
+            ls.awaitLine("/locks/x: mutex, 1 holds, 0 wait");
+            server.stop();
+            await().atMost(LIMIT)
+                    .until(() -> ls.complaints().stream()
+                            .anyMatch(line -> line.startsWith("zklock: not connected; what stands here was seen at ")));
+            server.restart();
+            await().atMost(LIMIT).until(() -> client.awaitConnected(LIMIT));
+            CompletableFuture<Lease> next = mutex.acquireAsync();
+            ls.awaitLine("/locks/x: mutex, 1 holds, 1 waits");
+            assertThat(next).isNotDone();
+        }
+    }
+
+    @Test
+    void json_isALineForEachState() throws Exception {
+        try (ZkLockProcess ls = watch("--json", "/locks/x")) {
+            ls.awaitLine("\"exists\":false");
+            Soon.get(mutex.acquireAsync());
+            ls.awaitLine("\"holding\":1");
+            assertThat(ls.lines()).allMatch(line -> line.startsWith("{") && line.endsWith("}"));
+        }
+    }
+
+    @Test
+    void closedPipe_endsIt() throws Exception {
+        Path shown = folder.resolve("shown");
+        String command = String.join(" ", ZkLockProcess.command()) + " ls --watch --connect " + server.connectString()
+                + " /locks/x; echo \"ended $?\" >&2";
+        Process shell = new ProcessBuilder("sh", "-c", "{ " + command + "; } | head -n 2 > " + shown).start();
+        await().atMost(LIMIT)
+                .until(() -> Files.exists(shown) && Files.readAllLines(shown).size() == 2);
+        Soon.get(mutex.acquireAsync());
+        String complaints = new String(shell.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(complaints).isEqualTo("ended 0\n");
+        assertThat(shell.waitFor()).isZero();
+    }
+
+    @Test
+    void terminal_isDrawnOver() throws Exception {
+        assumeThat(Stream.of(System.getenv("PATH").split(":"))
+                        .anyMatch(each -> Files.isExecutable(Path.of(each, "script"))))
+                .isTrue();
+        Path typescript = folder.resolve("typescript");
+        String command = String.join(" ", ZkLockProcess.command()) + " ls --watch --connect " + server.connectString()
+                + " /locks/x";
+        ProcessBuilder builder = new ProcessBuilder(List.of("script", "-q", "-f", "-c", command, typescript.toString()))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().put("TERM", "xterm");
+        Process script = builder.start();
+        try {
+            await().atMost(LIMIT)
+                    .until(() -> Files.exists(typescript)
+                            && Files.readString(typescript).contains("/locks/x: free"));
+            Soon.get(mutex.acquireAsync());
+            await().atMost(LIMIT).until(() -> Files.readString(typescript).contains("/locks/x: mutex, 1 holds"));
+            assertThat(Files.readString(typescript).split("\033\\[H", -1)).hasSize(3);
+        } finally {
+            script.descendants().forEach(ProcessHandle::destroy);
+            script.destroy();
+        }
+    }
+}

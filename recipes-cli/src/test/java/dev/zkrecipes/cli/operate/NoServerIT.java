@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import org.junit.jupiter.api.Test;
+
+/** In a class of its own, for others to run while it waits. */
+class NoServerIT {
+    @Test
+    void noServer_endsWith69() {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            server.stop();
+            Ran ran = Ran.zklock("ls", "--connect", server.connectString(), "/x");
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(ran.err())
+                    .startsWith("zklock: no server of " + server.connectString() + " answered within 15.0 s");
+            assertThat(ran.out()).isEmpty();
+        }
+    }
+}

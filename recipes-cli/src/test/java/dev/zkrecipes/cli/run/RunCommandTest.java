@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.cli.connect.ConnectOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+class RunCommandTest {
+    private static RunSettings settings(String... words) {
+        RunCommand command = new RunCommand(new ConnectOptions(Map.of()));
+        new CommandLine(command)
+                .setStopAtPositional(true)
+                .setExpandAtFiles(false)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .parseArgs(words);
+        return command.settings();
+    }
+
+    private static RunSettings settings(String line) {
+        return settings(Words.split(line));
+    }
+
+    @Test
+    void pathAndCommand_areEnough() {
+        RunSettings settings = settings("/locks/a make");
+        assertThat(settings.lock()).isEqualTo(new LockChoice(LockChoice.Mode.EXCLUSIVE, List.of("/locks/a"), 1, 1));
+        assertThat(settings.command()).containsExactly("make");
+        assertThat(settings.patience()).isEmpty();
+        assertThat(settings.conflictCode()).isEqualTo(1);
+        assertThat(settings.onLost()).isEqualTo(Reaction.TERM);
+        assertThat(settings.onRevoke()).isEqualTo(Reaction.IGNORE);
+        assertThat(settings.grace()).isEqualTo(Duration.ofSeconds(10));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "/a -- sh -c 'x -n'        | sh,-c,x -n",
+                "/a sh -n -w 5 --limit     | sh,-n,-w,5,--limit",
+                "-- /a make                | make",
+                "-n /a -- make -- all      | make,--,all",
+                "/a echo @file -- --help   | echo,@file,--,--help",
+                "--all /a,/b make          | make",
+                "--all /a,/b -- make       | make",
+                "--all=/a --all=/b -- make | make",
+            })
+    void whatFollowsThePath_belongsToTheCommand(String line, String command) {
+        assertThat(String.join(",", settings(line).command())).isEqualTo(command);
+    }
+
+    @Test
+    void flocksSpelling_isUnderstood() {
+        assertThat(settings("-s /a make").lock().mode()).isEqualTo(LockChoice.Mode.SHARED);
+        assertThat(settings("--exclusive /a make").lock().mode()).isEqualTo(LockChoice.Mode.EXCLUSIVE);
+        assertThat(settings("--mutex /a make").lock().mode()).isEqualTo(LockChoice.Mode.MUTEX);
+        assertThat(settings("-n /a make").patience()).hasValue(Duration.ZERO);
+        assertThat(settings("--nonblock -E 75 /a make").conflictCode()).isEqualTo(75);
+        assertThat(settings("-w 0.25 /a make").patience()).hasValue(Duration.ofMillis(250));
+        assertThat(settings("-w 0 /a make").patience()).hasValue(Duration.ZERO);
+        assertThat(settings("--permits 2 --limit 3 /a make").lock())
+                .isEqualTo(new LockChoice(LockChoice.Mode.SEMAPHORE, List.of("/a"), 2, 3));
+        assertThat(settings("-s --all /a,/b make").lock())
+                .isEqualTo(new LockChoice(LockChoice.Mode.SHARED, List.of("/a", "/b"), 1, 1));
+        assertThat(settings("--on-lost=ignore --on-revoke=term --grace 1.5 /a make")
+                        .grace())
+                .isEqualTo(Duration.ofMillis(1500));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "-x -s /a make                     | -x is exclusive and -s is shared: give one of them",
+                "--mutex -s /a make                | --mutex is always exclusive: leave -s out",
+                "-n -w 5 /a make                   | -n does not wait and -w does: give one of them",
+                "-w -1 /a make                     | no number of seconds",
+                "-w soon /a make                   | give one from 0 to 2147483, such as 10 or 0.5",
+                "-E 9 /a make                      | -E is for a lock that is not waited for to the end: add -n or -w",
+                "-n -E 256 /a make                 | -E is 256, must be 0 to 255",
+                "-n -E -1 /a make                  | -E is -1, must be 0 to 255",
+                "-n -E x /a make                   | '--conflict-exit-code'",
+                "--permits 2 /a make               | --permits is of a semaphore: add --limit",
+                "--limit 0 /a make                 | --limit is 0, must be 1 or more",
+                "--limit 3 --permits 4 /a make     | --permits is 4, must be 1 to 3",
+                "--limit 3 --permits 0 /a make     | --permits is 0, must be 1 to 3",
+                "--limit 3 -s /a make              | leave -s out",
+                "--limit 3 -x /a make              | leave -x out",
+                "--limit 3 --mutex /a make         | leave --mutex out",
+                "--all /a make                     | --all takes several paths",
+                "--all /a,/a make                  | --all names a path twice",
+                "--all /a,b make                   | 'b' is no path of a lock",
+                "--all /a,/b                       | the command is missing",
+                "--on-lost=kill /a make            | '--on-lost'",
+                "--on-revoke= /a make              | '--on-revoke'",
+                "--on-lost=ignore --grace 1 /a x   | --grace is for a command that is ended",
+                "--grace x /a make                 | no number of seconds",
+                "make                              | 'make' is no path of a lock",
+                "/a/ make                          | '/a/' is no path of a lock",
+                "/a                                | the command is missing: add what to run behind PATH",
+                "/a --                             | the command is missing",
+                "-n                                | the path of the lock is missing",
+                "--what /a make                    | Unknown option",
+                "-n -n /a make                     | should be specified only once",
+            })
+    void whatMakesNoSense_isRefusedWithWhatToDo(String line, String complaint) {
+        assertThatThrownBy(() -> settings(line))
+                .isInstanceOf(ParameterException.class)
+                .hasMessageContaining(complaint);
+    }
+
+    @Test
+    void emptyCommand_isRefused() {
+        assertThatThrownBy(() -> settings("/a", "")).hasMessageContaining("the command is missing");
+    }
+
+    @Test
+    void executables_areFoundAsAShellFindsThem(@TempDir Path folder) throws IOException {
+        Path tool = Files.createFile(folder.resolve("tool"));
+        Optional<String> path = Optional.of("/none:" + folder);
+        assertThat(Executable.look("tool", path)).isEqualTo(Executable.Finding.NOT_EXECUTABLE);
+        assertThat(Executable.look(folder.toString(), path)).isEqualTo(Executable.Finding.NOT_EXECUTABLE);
+        Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));
+        assertThat(Executable.look("tool", path)).isEqualTo(Executable.Finding.RUNNABLE);
+        assertThat(Executable.look(tool.toString(), Optional.empty())).isEqualTo(Executable.Finding.RUNNABLE);
+        assertThat(Executable.look("other", path)).isEqualTo(Executable.Finding.NOT_FOUND);
+        assertThat(Executable.look("sh", Optional.empty())).isEqualTo(Executable.Finding.RUNNABLE);
+        assertThat(Executable.find("tool", path)).hasValue(tool.toString());
+        assertThat(Executable.find("a\0b", path)).isEmpty();
+    }
+}

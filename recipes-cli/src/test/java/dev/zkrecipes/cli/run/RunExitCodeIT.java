@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What {@code zklock run} ends with, each case by the real jar. The cases of loss are in {@link RunLossIT}. */
+class RunExitCodeIT {
+    private static EmbeddedZooKeeper server;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void start() {
+        server = EmbeddedZooKeeper.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private RunningZkLock run(String... arguments) throws IOException, InterruptedException {
+        return RunningZkLock.start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), arguments);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "0   | run /exit/own true                    | ",
+                "7   | run /exit/own -- sh -c 'exit 7'       | ",
+                "143 | run /exit/own sh -c 'kill -TERM $$'   | ",
+                "137 | run /exit/own sh -c 'kill -KILL $$'   | ",
+                "127 | run /exit/own no-such-command         | no-such-command: command not found",
+                "126 | run /exit/own /etc/passwd             | /etc/passwd: cannot be executed",
+                "64  | run --wait ten /exit/own true         | 'ten' is no number of seconds",
+                "64  | run                                   | the path of the lock is missing",
+            })
+    void commandsOwnEnd_andWhatNeverRan(int code, String line, String told) throws IOException, InterruptedException {
+        try (RunningZkLock zklock = run(Words.split(line))) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(code);
+            if (told == null) {
+                assertThat(zklock.err()).isEmpty();
+            } else {
+                assertThat(zklock.err()).startsWith("zklock: ").contains(told);
+            }
+        }
+        assertThat(server.nodeExists("/exit/own") ? server.children("/exit/own") : "none")
+                .asString()
+                .doesNotContain("__");
+    }
+
+    @Test
+    void busyLock_isAConflictAndTheCommandDoesNotRun() throws IOException, InterruptedException {
+        try (TestClients clients = TestClients.of(server);
+                Lease lease = new InterProcessReadWriteLock(clients.open(), "/exit/busy")
+                        .writeLock()
+                        .acquire();
+                RunningZkLock atOnce = run("run", "-n", "/exit/busy", "echo", "ran");
+                RunningZkLock inTime = run("run", "-w", "5", "-E", "9", "/exit/busy", "echo", "ran");
+                RunningZkLock shared = run("run", "-s", "-n", "-E", "0", "/exit/busy", "echo", "ran")) {
+            assertThat(atOnce.awaitExit()).as(atOnce.err()).isEqualTo(1);
+            assertThat(inTime.awaitExit()).as(inTime.err()).isEqualTo(9);
+            assertThat(shared.awaitExit()).as(shared.err()).isZero();
+            assertThat(atOnce.out() + inTime.out() + shared.out() + atOnce.err() + inTime.err())
+                    .isEmpty();
+            assertThat(lease.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void sharedLock_isSharedAndASemaphoreHasItsLimit() throws IOException, InterruptedException {
+        try (TestClients clients = TestClients.of(server);
+                Lease read = new InterProcessReadWriteLock(clients.open(), "/exit/shared")
+                        .readLock()
+                        .acquire();
+                Lease two = new InterProcessSemaphore(clients.open(), "/exit/semaphore", 3).acquire(2);
+                RunningZkLock shared = run("run", "-s", "-n", "/exit/shared", "true");
+                RunningZkLock fits = run("run", "-n", "--limit=3", "/exit/semaphore", "true");
+                RunningZkLock many = run("run", "-n", "--limit=3", "--permits=2", "/exit/semaphore", "true");
+                RunningZkLock all = run("run", "-n", "-E", "5", "--all", "/exit/free,/exit/shared", "--", "true")) {
+            assertThat(shared.awaitExit()).as(shared.err()).isZero();
+            assertThat(fits.awaitExit()).as(fits.err()).isZero();
+            assertThat(many.awaitExit()).as(many.err()).isEqualTo(1);
+            assertThat(all.awaitExit()).as(all.err()).isEqualTo(5);
+            assertThat(read.isValid() && two.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void pathOfAnotherRecipe_isUnusable() throws IOException, InterruptedException {
+        try (TestClients clients = TestClients.of(server);
+                Lease two = new InterProcessSemaphore(clients.open(), "/exit/foreign", 3).acquire(2);
+                RunningZkLock zklock = run("run", "/exit/foreign", "echo", "ran")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(65);
+            assertThat(zklock.err().lines()).singleElement().asString().contains("/exit/foreign");
+            assertThat(zklock.out()).isEmpty();
+            assertThat(two.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void noRights_areTold() throws IOException, InterruptedException {
+        Path people = Files.writeString(folder.resolve("people"), "digest:owner:secret\n");
+        try (RunningZkLock owner =
+                run("run", "--auth-file", people.toString(), "--acl", "creator", "/mine/lock", "true")) {
+            assertThat(owner.awaitExit()).as(owner.err()).isZero();
+        }
+        try (RunningZkLock stranger = run("run", "/mine/lock", "echo", "ran")) {
+            assertThat(stranger.awaitExit()).as(stranger.err()).isEqualTo(77);
+            assertThat(stranger.err().lines()).singleElement().asString().contains("/mine/lock");
+            assertThat(stranger.out()).isEmpty();
+        }
+    }
+
+    @Test
+    void noServer_isToldInTime() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper stopped = EmbeddedZooKeeper.start()) {
+            stopped.stop();
+            try (RunningZkLock zklock =
+                    run("run", "--connect", stopped.connectString(), "-w", "0.5", "/exit/none", "echo", "ran")) {
+                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(69);
+                assertThat(zklock.err().lines())
+                        .singleElement()
+                        .asString()
+                        .startsWith("zklock: no server of " + stopped.connectString() + " answered within 0.5 s");
+                assertThat(zklock.out()).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void environment_namesTheInnermostLock() throws IOException, InterruptedException {
+        String inner = String.join(" ", RunningZkLock.commandLine("run", "-s", "/exit/inner"));
+        String show = "echo $ZKLOCK_PATH $ZKLOCK_FENCE; echo $ZKLOCK_SESSION $ZKLOCK_NODE";
+        try (RunningZkLock zklock =
+                run("run", "/exit/outer", "sh", "-c", show + "; " + inner + " sh -c '" + show + "'")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            String[] lines = zklock.out().split("\n");
+            assertThat(lines).hasSize(4);
+            assertThat(lines[0]).matches("/exit/outer [1-9][0-9]*");
+            assertThat(lines[1]).matches("0x[0-9a-f]+ /exit/outer/[0-9a-f]{32}-__WRIT__[0-9]{10}");
+            assertThat(lines[2]).matches("/exit/inner [1-9][0-9]*");
+            assertThat(lines[3]).matches("0x[0-9a-f]+ /exit/inner/[0-9a-f]{32}-__READ__[0-9]{10}");
+        }
+    }
+
+    @Test
+    void verbose_tellsWaitAndHoldOnStandardError() throws IOException, InterruptedException {
+        try (RunningZkLock zklock = run("run", "-v", "--label", "nightly", "/exit/verbose", "echo", "ran", "-v")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(zklock.out()).isEqualTo("ran -v\n");
+            assertThat(zklock.err())
+                    .containsPattern("zklock: acquired /exit/verbose after [0-9.]+ s, fencing token [0-9]+")
+                    .containsPattern("zklock: held /exit/verbose for [0-9.]+ s; the command ended with 0");
+        }
+    }
+
+    @Test
+    void pipeOnStandardInput_comesThroughWhole() throws IOException, InterruptedException {
+        byte[] block = "0123456789abcde\n".repeat(1 << 16).getBytes(StandardCharsets.US_ASCII); // 1 MiB
+        try (RunningZkLock zklock = run("run", "/exit/pipe", "cksum")) {
+            for (int i = 0; i < 100; i++) {
+                zklock.in().write(block);
+            }
+            zklock.in().close();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(zklock.out().split(" ")[1].strip()).isEqualTo(String.valueOf(100L << 20));
+        }
+    }
+}

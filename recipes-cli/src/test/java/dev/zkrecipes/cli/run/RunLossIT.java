@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.RevocationOutcome;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of the command when the lock, the server or the session goes. */
+class RunLossIT {
+    /** Says who it is, and ends when it is told to. */
+    private static final String OBEDIENT =
+            "trap 'echo told; exit 3' TERM; echo session $(($ZKLOCK_SESSION)); echo pid $$;"
+                    + " while :; do sleep 0.1; done";
+
+    private static final String DEAF =
+            "trap '' TERM; echo session $(($ZKLOCK_SESSION)); echo pid $$; while :; do sleep 0.1; done";
+
+    @TempDir
+    private Path folder;
+
+    private RunningZkLock run(EmbeddedZooKeeper server, String... arguments) throws IOException, InterruptedException {
+        return RunningZkLock.start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), arguments);
+    }
+
+    private static EmbeddedZooKeeper quickServer() {
+        return EmbeddedZooKeeper.builder().tickTime(Duration.ofMillis(200)).start();
+    }
+
+    @Test
+    void expiredSession_endsTheCommandAndIsToldAs76() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "/loss", "sh", "-c", OBEDIENT)) {
+            assertThat(server.expireSession(zklock.number("session"))).isTrue();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            assertThat(zklock.out()).contains("told");
+            assertThat(zklock.err()).contains("the lock /loss is lost; the command is ended");
+            RunningZkLock.awaitGone(zklock.number("pid"));
+        }
+    }
+
+    @Test
+    void commandThatIgnoresTerm_isKilledAfterTheGrace() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "--grace", "0.5", "/loss", "sh", "-c", DEAF)) {
+            assertThat(server.expireSession(zklock.number("session"))).isTrue();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            assertThat(ProcessHandle.of(zklock.number("pid"))).isEmpty();
+        }
+    }
+
+    @Test
+    void grandchildren_areEndedToo_alsoThoseThatIgnoreTermOrHaveLeftTheGroup()
+            throws IOException, InterruptedException {
+        String deaf = "sh -c 'trap \"\" TERM; echo deaf $$; while :; do sleep 0.1; done' & ";
+        String orphan = "(sh -c 'echo orphan $$; while :; do sleep 0.1; done' &) ; ";
+        String away = "setsid sh -c 'trap \"\" TERM; echo away $$; while :; do sleep 0.1; done' & ";
+        String command = deaf + orphan + away + OBEDIENT;
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "--grace", "1", "/loss", "sh", "-c", command)) {
+            long[] all = {zklock.number("deaf"), zklock.number("orphan"), zklock.number("away"), zklock.number("pid")};
+            assertThat(server.expireSession(zklock.number("session"))).isTrue();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            assertThat(zklock.out()).contains("told");
+            for (long pid : all) {
+                RunningZkLock.awaitGone(pid);
+            }
+        }
+    }
+
+    @Test
+    void lossThatIsToBeIgnored_isToldAndTheCommandGoesOn() throws IOException, InterruptedException {
+        Path go = folder.resolve("go");
+        String command = "echo session $(($ZKLOCK_SESSION)); until [ -e '" + go + "' ]; do sleep 0.1; done; exit 5";
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "--on-lost=ignore", "/loss", "sh", "-c", command)) {
+            assertThat(server.expireSession(zklock.number("session"))).isTrue();
+            zklock.awaitErr("the lock /loss is lost; the command goes on");
+            Files.createFile(go);
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void serverThatGoesForGood_meansLossWhenTheSessionIsOver() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = quickServer();
+                RunningZkLock zklock = run(server, "run", "--session-timeout", "2", "/loss", "sh", "-c", OBEDIENT)) {
+            zklock.number("pid");
+            server.stop();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            assertThat(zklock.out()).contains("told");
+        }
+    }
+
+    @Test
+    void serverThatGoesWhileTheLockIsWaitedFor_isNoServerWhenTheTimeIsOver() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = quickServer();
+                RunningZkLock holder = run(server, "run", "/loss", "sh", "-c", OBEDIENT)) {
+            holder.number("pid");
+            try (RunningZkLock waiter =
+                    run(server, "run", "-w", "8", "--session-timeout", "4", "/loss", "echo", "ran")) {
+                await().atMost(RunningZkLock.LIMIT)
+                        .until(() -> server.children("/loss").size() == 2);
+                server.stop();
+                assertThat(waiter.awaitExit()).as(waiter.err()).isEqualTo(69);
+                assertThat(waiter.out()).isEmpty();
+                assertThat(waiter.err().lines()).singleElement().asString().contains("connection was lost");
+            }
+        }
+    }
+
+    @Test
+    void serverThatIsGoneWhenTheCommandEnds_doesNotChangeItsExitCode() throws IOException, InterruptedException {
+        Path go = folder.resolve("go");
+        String command = "echo pid $$; until [ -e '" + go + "' ]; do sleep 0.1; done; exit 5";
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "--session-timeout", "30", "/loss", "sh", "-c", command)) {
+            zklock.number("pid");
+            server.stop();
+            Files.createFile(go);
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void sessionThatExpiresWhileZkLockIsStopped_isFoundOutWhenItGoesOn() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = quickServer();
+                RunningZkLock zklock = run(server, "run", "--session-timeout", "2", "/loss", "sh", "-c", OBEDIENT)) {
+            long session = zklock.number("session");
+            zklock.signal("STOP");
+            await().atMost(RunningZkLock.LIMIT).until(() -> !server.sessions().contains(session));
+            assertThat(zklock.isAlive()).isTrue();
+            zklock.signal("CONT");
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            assertThat(zklock.out()).contains("told");
+        }
+    }
+
+    @Test
+    void lossOfTheOuterLock_endsTheInnerZkLockAndItsCommand() throws IOException, InterruptedException {
+        String inner = String.join(" ", RunningZkLock.commandLine("run", "/inner"));
+        String command =
+                "echo session $(($ZKLOCK_SESSION)); " + inner + " sh -c 'echo inner $$; while :; do sleep 0.1; done'";
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "/outer", "sh", "-c", command)) {
+            long pid = zklock.number("inner");
+            assertThat(server.expireSession(zklock.number("session"))).isTrue();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            RunningZkLock.awaitGone(pid);
+            await().atMost(RunningZkLock.LIMIT)
+                    .until(() -> server.children("/inner").isEmpty());
+        }
+    }
+
+    @Test
+    void requestToGiveBack_endsTheCommandIfItIsTo() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server);
+                RunningZkLock zklock = run(server, "run", "--on-revoke=term", "/asked", "sh", "-c", OBEDIENT)) {
+            zklock.number("pid");
+            assertThat(ask(clients.open(), Duration.ofSeconds(60)).await(RunningZkLock.LIMIT))
+                    .hasValue(RevocationOutcome.GIVEN_BACK);
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(3);
+            assertThat(zklock.err()).contains("asks for the lock /asked; the command is ended");
+        }
+    }
+
+    @Test
+    void requestThatIsIgnored_isToldAndABrokenLeaseIsALoss() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server);
+                RunningZkLock zklock = run(server, "run", "/asked", "sh", "-c", OBEDIENT)) {
+            zklock.number("pid");
+            Revocation revocation = ask(clients.open(), Duration.ofSeconds(2));
+            zklock.awaitErr("asks for the lock /asked; the command goes on");
+            assertThat(revocation.await(RunningZkLock.LIMIT)).hasValue(RevocationOutcome.BROKEN);
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+        }
+    }
+
+    private static Revocation ask(ZooKeeperClient client, Duration grace) throws InterruptedException {
+        return new Revoker(client)
+                .request(new InterProcessReadWriteLock(client, "/asked").writeLock(), grace)
+                .get(0);
+    }
+}

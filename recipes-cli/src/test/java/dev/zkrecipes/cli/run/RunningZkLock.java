@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** {@code zklock} from the jar, in a process of its own. Its output goes to files of the test. */
+final class RunningZkLock implements AutoCloseable {
+    static final Duration LIMIT = Duration.ofSeconds(90);
+
+    private final Process process;
+    private final Path out;
+    private final Path err;
+
+    private RunningZkLock(Process process, Path out, Path err) {
+        this.process = process;
+        this.out = out;
+        this.err = err;
+    }
+
+    static List<String> commandLine(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(interruptible());
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-jar",
+                "target/zklock.jar"));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    static RunningZkLock start(Path folder, Map<String, String> environment, String... arguments)
+            throws IOException, InterruptedException {
+        Path out = Files.createTempFile(folder, "out", "");
+        Path err = Files.createTempFile(folder, "err", "");
+        ProcessBuilder builder = new ProcessBuilder(commandLine(arguments))
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
+        builder.environment().putAll(environment);
+        return new RunningZkLock(builder.start(), out, err);
+    }
+
+    /** A build that was started in the background ignores SIGINT, and so would the JVM; only GNU's env undoes that. */
+    private static List<String> interruptible() throws IOException, InterruptedException {
+        List<String> reset = List.of("env", "--default-signal=INT");
+        Process trial = new ProcessBuilder(
+                        Stream.concat(reset.stream(), Stream.of("true")).toList())
+                .redirectErrorStream(true)
+                .start();
+        return trial.waitFor() == 0 ? reset : List.of();
+    }
+
+    OutputStream in() {
+        return process.getOutputStream();
+    }
+
+    String out() throws IOException {
+        return Files.readString(out, StandardCharsets.UTF_8);
+    }
+
+    String err() throws IOException {
+        return Files.readString(err, StandardCharsets.UTF_8);
+    }
+
+    /** Waits until the command has written that. */
+    void awaitOut(String part) {
+        await().atMost(LIMIT)
+                .failFast("zklock has ended", () -> !process.isAlive() && !out().contains(part))
+                .until(() -> out().contains(part));
+    }
+
+    void awaitErr(String part) {
+        await().atMost(LIMIT)
+                .failFast("zklock has ended", () -> !process.isAlive() && !err().contains(part))
+                .until(() -> err().contains(part));
+    }
+
+    /** Sends a signal to zklock alone. */
+    void signal(String name) throws IOException, InterruptedException {
+        signal(name, process.pid());
+    }
+
+    static void signal(String name, long pid) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    /** Returns the exit code; what it said is in the message if there is none. */
+    int awaitExit() throws IOException, InterruptedException {
+        boolean ended = process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        assertThat(ended).as("ended; err: " + err()).isTrue();
+        return process.exitValue();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits until the process of a number that the command has written in a line is gone. */
+    static void awaitGone(long pid) {
+        await().atMost(LIMIT)
+                .until(() -> ProcessHandle.of(pid).map(p -> !p.isAlive()).orElse(true));
+    }
+
+    /** The number in the line "name number" that the command has written. */
+    long number(String name) throws IOException {
+        awaitOut(name + " ");
+        await().atMost(LIMIT).until(() -> out().lines().anyMatch(line -> line.matches(name + " [0-9]+")));
+        return out().lines()
+                .filter(line -> line.matches(name + " [0-9]+"))
+                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Ends what a failed test has left. */
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+}

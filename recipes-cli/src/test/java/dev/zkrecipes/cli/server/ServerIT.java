@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.TestClients;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code zklock server} from the jar. */
+@Timeout(120)
+class ServerIT {
+    @TempDir
+    private Path folder;
+
+    private static String connectString(ZkLockProcess server) {
+        server.awaitLine("127.0.0.1:");
+        return server.lines().get(0);
+    }
+
+    private static void makeSemaphore(String connectString, int limit) throws InterruptedException {
+        try (ZooKeeperClient client = TestClients.connect(connectString)) {
+            new InterProcessSemaphore(client, "/imports", limit).acquire().close();
+        }
+    }
+
+    @Test
+    void server_printsItsConnectString_keepsItsData_andEndsWithASignal() throws Exception {
+        String data = folder.resolve("data").toString();
+        String first;
+        try (ZkLockProcess server = ZkLockProcess.start("server", "--port", "0", "--data", data)) {
+            first = connectString(server);
+            assertThat(first).matches("127\\.0\\.0\\.1:\\d+");
+            makeSemaphore(first, 3);
+            assertSecondOneIsRefused(
+                    "--port", first.substring(first.indexOf(':') + 1), " is in use: give another --port");
+            assertSecondOneIsRefused("--data", data, "another server has the data folder " + data);
+            server.signal("TERM");
+            assertThat(server.awaitExit()).isEqualTo(143);
+            assertThat(server.lines()).containsExactly(first);
+            assertThat(server.complaints()).isEmpty();
+        }
+        String port = first.substring(first.indexOf(':') + 1);
+        try (ZkLockProcess server = ZkLockProcess.start("server", "--port", port, "--data", data)) {
+            assertThat(connectString(server)).isEqualTo(first);
+            makeSemaphore(first, 3); // refused with any other limit
+        }
+    }
+
+    private static void assertSecondOneIsRefused(String option, String value, String complaint) throws Exception {
+        String port = option.equals("--port") ? value : "0";
+        String[] line = option.equals("--port")
+                ? new String[] {"server", "--port", port}
+                : new String[] {"server", "--port", port, "--data", value};
+        try (ZkLockProcess second = ZkLockProcess.start(line)) {
+            assertThat(second.awaitExit()).isEqualTo(1);
+            assertThat(second.complaints())
+                    .singleElement()
+                    .asString()
+                    .startsWith("zklock: ")
+                    .contains(complaint);
+            assertThat(second.lines()).isEmpty();
+        }
+    }
+
+    @Test
+    void temporaryData_areRemoved() throws Exception {
+        String home = folder.toString();
+        try (ZkLockProcess server = ZkLockProcess.startWith("-Djava.io.tmpdir=" + home, "server", "--port", "0")) {
+            connectString(server);
+            assertThat(folder).isNotEmptyDirectory();
+            server.signal("INT");
+            assertThat(server.awaitExit()).isEqualTo(130);
+        }
+        await().atMost(Duration.ofSeconds(5))
+                .untilAsserted(() -> assertThat(folder).isEmptyDirectory());
+    }
+}
