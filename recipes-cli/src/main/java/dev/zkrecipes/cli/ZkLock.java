@@ -15,7 +15,9 @@ import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
 import dev.zkrecipes.cli.start.RehearseCommand;
 import java.io.PrintWriter;
+import java.nio.charset.Charset;
 import java.util.Arrays;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -68,7 +70,7 @@ public final class ZkLock implements Runnable {
         boolean runs = args.length > 0 && args[0].equals("run");
         CommandLine command = runs ? runAlone() : commandLine();
         // picocli's own writer does not tell when nobody reads any more.
-        command.setOut(new PrintWriter(System.out, true));
+        command.setOut(new PrintWriter(System.out, true, Charset.defaultCharset()));
         System.exit(command.execute(runs ? Arrays.copyOfRange(args, 1, args.length) : args));
     }
 
@@ -81,7 +83,7 @@ public final class ZkLock implements Runnable {
     static CommandLine commandLine() {
         CommandLine zklock = configured(new CommandLine(new ZkLock()));
         // What follows PATH belongs to the command that is run.
-        zklock.getSubcommands().get("run").setStopAtPositional(true);
+        Objects.requireNonNull(zklock.getSubcommands().get("run")).setStopAtPositional(true);
         return zklock;
     }
 

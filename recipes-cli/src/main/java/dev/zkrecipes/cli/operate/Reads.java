@@ -37,6 +37,21 @@ final class Reads {
      */
     record Children(List<String> names, Stat stat) {}
 
+    /**
+     * What came of reading some paths.
+     *
+     * @param byPath a reply for each
+     */
+    record Replies<T>(Map<String, Reply<T>> byPath) {
+        Reply<T> to(String path) {
+            Reply<T> reply = byPath.get(path);
+            if (reply == null) {
+                throw new IllegalArgumentException("nobody asked for " + path);
+            }
+            return reply;
+        }
+    }
+
     /** Makes something of a node's data as soon as they arrive, so that they need not all be kept. */
     @FunctionalInterface
     interface Digest<T> {
@@ -68,7 +83,7 @@ final class Reads {
      *
      * @throws BrokenReadException if a list got no answer
      */
-    Map<String, Reply<Children>> children(Collection<String> paths) throws InterruptedException {
+    Replies<Children> children(Collection<String> paths) throws InterruptedException {
         return all(paths, (path, sink) -> {
             Children2Callback callback = (code, p, context, names, stat) ->
                     sink.accept(code, names == null || stat == null ? null : new Children(names, stat));
@@ -81,7 +96,7 @@ final class Reads {
      *
      * @throws BrokenReadException if a node got no answer
      */
-    <T> Map<String, Reply<T>> data(Collection<String> paths, Digest<T> digest) throws InterruptedException {
+    <T> Replies<T> data(Collection<String> paths, Digest<T> digest) throws InterruptedException {
         return all(paths, (path, sink) -> {
             DataCallback callback = (code, p, context, data, stat) ->
                     sink.accept(code, stat == null ? null : digest.of(data == null ? new byte[0] : data, stat));
@@ -99,11 +114,11 @@ final class Reads {
                     StatCallback callback = (code, p, context, stat) -> sink.accept(code, stat);
                     zk.exists(asked, watcher, callback, null);
                 })
-                .get(path)
+                .to(path)
                 .isOk();
     }
 
-    private static <T> Map<String, Reply<T>> all(Collection<String> paths, Ask<T> ask) throws InterruptedException {
+    private static <T> Replies<T> all(Collection<String> paths, Ask<T> ask) throws InterruptedException {
         Semaphore room = new Semaphore(WINDOW);
         Map<String, Reply<T>> replies = new HashMap<>(paths.size() * 2); // event thread; ours when all permits are back
         AtomicReference<@Nullable BrokenReadException> broken = new AtomicReference<>();
@@ -128,6 +143,6 @@ final class Reads {
         if (failure != null) {
             throw failure;
         }
-        return replies;
+        return new Replies<>(replies);
     }
 }

@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.operate;
 import dev.zkrecipes.cli.operate.Folder.Status;
 import dev.zkrecipes.cli.operate.Place.Origin;
 import dev.zkrecipes.cli.operate.Reads.Children;
+import dev.zkrecipes.cli.operate.Reads.Replies;
 import dev.zkrecipes.core.LockAccessException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -90,11 +91,11 @@ final class Tree {
 
     private void readFolders(List<Folder> toBeRead, Reads reads) throws InterruptedException {
         List<String> paths = toBeRead.stream().map(Folder::path).toList();
-        Map<String, Reply<Children>> lists = reads.children(paths);
-        Map<String, Reply<Read>> heads = reads.data(paths, Read::of);
+        Replies<Children> lists = reads.children(paths);
+        Replies<Read> heads = reads.data(paths, Read::of);
         for (Folder folder : toBeRead) {
-            Reply<Children> list = lists.get(folder.path());
-            Reply<Read> head = heads.get(folder.path());
+            Reply<Children> list = lists.to(folder.path());
+            Reply<Read> head = heads.to(folder.path());
             if (list.isOk() && head.isOk()) {
                 // Else the data are not those of the list, and both are read once more.
                 if (list.get().stat().getVersion() == head.get().version()
@@ -152,10 +153,10 @@ final class Tree {
                 folder.unreadNames().forEach(name -> unread.put(child(folder.path(), name), folder));
             }
         }
-        Map<String, Reply<Found>> replies = reads.data(unread.keySet(), Found::of);
+        Replies<Found> replies = reads.data(unread.keySet(), Found::of);
         unread.forEach((path, folder) -> {
             String name = path.substring(path.lastIndexOf('/') + 1);
-            Reply<Found> reply = replies.get(path);
+            Reply<Found> reply = replies.to(path);
             if (reply.isOk() || reply.code() == Code.NOAUTH) {
                 Found found = reply.isOk() ? reply.get() : Found.UNREADABLE;
                 folder.put(name, new Node(folder.named(name), found.data(), found.origin(), found.hasChildren()));

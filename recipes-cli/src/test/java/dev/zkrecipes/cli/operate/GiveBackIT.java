@@ -263,7 +263,7 @@ class GiveBackIT {
     @Test
     void waiterThatIsNamed_isSaidToQueueAgain() throws InterruptedException {
         Lease lease = take(lock("mutex"));
-        lock("mutex").acquireAsync();
+        CompletableFuture<Lease> next = lock("mutex").acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);
         String waiter = server.children(path).stream()
                 .filter(name -> name.endsWith("1"))
@@ -274,6 +274,9 @@ class GiveBackIT {
         assertThat(ran.out())
                 .contains("which is not known to hold: it may queue again", "Who holds the lock keeps it.");
         assertThat(server.children(path)).doesNotContain(waiter);
+        assertThat(next.isDone() && !next.isCompletedExceptionally())
+                .as("granted")
+                .isFalse();
         lease.verify(); // or LockLostException
     }
 

@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -91,6 +92,7 @@ class LsIT {
     }
 
     /** Asks and waits until the node is in the queue. */
+    @CanIgnoreReturnValue
     private CompletableFuture<Lease> queue(InterProcessLock lock) {
         int before = server.nodeExists(path) ? server.children(path).size() : 0;
         CompletableFuture<Lease> wanted = lock.acquireAsync();

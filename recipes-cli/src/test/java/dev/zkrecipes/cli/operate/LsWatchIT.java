@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,10 +67,6 @@ class LsWatchIT {
                         .toArray(String[]::new));
     }
 
-    private static RequestCounts read(RequestCounts now, RequestCounts before) {
-        return now.minus(before);
-    }
-
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
     void changes_areShown_untilASignal_andNothingIsAskedForMeanwhile(String signal, int code) throws Exception {
@@ -78,8 +75,9 @@ class LsWatchIT {
             Lease lease = Soon.get(mutex.acquireAsync());
             ls.awaitLine("/locks/x: mutex, 1 holds, 0 wait");
             RequestCounts before = server.requests();
-            mutex.acquireAsync();
+            CompletableFuture<Lease> next = mutex.acquireAsync();
             ls.awaitLine("/locks/x: mutex, 1 holds, 1 waits");
+            assertThat(next).isNotDone();
             lease.close();
             await().atMost(LIMIT)
                     .until(() -> ls.lines().get(ls.lines().size() - 1).contains("holds")
@@ -129,8 +127,9 @@ class LsWatchIT {
                             .anyMatch(line -> line.startsWith("zklock: not connected; what stands here was seen at ")));
             server.restart();
             await().atMost(LIMIT).until(() -> client.awaitConnected(LIMIT));
-            mutex.acquireAsync();
+            CompletableFuture<Lease> next = mutex.acquireAsync();
             ls.awaitLine("/locks/x: mutex, 1 holds, 1 waits");
+            assertThat(next).isNotDone();
         }
     }
 
