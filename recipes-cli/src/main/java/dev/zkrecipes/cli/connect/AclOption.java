@@ -42,8 +42,8 @@ final class AclOption {
 
     private static int permissions(String letters) {
         int bits = 0;
-        for (char letter : letters.toCharArray()) {
-            int bit = LETTERS.indexOf(letter);
+        for (int i = 0; i < letters.length(); i++) {
+            int bit = LETTERS.indexOf(letters.charAt(i));
             if (bit < 0) {
                 throw new IllegalArgumentException("'" + letters + "' holds a letter that is none of c, d, r, w, a");
             }

@@ -158,7 +158,7 @@ public final class ConnectOptions {
             connected = client.awaitConnected(limit);
         } finally {
             if (!connected) {
-                client.close();
+                closeAside(client);
             }
         }
         if (!connected) {
@@ -166,6 +166,13 @@ public final class ConnectOptions {
                     + " s: check that they run and that the address, the port and the TLS settings are right");
         }
         return client;
+    }
+
+    /** A server that takes connections and does not answer holds up a close; there is nothing to give back, so nobody waits. */
+    private static void closeAside(ZooKeeperClient client) {
+        Thread closer = new Thread(client::close, "closes a client that was never connected");
+        closer.setDaemon(true);
+        closer.start();
     }
 
     private Found servers(Optional<ClientFile> settings) {

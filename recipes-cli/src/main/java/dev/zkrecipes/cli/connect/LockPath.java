@@ -17,33 +17,14 @@ public final class LockPath implements ITypeConverter<String> {
         try {
             PathUtils.validatePath(value);
         } catch (IllegalArgumentException e) {
-            throw new TypeConversionException("'" + shown(value) + "' is no path of a lock: "
-                    + shown(String.valueOf(e.getMessage())) + "; give one such as /locks/nightly");
+            throw new TypeConversionException("'" + OneLine.of(value) + "' is no path of a lock: "
+                    + OneLine.of(String.valueOf(e.getMessage())) + "; give one such as /locks/nightly");
         }
-        if (!value.equals(shown(value))) {
-            throw new TypeConversionException("'" + shown(value) + "' is no path of a lock: it holds a character that"
-                    + " cannot be shown; give one such as /locks/nightly");
+        if (!value.equals(OneLine.of(value))) {
+            throw new TypeConversionException(
+                    "'" + OneLine.of(value) + "' is no path of a lock: it holds a character that"
+                            + " cannot be shown; give one such as /locks/nightly");
         }
         return value;
-    }
-
-    /** What cannot be shown, as a question mark, so that it forges no line. */
-    private static String shown(String text) {
-        StringBuilder plain = new StringBuilder();
-        text.codePoints().map(c -> isPlain(c) ? c : '?').forEach(plain::appendCodePoint);
-        return plain.toString();
-    }
-
-    private static boolean isPlain(int codePoint) {
-        return switch (Character.getType(codePoint)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.PRIVATE_USE,
-                    Character.UNASSIGNED,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR -> false;
-            default -> true;
-        };
     }
 }

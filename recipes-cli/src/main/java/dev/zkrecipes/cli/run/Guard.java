@@ -17,14 +17,16 @@ import java.util.List;
  */
 final class Guard {
     /** Lines of a name and a number, at last "done 0"; without that line the writer was killed. */
-    private static final String WATCH = "trap '' INT HUP QUIT TERM TSTP TTIN TTOU\n"
-            + "group= keeper=\n"
-            + "while read -r what number; do\n"
-            + "  case $what in group) group=$number ;; keeper) keeper=$number ;; *) exit 0 ;; esac\n"
-            + "done\n"
-            + "if [ -n \"$keeper\" ]; then kill -s KILL \"$keeper\" 2>/dev/null; fi\n"
-            + "if [ -z \"$group\" ]; then exit 0; fi\n"
-            + "set -- \"$group\" \"$1\"\n";
+    private static final String WATCH = """
+            trap '' INT HUP QUIT TERM TSTP TTIN TTOU
+            group= keeper=
+            while read -r what number; do
+              case $what in group) group=$number ;; keeper) keeper=$number ;; *) exit 0 ;; esac
+            done
+            if [ -n "$keeper" ]; then kill -s KILL "$keeper" 2>/dev/null; fi
+            if [ -z "$group" ]; then exit 0; fi
+            set -- "$group" "$1"
+            """;
 
     private final Process process;
 

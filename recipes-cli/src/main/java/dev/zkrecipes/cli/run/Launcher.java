@@ -19,9 +19,11 @@ import java.util.Optional;
  */
 final class Launcher {
     /** Exits with 0 in the foreground of a terminal that is all of standard input, output and error. */
-    private static final String IN_FOREGROUND = "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] || exit 1\n"
-            + "set -- $(ps -o pgid= -o tpgid= -p \"$1\")\n"
-            + "[ -n \"$1\" ] && [ \"$1\" = \"$2\" ]\n";
+    private static final String IN_FOREGROUND = """
+            [ -t 0 ] && [ -t 1 ] && [ -t 2 ] || exit 1
+            set -- $(ps -o pgid= -o tpgid= -p "$1")
+            [ -n "$1" ] && [ "$1" = "$2" ]
+            """;
 
     /**
      * The keeper. When the command is stopped, zklock's whole job is, so that the user's shell takes the terminal; the keeper

@@ -44,7 +44,7 @@ class RunTerminalIT {
     /** A terminal with a command in it. */
     private static final class Terminal implements AutoCloseable {
         private final Process process;
-        private final StringBuffer screen = new StringBuffer();
+        private final StringBuilder shown = new StringBuilder();
 
         Terminal(String connect, String command) throws IOException {
             ProcessBuilder builder =
@@ -69,26 +69,34 @@ class RunTerminalIT {
                     .failFast(
                             "the terminal is closed",
                             () -> assertThat(process.isAlive() || shows(pattern))
-                                    .as(() -> "screen: " + screen)
+                                    .as(() -> "screen: " + screen())
                                     .isTrue())
                     .until(() -> shows(pattern));
         }
 
         int awaitExit() throws InterruptedException {
             assertThat(process.waitFor(RunningZkLock.LIMIT.toSeconds(), TimeUnit.SECONDS))
-                    .as(() -> "ended; screen: " + screen)
+                    .as(() -> "ended; screen: " + screen())
                     .isTrue();
             return process.exitValue();
         }
 
         private boolean shows(String pattern) {
-            return java.util.regex.Pattern.compile(pattern).matcher(screen).find();
+            return java.util.regex.Pattern.compile(pattern).matcher(screen()).find();
+        }
+
+        private synchronized void append(char c) {
+            shown.append(c);
+        }
+
+        synchronized String screen() {
+            return shown.toString();
         }
 
         private void read() {
             try (Reader output = new BufferedReader(process.inputReader(StandardCharsets.UTF_8))) {
                 for (int c = output.read(); c >= 0; c = output.read()) {
-                    screen.append((char) c);
+                    append((char) c);
                 }
             } catch (IOException | UncheckedIOException e) {
                 // The terminal is closed.
@@ -120,8 +128,8 @@ class RunTerminalIT {
             terminal.type("\003"); // Ctrl-C ends the sleep and nothing else
             terminal.awaitScreen("\\^C[\r\n]+ready> ");
             terminal.type("exit 5\n");
-            assertThat(terminal.awaitExit()).as(terminal.screen.toString()).isEqualTo(5);
-            assertThat(terminal.screen.toString()).contains("has jobs").doesNotContain("no job control");
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(5);
+            assertThat(terminal.screen()).contains("has jobs").doesNotContain("no job control");
             assertThat(server.children("/terminal")).isEmpty();
         }
     }
@@ -133,7 +141,7 @@ class RunTerminalIT {
                         server.connectString(), zklock("run /terminal sh -c 'echo up; exec sleep 1000'"))) {
             terminal.awaitScreen("up\r\n");
             terminal.type("\003");
-            assertThat(terminal.awaitExit()).as(terminal.screen.toString()).isEqualTo(130);
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(130);
             assertThat(server.children("/terminal")).isEmpty();
         }
     }
@@ -153,7 +161,7 @@ class RunTerminalIT {
             terminal.type("echo code $?\n");
             terminal.awaitScreen("code 6");
             terminal.type("exit\n");
-            assertThat(terminal.awaitExit()).as(terminal.screen.toString()).isZero();
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
         }
     }
 }
