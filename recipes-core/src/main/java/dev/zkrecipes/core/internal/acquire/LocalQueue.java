@@ -4,11 +4,13 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.Succession;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
@@ -26,6 +28,7 @@ import java.util.Queue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,9 +61,14 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread that gives back passes the lock on itself, to a thread that waits. What user code hangs on, and what
  * depends on a {@linkplain RuleSight shared rule}, the engine thread does. What is not marked otherwise is confined to it.
  */
-final class LocalQueue implements Succession.Heirs {
-    private final LocalQueues queues;
-    private final LocalQueues.Key key;
+final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
+
+    /** What its requests ask for. */
+    record Key(LockGroup group, LockOptions options) {}
+
+    private final Requests client;
+    private final Key key;
+    private final Consumer<LocalQueue> onIdle;
     private final LockSpec spec;
     private final EngineScheduler scheduler;
 
@@ -74,14 +82,15 @@ final class LocalQueue implements Succession.Heirs {
     private @Nullable RuleSight rule;
     private int leftEarly; // since the requests that are over were taken out
 
-    LocalQueue(LocalQueues queues, LocalQueues.Key key) {
-        this.queues = queues;
+    LocalQueue(Requests client, Key key, Consumer<LocalQueue> onIdle) {
+        this.client = client;
         this.key = key;
+        this.onIdle = onIdle;
         this.spec = key.group().all().get(0);
-        this.scheduler = queues.requests().scheduler();
+        this.scheduler = client.scheduler();
     }
 
-    LocalQueues.Key key() {
+    Key key() {
         return key;
     }
 
@@ -112,7 +121,8 @@ final class LocalQueue implements Succession.Heirs {
     }
 
     /** One of the requests has ended. */
-    void onLeft(boolean withoutTheLock) {
+    @Override
+    public void onLeft(boolean withoutTheLock) {
         int left = waiting.decrementAndGet();
         if (withoutTheLock) {
             scheduler.execute(() -> {
@@ -257,7 +267,7 @@ final class LocalQueue implements Succession.Heirs {
             rule = null;
         }
         if (isIdle()) {
-            queues.forgetIfIdle(this);
+            onIdle.accept(this);
         }
     }
 
@@ -286,7 +296,7 @@ final class LocalQueue implements Succession.Heirs {
     // ---- The scout.
 
     private void beginScout() {
-        AcquireLoop begun = new AcquireLoop(queues.requests(), key.group(), Mode.QUEUE, this::adopt);
+        AcquireLoop begun = new AcquireLoop(client, key.group(), Mode.QUEUE, this::adopt);
         scout = begun;
         scouting = true;
         Completion.on(

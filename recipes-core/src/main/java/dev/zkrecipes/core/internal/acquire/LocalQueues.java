@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -18,36 +17,33 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class LocalQueues {
 
-    /** What the requests of one queue ask for. */
-    record Key(LockGroup group, LockOptions options) {}
-
     private final Requests requests;
-    private final Map<Key, LocalQueue> queues = new ConcurrentHashMap<>();
+    private final Map<LocalQueue.Key, LocalQueue> queues = new ConcurrentHashMap<>();
 
     LocalQueues(Requests requests) {
         this.requests = requests;
     }
 
-    Requests requests() {
-        return requests;
-    }
-
     /** A request for a single lock, not launched yet. */
     Acquisition acquisition(LockGroup group, Mode mode, boolean isAsynchronous) {
-        Key key = new Key(group, group.options());
+        LocalQueue.Key key = new LocalQueue.Key(group, group.options());
         return mode == Mode.TRY
                 ? new AcquireLoop(requests, group, mode, (held, rule) -> adopt(key, held, rule))
-                : new LocalRequest(this, key, isAsynchronous);
+                : new LocalRequest(requests, group, isAsynchronous, request -> join(key, request));
     }
 
     /** Whoever finds the lock free does not wait, but passes it on as others do. On the engine thread. */
-    private void adopt(Key key, HeldNode held, Optional<Content> rule) {
-        queues.computeIfAbsent(key, absent -> new LocalQueue(this, absent)).adopt(held, rule);
+    private void adopt(LocalQueue.Key key, HeldNode held, Optional<Content> rule) {
+        queues.computeIfAbsent(key, this::made).adopt(held, rule);
     }
 
-    void join(Key key, LocalRequest request) {
+    private LocalQueue made(LocalQueue.Key key) {
+        return new LocalQueue(requests, key, this::forgetIfIdle);
+    }
+
+    private void join(LocalQueue.Key key, LocalRequest request) {
         LocalQueue joined = queues.compute(key, (same, known) -> {
-            LocalQueue queue = known == null ? new LocalQueue(this, same) : known;
+            LocalQueue queue = known == null ? made(same) : known;
             queue.add(request);
             return queue;
         });
@@ -60,7 +56,7 @@ final class LocalQueues {
     }
 
     /** Forgets a queue that is of no use, unless somebody has joined it just now. */
-    void forgetIfIdle(LocalQueue queue) {
+    private void forgetIfIdle(LocalQueue queue) {
         queues.computeIfPresent(queue.key(), (key, known) -> known == queue && queue.isIdle() ? null : known);
     }
 }

@@ -5,11 +5,13 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,16 +19,32 @@ import org.jspecify.annotations.Nullable;
  * passes a node to it, or the caller by giving up. Any thread.
  */
 final class LocalRequest implements Acquisition {
-    private final LocalQueues.Key key;
-    private final LocalQueues queues;
+
+    /** Where it waits. */
+    @FunctionalInterface
+    interface Place {
+        /** It has ended. */
+        void onLeft(boolean withoutTheLock);
+    }
+
+    private final Requests requests;
+    private final LockGroup group;
     private final boolean isAsynchronous;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
-    private final AtomicReference<@Nullable LocalQueue> queue = new AtomicReference<>(); // null unless it waits there
+    private final Consumer<LocalRequest> join;
+    private final AtomicReference<@Nullable Place> place = new AtomicReference<>(); // null unless it waits there
 
-    LocalRequest(LocalQueues queues, LocalQueues.Key key, boolean isAsynchronous) {
-        this.queues = queues;
-        this.key = key;
+    /**
+     * Makes one that waits nowhere.
+     *
+     * @param isAsynchronous whether user code hangs on its outcome, which the engine thread is to set off
+     * @param join gives it a place in a queue
+     */
+    LocalRequest(Requests requests, LockGroup group, boolean isAsynchronous, Consumer<LocalRequest> join) {
+        this.requests = requests;
+        this.group = group;
         this.isAsynchronous = isAsynchronous;
+        this.join = join;
     }
 
     /** Whether user code hangs on its outcome, which the engine thread is to set off. */
@@ -40,12 +58,12 @@ final class LocalRequest implements Acquisition {
 
     @Override
     public String lockPath() {
-        return key.group().path();
+        return group.path();
     }
 
     @Override
     public List<String> paths() {
-        return key.group().paths();
+        return group.paths();
     }
 
     @Override
@@ -55,15 +73,15 @@ final class LocalRequest implements Acquisition {
 
     @Override
     public void launch() {
-        queues.requests().enter(this);
+        requests.enter(this);
         if (!outcome.isDone()) { // else the client is closed
-            queues.join(key, this);
+            join.accept(this);
         }
     }
 
     /** It is counted in this queue until it leaves. */
-    void stands(LocalQueue in) {
-        queue.set(in);
+    void stands(Place in) {
+        place.set(in);
     }
 
     /** Whoever ended it may have done so before it stood there. */
@@ -99,8 +117,8 @@ final class LocalRequest implements Acquisition {
     }
 
     private void leave(boolean withoutTheLock) {
-        queues.requests().exit(this);
-        LocalQueue left = queue.getAndSet(null);
+        requests.exit(this);
+        Place left = place.getAndSet(null);
         if (left != null) {
             left.onLeft(withoutTheLock);
         }

@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Who is decided for.</b> Under drivers that serve in order ({@link dev.zkrecipes.core.spi.FifoDriver}) nobody is
  * granted before the first who waits, so only that one is decided for and has its predecessors watched. Each request under
- * another driver is a line of its own.
+ * another driver has an order of its own.
  *
  * <p>Confined to the engine thread.
  */
@@ -78,7 +78,7 @@ final class QueueView {
     private final String path;
     private final Runnable onEmpty;
     private final Set<Place> places = new LinkedHashSet<>();
-    private final Line servedInOrder;
+    private final Order servedInOrder;
     private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less who is gone
     private ChildrenSnapshot list;
     private int listedOn;
@@ -96,7 +96,7 @@ final class QueueView {
         this.onEmpty = onEmpty;
         this.list = list;
         this.listedOn = session.connection();
-        this.servedInOrder = new Line();
+        this.servedInOrder = new Order();
     }
 
     /** Takes a list that was taken just now. */
@@ -130,7 +130,7 @@ final class QueueView {
     }
 
     /** Whom the driver serves one after the other: all requests under drivers that serve in order, or one under another driver. */
-    private final class Line implements PredecessorWatches.Owner {
+    private final class Order implements PredecessorWatches.Owner {
         private final TreeMap<LockNode, Place> waiting = new TreeMap<>();
         private final PredecessorWatches predecessors = new PredecessorWatches(session.watches(), path, this);
         private boolean advancing;
@@ -204,7 +204,7 @@ final class QueueView {
         private final OwnNode node;
         private final LockNode self;
         private final Waiter waiter;
-        private final Line line;
+        private final Order order;
         private final OwnWatch ownWatch = new OwnWatch(this);
         private boolean granted;
         private boolean ownIsWatched;
@@ -215,7 +215,7 @@ final class QueueView {
             this.node = node;
             this.self = self;
             this.waiter = waiter;
-            this.line = spec.isFifo() ? servedInOrder : new Line();
+            this.order = spec.isFifo() ? servedInOrder : new Order();
         }
 
         /** Begins to watch the rule, and in a while our own node. */
@@ -230,11 +230,11 @@ final class QueueView {
         /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
         void ask() {
             granted = false;
-            line.join(this);
-            if (line.isFirst(this) && decision(true) instanceof Decision.Granted) {
+            order.join(this);
+            if (order.isFirst(this) && decision(true) instanceof Decision.Granted) {
                 granted = true;
-                line.leave(this);
-                line.advance();
+                order.leave(this);
+                order.advance();
             }
         }
 
@@ -288,8 +288,8 @@ final class QueueView {
             if (places.remove(this)) {
                 endTimer();
                 ownWatch.leave(whenNodeIsGone);
-                if (line.leave(this)) {
-                    line.advance();
+                if (order.leave(this)) {
+                    order.advance();
                 }
                 if (places.isEmpty()) {
                     endRuleWatch();
@@ -302,7 +302,7 @@ final class QueueView {
             waiter.guard(() -> {
                 if (decision(false) instanceof Decision.Granted) {
                     granted = true;
-                    line.leave(this);
+                    order.leave(this);
                     waiter.onTurn();
                 }
             });
@@ -343,14 +343,14 @@ final class QueueView {
             if (decision instanceof Decision.Never never) {
                 throw new LockRefusedException("the lock " + path + " refuses this request: " + never.reason());
             } else if (decision instanceof Decision.WaitFor wait) {
-                if (!fresh && !line.predecessors.haveAll(wait.nodes(), this::isKnownToStand)) {
+                if (!fresh && !order.predecessors.haveAll(wait.nodes(), this::isKnownToStand)) {
                     waiter.onDoubt();
                     return decision;
                 }
                 if (!ownIsWatched && queue.wouldGrantWithout(wait.nodes(), self)) {
                     watchOwnNode(); // first: then its end is known first
                 }
-                line.predecessors.moveTo(wait.nodes());
+                order.predecessors.moveTo(wait.nodes());
             }
             return decision;
         }

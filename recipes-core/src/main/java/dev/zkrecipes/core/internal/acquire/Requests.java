@@ -4,9 +4,7 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.ClientClosedException;
-import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
-import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -27,7 +25,6 @@ public final class Requests {
     private final Supplier<String> notConnected;
     private final QueueViews queues = new QueueViews();
     private final CounterRenewals renewals = new CounterRenewals();
-    private final LocalQueues localQueues = new LocalQueues(this);
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
@@ -76,10 +73,6 @@ public final class Requests {
         return renewals;
     }
 
-    LocalQueues localQueues() {
-        return localQueues;
-    }
-
     Backoff newPace() {
         return pace.get();
     }
@@ -95,18 +88,6 @@ public final class Requests {
 
     String notConnected() {
         return notConnected.get();
-    }
-
-    /**
-     * A request, not launched yet: with a node of its own in ZooKeeper's queue or, as the options say, behind the one that the
-     * requests of this client share.
-     *
-     * @param isAsynchronous whether user code hangs on its outcome, and not a thread that waits
-     */
-    public Acquisition acquisition(LockGroup group, Mode mode, boolean isAsynchronous) {
-        return group.options().localHandoffs() == 0
-                ? new AcquireLoop(this, group, mode)
-                : localQueues.acquisition(group, mode, isAsynchronous);
     }
 
     /** Lets a request begin, or ends it if the client is closed. */

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.client;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
 import dev.zkrecipes.core.internal.lock.HoldingHost;
@@ -64,6 +65,7 @@ public final class EngineClient implements HoldingHost {
     private final Optional<ConnectionTrouble> trouble;
     private final NodeCleaner cleaner;
     private final Requests requests;
+    private final Acquisitions acquisitions;
     private final LockDataTable holds = new LockDataTable();
     private final DeadOwnerCheck deadOwners;
     private final LargePackets packets = new LargePackets();
@@ -106,6 +108,7 @@ public final class EngineClient implements HoldingHost {
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 this::notConnected);
+        this.acquisitions = new Acquisitions(requests);
         this.revocations = new Revocations(scheduler, sessions, this::newPace, callbacks, this::requireOpenFor);
         this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
     }
@@ -217,9 +220,13 @@ public final class EngineClient implements HoldingHost {
     }
 
     /** The requests of this client that are under way. */
-    @Override
     public Requests requests() {
         return requests;
+    }
+
+    @Override
+    public Acquisitions acquisitions() {
+        return acquisitions;
     }
 
     @Override

@@ -13,7 +13,6 @@ import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -249,7 +248,7 @@ public final class EngineLock implements InterProcessLock {
     public CompletableFuture<Lease> acquireAsync() {
         StackReserve.requireForACall();
         CompletableFuture<Lease> future = new CompletableFuture<>();
-        Acquisition attempt = client.requests().acquisition(targets, Mode.QUEUE, true);
+        Acquisition attempt = client.acquisitions().of(targets, Mode.QUEUE, true);
         Completion.on(attempt.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
             orGiveBack(future, grants, () -> client.callbacks().run(() -> deliver(future, grants, failure)));
@@ -263,8 +262,8 @@ public final class EngineLock implements InterProcessLock {
     private Acquisition begin(Mode mode) {
         HeldNode exclusive = toDowngrade();
         Acquisition attempt = exclusive == null
-                ? client.requests().acquisition(targets, mode, false)
-                : new Downgrade(client.requests(), targets.all().get(0), exclusive, mode);
+                ? client.acquisitions().of(targets, mode, false)
+                : client.acquisitions().downgrade(targets.all().get(0), exclusive, mode);
         launch(attempt);
         return attempt;
     }

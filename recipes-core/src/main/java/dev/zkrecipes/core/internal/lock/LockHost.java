@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -19,7 +19,7 @@ public interface LockHost extends ZooKeeperClient {
 
     SessionSource sessions();
 
-    Requests requests();
+    Acquisitions acquisitions();
 
     /** How long a call that needs one answer waits for it. */
     Duration requestTimeout();

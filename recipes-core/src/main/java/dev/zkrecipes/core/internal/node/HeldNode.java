@@ -48,12 +48,30 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
-    private @Nullable Succession succession; // set before anybody else sees this
+    private @Nullable Line line; // set before anybody else sees this
 
     /** Somebody who has to know when the node is held no more. */
     @FunctionalInterface
     public interface Listener {
         void onNodeEnded(HeldNode node, LeaseState how);
+    }
+
+    /** The holders of one node, one after the other, of which this is one. */
+    interface Line {
+        /** The one that the session knows. */
+        HeldNode first();
+
+        /** The one that has the node now, or had it last. */
+        HeldNode present();
+
+        /** The present one has ended. */
+        void onReleased();
+
+        /** The node is gone, or the session that it belongs to. */
+        void lose(String reason);
+
+        /** The node carries requests to give it back, or carries none. */
+        void noteRequests(boolean isAsked);
     }
 
     /** How it ended, and, if it was lost, why. */
@@ -75,7 +93,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** A later holder of the node that {@code first} was granted. */
-    HeldNode(HeldNode first, Succession succession, long token) {
+    HeldNode(HeldNode first, Line line, long token) {
         this.target = first.target;
         this.scheduler = first.scheduler;
         this.cleaner = first.cleaner;
@@ -83,7 +101,7 @@ public final class HeldNode implements KeepAlive.Held {
         this.nodePath = first.nodePath;
         this.token = token;
         this.grantedAt = first.grantedAt;
-        this.succession = succession;
+        this.line = line;
     }
 
     public Session session() {
@@ -91,8 +109,8 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** From now on it passes to others when it is released. */
-    void passesOnIn(Succession line) {
-        succession = line;
+    void passesOnIn(Line holders) {
+        line = holders;
     }
 
     EngineScheduler scheduler() {
@@ -101,8 +119,8 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** The node carries requests to give it back, or carries none. On the engine thread. */
     public void noteRequests(boolean isAsked) {
-        if (succession != null) {
-            succession.noteRequests(isAsked);
+        if (line != null) {
+            line.noteRequests(isAsked);
         }
     }
 
@@ -227,8 +245,8 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     private void onReleased() {
-        if (succession != null) {
-            succession.onReleased();
+        if (line != null) {
+            line.onReleased();
         } else {
             scheduler.execute(this::afterEnd);
         }
@@ -237,8 +255,8 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void lose(String reason) {
         StackReserve.requireForATask();
-        if (succession != null) {
-            succession.lose(reason); // whoever has the node now
+        if (line != null) {
+            line.lose(reason); // whoever has the node now
         } else if (endAsLost(reason)) {
             scheduler.execute(this::afterEnd);
         }
@@ -262,14 +280,14 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void abandon() {
         lose("the client was closed");
-        HeldNode last = succession == null ? this : succession.present();
+        HeldNode last = line == null ? this : line.present();
         last.tellListener();
         last.gone.complete(null);
     }
 
     void afterEnd() {
         cleaner.discard(node, gone);
-        session().leases().remove(succession == null ? this : succession.first());
+        session().leases().remove(line == null ? this : line.first());
         tellListener();
     }
 

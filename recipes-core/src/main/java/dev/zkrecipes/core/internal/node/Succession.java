@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread. Only one at a time passes the node on: the one that has ended the present holder.
  */
-public final class Succession {
+public final class Succession implements HeldNode.Line {
 
     /** Those who wait for the node inside the process. */
     public interface Heirs {
@@ -73,11 +73,13 @@ public final class Succession {
     }
 
     /** The one that the session knows. */
+    @Override
     public HeldNode first() {
         return first;
     }
 
-    HeldNode present() {
+    @Override
+    public HeldNode present() {
         return present;
     }
 
@@ -101,12 +103,14 @@ public final class Succession {
     }
 
     /** The node carries requests to give it back, or carries none. */
+    @Override
     public void noteRequests(boolean isAsked) {
         asked = isAsked;
     }
 
     /** The present holder has ended. */
-    void onReleased() {
+    @Override
+    public void onReleased() {
         boolean seenTo = false;
         try {
             seenTo = mayPass() && heirs.inherit(this);
@@ -143,6 +147,7 @@ public final class Succession {
     }
 
     /** The node is gone, or the session that it belongs to. */
+    @Override
     public void lose(String reason) {
         lost = reason;
         over = true;

@@ -100,11 +100,11 @@ class LocalQueueLossTest extends LocalQueueScene {
         assertThat(all.subList(1, 5))
                 .allSatisfy(request ->
                         assertThatThrownBy(request.outcome()::join).hasCauseInstanceOf(ClientClosedException.class));
-        assertThat(fixture.engine.requests().localQueues().isEmpty()).isTrue();
+        assertThat(fixture.engine.acquisitions().localQueues().isEmpty()).isTrue();
         assertThat(fixture.engine.requests().open()).isEmpty();
         Acquisition late = launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
         assertThat(late.outcome()).isCompletedExceptionally();
-        assertThat(fixture.engine.requests().localQueues().isEmpty()).isTrue();
+        assertThat(fixture.engine.acquisitions().localQueues().isEmpty()).isTrue();
     }
 
     @Test

@@ -25,9 +25,8 @@ abstract class LocalQueueScene {
     final ScriptedOperations operations = fixture.operations;
 
     Acquisition launched(Mode mode, boolean isAsynchronous, LockDriver driver, LockOptions options) {
-        Acquisition request = fixture.engine
-                .requests()
-                .acquisition(LockGroup.of(fixture.spec(driver, options)), mode, isAsynchronous);
+        Acquisition request =
+                fixture.engine.acquisitions().of(LockGroup.of(fixture.spec(driver, options)), mode, isAsynchronous);
         request.launch();
         return request;
     }
@@ -58,6 +57,6 @@ abstract class LocalQueueScene {
 
     void assertLeftNothing() {
         fixture.assertLeftNothing();
-        assertThat(fixture.engine.requests().localQueues().isEmpty()).isTrue();
+        assertThat(fixture.engine.acquisitions().localQueues().isEmpty()).isTrue();
     }
 }
