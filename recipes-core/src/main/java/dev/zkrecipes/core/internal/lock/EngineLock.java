@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread of the application may die in here of anything: at the end of its stack or of the heap. Whatever is thrown,
  * its request leaves the queue, or what was granted is given back.
  */
-public final class EngineLock implements InterProcessLock {
+public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     /** Whom the holds of blocking acquires belong to. */
     private enum Owner {
@@ -133,10 +133,12 @@ public final class EngineLock implements InterProcessLock {
         return targets.path();
     }
 
+    @Override
     public LockGroup targets() {
         return targets;
     }
 
+    @Override
     public HoldingHost client() {
         return client;
     }
@@ -432,8 +434,8 @@ public final class EngineLock implements InterProcessLock {
         lease.throwRefusal();
     }
 
-    /** Releases the grants of which a hold, which was taken from the record, was the last one. */
-    CompletableFuture<Void> giveBack(Hold lease) {
+    @Override
+    public CompletableFuture<Void> giveBack(Hold lease) {
         forgetIfEmpty(lease.data());
         return HeldNode.release(lease.data().notNeededWithout(lease));
     }
@@ -444,20 +446,20 @@ public final class EngineLock implements InterProcessLock {
         }
     }
 
-    /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
-    void onHoldEnded(Hold lease) {
+    @Override
+    public void onHoldEnded(Hold lease) {
         if (lease.data().isForgettable()) {
             client.holds().forget(lease.data());
         }
     }
 
-    /** Whether giving back is to wait for ZooKeeper's word, and to tell what that is. */
-    boolean confirmsRelease() {
+    @Override
+    public boolean confirmsRelease() {
         return !targets.options().releasesInBackground();
     }
 
-    /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
-    void awaitRelease(CompletableFuture<Void> givenBack) {
+    @Override
+    public void awaitRelease(CompletableFuture<Void> givenBack) {
         if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
             client.awaitWhileConnected(givenBack);
         }

@@ -45,7 +45,28 @@ public final class Hold implements Lease, HeldNode.Listener {
     /** What comes of closing a hold that was not the last one. Nobody outside sees it. */
     private static final CompletableFuture<Void> NOTHING_RELEASED = CompletableFuture.completedFuture(null);
 
-    private final EngineLock lock;
+    /** The lock through which it was acquired. */
+    interface Origin {
+        LockHost client();
+
+        LockGroup targets();
+
+        String path();
+
+        /** Releases the grants of which a hold, which was taken from the record, was the last one. */
+        CompletableFuture<Void> giveBack(Hold lease);
+
+        /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
+        void onHoldEnded(Hold lease);
+
+        /** Whether giving back is to wait for ZooKeeper's word, and to tell what that is. */
+        boolean confirmsRelease();
+
+        /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
+        void awaitRelease(CompletableFuture<Void> givenBack);
+    }
+
+    private final Origin lock;
     private final List<HeldNode> grants;
     private final LockData data;
     private volatile @Nullable LeaseState closedAs;
@@ -54,7 +75,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private volatile @Nullable RevocationListeners revocations;
 
     /** Makes a hold that is in no record yet. */
-    Hold(EngineLock lock, List<HeldNode> grants, LockData data) {
+    Hold(Origin lock, List<HeldNode> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
         this.data = data;

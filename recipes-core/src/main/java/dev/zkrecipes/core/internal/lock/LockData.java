@@ -172,7 +172,7 @@ public final class LockData implements HeldNode.Listener {
      * alive, so no stack that is not empty is taken away meanwhile. Whatever is thrown in here, nothing was opened.
      */
     @Nullable
-    Hold reenter(EngineLock lock, @Nullable LockSpec otherMode) {
+    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
         LockGroup targets = lock.targets();
         if (targets.isSingle()) {
             LockSpec target = targets.all().get(0);
