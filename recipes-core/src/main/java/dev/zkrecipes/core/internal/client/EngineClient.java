@@ -73,7 +73,7 @@ public final class EngineClient implements HoldingHost {
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
     /** What ends the waits that are of no use without a connection. */
-    private final Set<CompletableFuture<Void>> untilDisconnected = ConcurrentHashMap.newKeySet();
+    private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -260,15 +260,16 @@ public final class EngineClient implements HoldingHost {
     @Override
     public void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        untilDisconnected.add(over);
+        Runnable end = () -> over.complete(null);
+        untilDisconnected.add(end);
         try {
             // Looked at afterwards: whoever takes the connection away first says so and then ends the waits.
             if (connectionState() == ConnectionState.CONNECTED) {
-                Completion.on(future, (nothing, failure) -> over.complete(null));
+                Completion.on(future, (nothing, failure) -> end.run());
                 Blocking.awaitQuietly(over, Deadline.after(requestTimeout(), scheduler));
             }
         } finally {
-            untilDisconnected.remove(over);
+            untilDisconnected.remove(end);
         }
     }
 
@@ -305,7 +306,7 @@ public final class EngineClient implements HoldingHost {
             connected.complete(true);
             return;
         }
-        untilDisconnected.forEach(wait -> wait.complete(null));
+        untilDisconnected.forEach(Runnable::run);
         if (connected.isDone() && !closing.get()) {
             connected = new CompletableFuture<>();
         }
