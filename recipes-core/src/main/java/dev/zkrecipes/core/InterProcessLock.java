@@ -14,7 +14,7 @@ import java.util.concurrent.locks.Lock;
  *
  * <p><b>Fairness.</b> Requests queue in the order in which ZooKeeper receives them and are granted in that order, as far
  * as the recipe lets them hold together. {@link #tryAcquire()} does not overtake either: it fails while anybody is ahead.
- * With {@link LockOptions#withLocalHandoffs} the requests of one client stand in an order of their own.
+ * With {@link LockOptions#localHandoffs(int)} the requests of one client stand in an order of their own.
  *
  * <p><b>Holds and re-entrancy.</b> Every successful acquire returns a {@link Lease} of its own: one hold. A lock whose
  * recipe is re-entrant grants its holding thread further holds at once; the lock is given back with the last of them.

@@ -26,12 +26,12 @@ import org.apache.zookeeper.data.ACL;
  * @param acl who may do what with the lock; empty for the ACL of the client
  * @param releasesInBackground whether giving back does not wait for ZooKeeper, see {@link #releaseInBackground}
  * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
- *     #withLocalHandoffs}; 0 for never
+ *     #localHandoffs(int)}; 0 for never
  */
 public record LockOptions(
         QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean releasesInBackground, int localHandoffs) {
 
-    /** The most that {@link #withLocalHandoffs} takes: a fencing token has room for so many holders of one node. */
+    /** The most that {@link #localHandoffs(int)} takes: a fencing token has room for so many holders of one node. */
     public static final int MOST_LOCAL_HANDOFFS = 2047;
 
     private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
@@ -166,7 +166,7 @@ public record LockOptions(
      * @return the changed copy
      * @throws IllegalArgumentException if {@code max} is less than 0 or greater than {@value #MOST_LOCAL_HANDOFFS}
      */
-    public LockOptions withLocalHandoffs(int max) {
+    public LockOptions localHandoffs(int max) {
         return new LockOptions(queueLossPolicy, acl, releasesInBackground, max);
     }
 

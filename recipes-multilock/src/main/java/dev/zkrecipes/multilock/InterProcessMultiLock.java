@@ -81,7 +81,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
      * @param paths absolute paths, below the client's chroot; made when first needed
      * @param options how to behave where there is a choice
      * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, one is named twice, or
-     *     the options name {@link LockOptions#withLocalHandoffs local hand-overs}
+     *     the options name {@link LockOptions#localHandoffs(int) local hand-overs}
      */
     public InterProcessMultiLock(ZooKeeperClient client, List<String> paths, LockOptions options) {
         this(paths.stream().map(path -> mutex(client, path, options)).toList(), options);
@@ -121,7 +121,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
     private static List<InterProcessLock> parts(List<? extends InterProcessLock> members, LockOptions options) {
         Preconditions.checkArgument(
                 options.localHandoffs() == 0,
-                "a multi-lock cannot pass on inside the process: leave out LockOptions.withLocalHandoffs");
+                "a multi-lock cannot pass on inside the process: leave out LockOptions.localHandoffs");
         Map<Object, List<InterProcessLock>> byClient = new LinkedHashMap<>();
         Set<InterProcessLock> foreign = new HashSet<>();
         for (InterProcessLock member : members) {

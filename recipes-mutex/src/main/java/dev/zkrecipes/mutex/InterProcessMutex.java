@@ -22,7 +22,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * }</pre>
  *
  * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link
- * LockOptions#withLocalHandoffs} the waiters of one client in an order of their own. <b>Re-entrancy:</b> the holding thread
+ * LockOptions#localHandoffs(int)} the waiters of one client in an order of their own. <b>Re-entrancy:</b> the holding thread
  * acquires again at once; the lock is free when its last hold is given back. <b>Ownership:</b> a hold belongs to its
  * thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *

@@ -15,7 +15,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * A mutex that processes share and that belongs to no thread: at any time one hold of it is open.
  *
  * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link
- * LockOptions#withLocalHandoffs} the waiters of one client in an order of their own. <b>Re-entrancy:</b> none; a second acquire
+ * LockOptions#localHandoffs(int)} the waiters of one client in an order of their own. <b>Re-entrancy:</b> none; a second acquire
  * by the same thread waits like anybody else. <b>Ownership:</b> a hold belongs to the instance: any thread may close the
  * lease or call {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the
  * instance, whichever thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.

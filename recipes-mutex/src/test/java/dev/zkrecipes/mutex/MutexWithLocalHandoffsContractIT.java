@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Nested;
 /** What passes on inside the process keeps the contract of every lock, beside a rival in strict order. */
 class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
-        return new InterProcessMutex(client, path, options.withLocalHandoffs(64));
+        return new InterProcessMutex(client, path, options.localHandoffs(64));
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Nested;
 /** What holds of the instance add to that. */
 class SemaphoreMutexWithLocalHandoffsContractIT extends LockCapabilityContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
-        return new InterProcessSemaphoreMutex(client, path, options.withLocalHandoffs(64));
+        return new InterProcessSemaphoreMutex(client, path, options.localHandoffs(64));
     }
 
     @Override

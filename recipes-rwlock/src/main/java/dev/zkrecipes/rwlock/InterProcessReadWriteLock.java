@@ -71,7 +71,7 @@ public final class InterProcessReadWriteLock {
      * @param path absolute path of the lock, below the client's chroot; made when first needed
      * @param options how to behave where there is a choice
      * @throws IllegalArgumentException if the path is not a valid absolute path, or the options name {@link
-     *     LockOptions#withLocalHandoffs local hand-overs}
+     *     LockOptions#localHandoffs(int) local hand-overs}
      */
     public InterProcessReadWriteLock(ZooKeeperClient client, String path, LockOptions options) {
         LockGroups.Modes modes = LockGroups.modes(client, path, ReadWriteDriver.WRITE, ReadWriteDriver.READ, options);

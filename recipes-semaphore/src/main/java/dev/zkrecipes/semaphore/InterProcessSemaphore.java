@@ -30,7 +30,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, also for requests of different size:
  * a small request does not pass a large one that waits, so the large one is not starved. With {@link
- * LockOptions#withLocalHandoffs} permits pass on among the waiters of one client that ask for equally many, and so a few of
+ * LockOptions#localHandoffs(int)} permits pass on among the waiters of one client that ask for equally many, and so a few of
  * them past one that asks for more. All permits of a request are one
  * node and one decision: two requests for all permits never take half each and block each other.
  *

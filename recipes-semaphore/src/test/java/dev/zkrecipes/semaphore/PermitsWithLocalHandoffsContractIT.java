@@ -13,7 +13,7 @@ class PermitsWithLocalHandoffsContractIT extends SemaphoreContract {
     @Override
     protected SemaphoreMaker semaphores() {
         return (client, path, limit, options) ->
-                new InterProcessSemaphore(client, path, limit, options.withLocalHandoffs(64))::permits;
+                new InterProcessSemaphore(client, path, limit, options.localHandoffs(64))::permits;
     }
 
     @Nested

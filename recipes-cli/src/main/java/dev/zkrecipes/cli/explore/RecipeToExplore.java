@@ -67,7 +67,7 @@ public enum RecipeToExplore {
     SEMAPHORE_HANDOFFS {
         @Override
         public ExploredLock lock() {
-            LockOptions options = LockOptions.defaults().withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
+            LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
             return ExploredLock.of("semaphore, passed on", PERMITS, (client, path) -> permits(client, path, options))
                     .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
         }
@@ -132,7 +132,7 @@ public enum RecipeToExplore {
     }
 
     private static List<InterProcessLock> bothOrders(ZooKeeperClient client, String path) {
-        LockOptions options = LockOptions.defaults().withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW);
+        LockOptions options = LockOptions.defaults().localHandoffs(MUTEX_HANDOFFS_IN_A_ROW);
         InterProcessLock passedOn = new InterProcessMutex(client, path, options);
         return List.of(passedOn, new InterProcessMutex(client, path), passedOn, passedOn);
     }

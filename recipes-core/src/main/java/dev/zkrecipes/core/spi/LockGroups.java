@@ -39,7 +39,7 @@ public final class LockGroups {
      * @param options how to behave where there is a choice
      * @return new locks, both thread-owned
      * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside the
-     *     process ({@link LockOptions#withLocalHandoffs})
+     *     process ({@link LockOptions#localHandoffs(int)})
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
@@ -75,7 +75,7 @@ public final class LockGroups {
      * @return a new lock; its path is the members' paths with commas between them
      * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have the
      *     same path, they are not of one client, or one or all are to pass on inside the process ({@link
-     *     LockOptions#withLocalHandoffs})
+     *     LockOptions#localHandoffs(int)})
      */
     public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
         Objects.requireNonNull(options, "options");

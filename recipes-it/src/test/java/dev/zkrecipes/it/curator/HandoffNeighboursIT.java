@@ -34,7 +34,7 @@ class HandoffNeighboursIT {
     void curator_hasItsTurnWhenTheBoundIsReached_andNotBefore(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = TestClients.connect(server.connectString())) {
             InterProcessLock ours =
-                    new InterProcessMutex(client, PATH, LockOptions.defaults().withLocalHandoffs(2));
+                    new InterProcessMutex(client, PATH, LockOptions.defaults().localHandoffs(2));
             Lease first = ours.acquire();
             Party curator = Party.theirs(server, PATH, Kind.MUTEX);
             CompletableFuture<Hold> wanted = curator.acquire();

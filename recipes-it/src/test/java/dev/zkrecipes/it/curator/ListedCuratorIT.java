@@ -6,6 +6,7 @@ package dev.zkrecipes.it.curator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.operate.LsCommand;
+import dev.zkrecipes.it.curator.Party.Hold;
 import dev.zkrecipes.it.curator.Party.Kind;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
@@ -15,6 +16,7 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -78,7 +80,8 @@ class ListedCuratorIT {
     @Test
     void mutexOfBothLibraries_isOneQueue() throws Exception {
         Soon.get(add(Party.theirs(server, path, Kind.MUTEX)).acquire());
-        add(Party.ours(server, path, Kind.MUTEX)).acquire();
+        CompletableFuture<Hold> waiting =
+                add(Party.ours(server, path, Kind.MUTEX)).acquire();
         awaitNodes(path, 2);
         List<String> lines = ls();
         assertThat(lines.get(0)).isEqualTo(path + ": mutex, 1 holds, 1 waits");
@@ -86,17 +89,20 @@ class ListedCuratorIT {
         assertThat(lines.get(2)).contains("holds", session, "_c_", "-lock-0000000000");
         assertThat(lines.get(3))
                 .contains("waits", "0x" + Long.toHexString(parties.get(1).session()));
+        assertThat(waiting).isNotDone();
     }
 
     @Test
     void readWriteLockOfBothLibraries_isOneQueue() throws Exception {
         Soon.get(add(Party.theirs(server, path, Kind.READ)).acquire());
         Soon.get(add(Party.ours(server, path, Kind.READ)).acquire());
-        add(Party.theirs(server, path, Kind.WRITE)).acquire();
+        CompletableFuture<Hold> waiting =
+                add(Party.theirs(server, path, Kind.WRITE)).acquire();
         awaitNodes(path, 3);
         assertThat(ls().get(0)).isEqualTo(path + ": read-write lock, 2 hold, 1 waits");
         assertThat(ls().get(2)).contains("__READ__");
         assertThat(ls().get(4)).contains("waits", "__WRIT__");
+        assertThat(waiting).isNotDone();
     }
 
     @Test

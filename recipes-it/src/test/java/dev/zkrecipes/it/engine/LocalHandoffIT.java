@@ -72,7 +72,7 @@ class LocalHandoffIT {
     }
 
     private InterProcessLock passingOn(int most) {
-        return new InterProcessMutex(client, path, LockOptions.defaults().withLocalHandoffs(most));
+        return new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(most));
     }
 
     private List<CompletableFuture<Lease>> ask(InterProcessLock lock, int count) {
@@ -350,7 +350,7 @@ class LocalHandoffIT {
                 new ArrayList<>(List.of(mutex, passingOn(2), new InterProcessMutex(client, path)));
         locks.add(new InterProcessMutex(clients.open(), path));
         locks.add(new InterProcessMutex(
-                clients.open(), path, LockOptions.defaults().withLocalHandoffs(3)));
+                clients.open(), path, LockOptions.defaults().localHandoffs(3)));
         try (Workers workers = new Workers()) {
             for (InterProcessLock lock : locks) {
                 IntStream.range(0, 3)

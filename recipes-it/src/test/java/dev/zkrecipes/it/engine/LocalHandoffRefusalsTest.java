@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where passing on inside the process makes no sense, it is refused when the lock is made; nobody is asked for that. */
 class LocalHandoffRefusalsTest {
-    private static final LockOptions PASSING_ON = LockOptions.defaults().withLocalHandoffs(3);
+    private static final LockOptions PASSING_ON = LockOptions.defaults().localHandoffs(3);
 
     private final ZooKeeperClient client = ZooKeeperClient.connect("127.0.0.1:1"); // where nobody listens
 
@@ -34,7 +34,7 @@ class LocalHandoffRefusalsTest {
     }
 
     private static void assertRefused(ThrowingCallable making) {
-        assertThatIllegalArgumentException().isThrownBy(making).withMessageContaining("withLocalHandoffs");
+        assertThatIllegalArgumentException().isThrownBy(making).withMessageContaining("localHandoffs");
     }
 
     @Test
@@ -59,23 +59,22 @@ class LocalHandoffRefusalsTest {
     @ValueSource(ints = {-1, 2048, Integer.MAX_VALUE})
     void numberThatATokenHasNoRoomFor_isRefused(int most) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> LockOptions.defaults().withLocalHandoffs(most))
+                .isThrownBy(() -> LockOptions.defaults().localHandoffs(most))
                 .withMessageContaining("2047");
     }
 
     @Test
     void otherOptions_stay() {
         LockOptions all = LockOptions.defaults()
-                .withLocalHandoffs(2047)
+                .localHandoffs(2047)
                 .withQueueLossPolicy(QueueLossPolicy.FAIL)
                 .withAcl(ZooDefs.Ids.OPEN_ACL_UNSAFE)
-                .withLocalHandoffs(1);
+                .localHandoffs(1);
         assertThat(all.localHandoffs()).isEqualTo(1);
         assertThat(all.queueLossPolicy()).isEqualTo(QueueLossPolicy.FAIL);
         assertThat(all.acl()).isPresent();
         assertThat(LockOptions.defaults().localHandoffs()).isZero();
-        assertThat(all.withLocalHandoffs(0))
-                .hasToString(all.withLocalHandoffs(0).toString());
+        assertThat(all.localHandoffs(0)).hasToString(all.localHandoffs(0).toString());
         assertThat(all).hasToString(all.toString()).asString().contains("1 local");
     }
 }

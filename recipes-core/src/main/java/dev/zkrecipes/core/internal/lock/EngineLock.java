@@ -114,7 +114,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     private static void requireNoHandoffs(LockOptions options, String what) {
         Preconditions.checkArgument(
                 options.localHandoffs() == 0,
-                "%s cannot pass on inside the process: leave out LockOptions.withLocalHandoffs",
+                "%s cannot pass on inside the process: leave out LockOptions.localHandoffs",
                 what);
     }
 

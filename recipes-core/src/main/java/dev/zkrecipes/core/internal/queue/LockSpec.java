@@ -63,7 +63,7 @@ public final class LockSpec implements CheckedAcls.Subject {
         Preconditions.checkArgument(
                 options.localHandoffs() == 0 || driver instanceof FifoDriver,
                 "%s is not a FifoDriver, so its locks cannot pass on inside the process: leave out"
-                        + " LockOptions.withLocalHandoffs",
+                        + " LockOptions.localHandoffs",
                 driver.getClass().getName());
         this.nodeName = driver.nodeName();
         this.queueKey = new QueueKey(path, driver);

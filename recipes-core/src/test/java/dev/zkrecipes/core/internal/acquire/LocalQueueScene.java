@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /** Requests for a lock that passes on inside the process, twice in a row, of a client whose sessions are scripted. */
 abstract class LocalQueueScene {
-    static final LockOptions OPTIONS = LockOptions.defaults().withLocalHandoffs(2);
+    static final LockOptions OPTIONS = LockOptions.defaults().localHandoffs(2);
 
     final AcquireFixture fixture = new AcquireFixture();
     final ManualScheduler scheduler = fixture.scheduler;

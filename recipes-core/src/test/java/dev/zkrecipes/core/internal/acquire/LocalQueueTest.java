@@ -146,7 +146,7 @@ class LocalQueueTest extends LocalQueueScene {
     @Test
     void locksOfOtherOptions_haveNodesOfTheirOwn() {
         HeldNode held = granted(queueing(1).get(0));
-        Acquisition other = queueing(1, OPTIONS.withLocalHandoffs(3)).get(0);
+        Acquisition other = queueing(1, OPTIONS.localHandoffs(3)).get(0);
         assertThat(fixture.ours()).hasSize(2);
         release(held);
         assertThat(other.outcome()).isNotDone();

@@ -68,8 +68,12 @@ class StackEndTest {
         return wanted.join();
     }
 
+    private static void beginClosing(Lease lease) {
+        var unused = lease.closeAsync();
+    }
+
     private void end(Lease lease) {
-        lease.closeAsync();
+        beginClosing(lease);
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
     }
@@ -81,7 +85,7 @@ class StackEndTest {
         for (int i = 0; i < DIVES; i++) {
             Lease lease = acquired();
             Dive dive = new Dive();
-            dive.run(2 * i, lease, Lease::closeAsync);
+            dive.run(2 * i, lease, StackEndTest::beginClosing);
             deaths += dive.deaths;
             end(lease);
             assertThat(lease.closeAsync()).isCompleted();
