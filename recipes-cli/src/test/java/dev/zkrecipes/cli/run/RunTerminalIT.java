@@ -50,7 +50,6 @@ class RunTerminalIT {
             ProcessBuilder builder =
                     new ProcessBuilder(SCRIPT.toString(), "-qec", command, "/dev/null").redirectErrorStream(true);
             builder.environment().put("ZKLOCK_CONNECT", connect);
-            builder.environment().put("PS1", "ready> ");
             builder.environment().put("TERM", "dumb");
             process = builder.start();
             Thread reader = new Thread(this::read, "reads the screen");
@@ -118,12 +117,12 @@ class RunTerminalIT {
     @Test
     void interactiveShell_hasTheTerminalAndJobControl() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal =
-                        new Terminal(server.connectString(), zklock("run /terminal bash --norc --noprofile -i"))) {
+                Terminal terminal = new Terminal(
+                        server.connectString(), zklock("run /terminal env 'PS1=ready> ' bash --norc --noprofile -i"))) {
             terminal.awaitScreen("ready> ");
             terminal.type("ps -o pgid= -o tpgid= -p $$ | awk '{ print ($1 != $2) ? \"has\" : \"lacks\", \"jobs\" }'\n");
             terminal.awaitScreen("(has|lacks) jobs");
-            terminal.type("echo $ZKLOCK_PATH; echo in; sleep 1000\n");
+            terminal.type("echo $ZKLOCK_PATH; sh -c 'echo in; exec sleep 1000'\n");
             terminal.awaitScreen("\r\n/terminal\r\nin\r\n");
             terminal.type("\003"); // Ctrl-C ends the sleep and nothing else
             terminal.awaitScreen("\\^C[\r\n]+ready> ");
@@ -149,7 +148,8 @@ class RunTerminalIT {
     @Test
     void stoppedAtTheTerminal_itGoesOnInTheForeground() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
-                Terminal terminal = new Terminal(server.connectString(), "bash --norc --noprofile -i")) {
+                Terminal terminal =
+                        new Terminal(server.connectString(), "env 'PS1=ready> ' bash --norc --noprofile -i")) {
             terminal.awaitScreen("ready> ");
             terminal.type(zklock("run /terminal sh -c 'echo up; read -r line; echo \"got $line\"; exit 6'") + "\n");
             terminal.awaitScreen("\r\nup\r\n");
