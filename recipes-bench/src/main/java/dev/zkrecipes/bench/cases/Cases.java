@@ -65,6 +65,12 @@ public final class Cases {
                 .ours(Ours.mutexNotAwaited())
                 .curator(Curator.mutex())
                 .bare(Bare.createAndDeleteNotAwaited())
+                .build());
+        ALL.add(BenchCase.named("uncontended-background", "the same by the option releaseInBackground")
+                .at(0, 2)
+                .ours(Ours.mutex(LockOptions.defaults().releaseInBackground()))
+                .curator(Curator.mutex())
+                .bare(Bare.createAndDeleteNotAwaited())
                 .target(0, Metric.RATE, CURATOR, 2.2)
                 .build());
     }
@@ -89,7 +95,6 @@ public final class Cases {
                 .build());
     }
 
-    /** Other options of a mutex that threads share take their place here, in a case of their own, by {@link Ours#mutex}. */
     private static void threads() {
         int[] counts = {2, 8, 32, 200};
         double[] targets = {1.2, 3, 9, 45};
@@ -105,6 +110,14 @@ public final class Cases {
                         .target(0, Metric.RATE, CURATOR, targets[i])
                         .build())
                 .forEach(ALL::add);
+        ALL.add(BenchCase.named("threads-32-local", "the same with 32 threads and localHandoffs(64); bare: textbook")
+                .threads(32)
+                .at(0)
+                .ours(Ours.mutex(LockOptions.defaults().localHandoffs(64)))
+                .curator(Curator.mutex())
+                .bare(Bare.textbook())
+                .target(0, Metric.RATE, CURATOR, 150)
+                .build());
     }
 
     private static void clients() {
