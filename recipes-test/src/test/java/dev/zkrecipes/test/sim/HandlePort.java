@@ -5,9 +5,14 @@ package dev.zkrecipes.test.sim;
 
 import dev.zkrecipes.core.internal.thread.EngineThread;
 import dev.zkrecipes.core.internal.zk.HandleOperations;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ForwardingOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.List;
+import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 
 /** Lends out the engine's own port on a real handle, so that what is compared with it is what locks run on. */
 final class HandlePort implements AutoCloseable {
@@ -15,7 +20,17 @@ final class HandlePort implements AutoCloseable {
 
     /** A port on a handle that is connected; its answers and watch events come in order. */
     ZooKeeperOperations on(ZooKeeper handle, Runnable closing) {
-        return new HandleOperations(handle, State.CONNECTED, engine, closing);
+        return new ReadBehindCreate(new HandleOperations(handle, State.CONNECTED, engine, closing));
+    }
+
+    /** Sends a read behind each create, as the engine sends a list: the answer to the create alone does not wake its thread. */
+    private record ReadBehindCreate(ZooKeeperOperations inner) implements ForwardingOperations {
+        @Override
+        public void createEphemeralSequential(
+                String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+            inner.createEphemeralSequential(prefix, data, acl, reply);
+            inner.acl("/", answer -> {});
+        }
     }
 
     @Override
