@@ -10,11 +10,13 @@ import dev.zkrecipes.test.contract.LossContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The suites of the mutex once more, where nobody waits for the confirmation of a release, against a rival that does. Without the
  * suite of sessions, which counts the requests of a try and takes it that none is under way when the call returns.
  */
+@Tag("one-jdk")
 class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {
     @Override
     protected Recipe recipe() {

@@ -10,8 +10,10 @@ import dev.zkrecipes.test.contract.InterProcessLockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** What passes on inside the process keeps the contract of every lock, beside a rival in strict order. */
+@Tag("one-jdk")
 class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
         return new InterProcessMutex(client, path, options.localHandoffs(64));

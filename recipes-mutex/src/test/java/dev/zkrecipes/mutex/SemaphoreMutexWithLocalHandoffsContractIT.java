@@ -10,8 +10,10 @@ import dev.zkrecipes.test.contract.LockCapabilityContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** What holds of the instance add to that. */
+@Tag("one-jdk")
 class SemaphoreMutexWithLocalHandoffsContractIT extends LockCapabilityContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
         return new InterProcessSemaphoreMutex(client, path, options.localHandoffs(64));

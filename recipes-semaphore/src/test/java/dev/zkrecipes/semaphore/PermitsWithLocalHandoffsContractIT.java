@@ -7,8 +7,10 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.contract.SemaphoreContract;
 import dev.zkrecipes.test.contract.SemaphoreMaker;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** Permits that pass on inside the process keep the contract of every semaphore. */
+@Tag("one-jdk")
 class PermitsWithLocalHandoffsContractIT extends SemaphoreContract {
     @Override
     protected SemaphoreMaker semaphores() {

@@ -29,6 +29,11 @@ class RunLoadIT {
     /** Ends at the first run that fails. */
     private static final String LOOP = "while [ \"$RUNS\" -gt 0 ]; do \"$@\" || exit; RUNS=$((RUNS - 1)); done";
 
+    /** Which starts sooner than the jar by itself. */
+    private static final Path ZKLOCK = Path.of("../bin/zklock").toAbsolutePath();
+
+    private static final Path JAR = Path.of("target/zklock.jar").toAbsolutePath();
+
     @TempDir
     private Path folder;
 
@@ -39,11 +44,15 @@ class RunLoadIT {
         String increment = "n=$(cat '" + counter + "'); echo $((n + 1)) > '" + counter + "'";
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
             List<String> command = new ArrayList<>(List.of("sh", "-c", LOOP, "loop"));
-            command.addAll(RunningZkLock.commandLine("run", "/load/counter", "sh", "-c", increment));
+            command.addAll(List.of(ZKLOCK.toString(), "run", "/load/counter", "sh", "-c", increment));
             ProcessBuilder builder = new ProcessBuilder(command)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(err.toFile());
-            builder.environment().putAll(Map.of("ZKLOCK_CONNECT", server.connectString()));
+            builder.environment()
+                    .putAll(Map.of(
+                            "ZKLOCK_CONNECT", server.connectString(),
+                            "ZKLOCK_JAR", JAR.toString(),
+                            "JAVA_HOME", System.getProperty("java.home")));
             List<Process> lanes = new ArrayList<>();
             try {
                 for (int lane = 0; lane < AT_A_TIME; lane++) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @WithZooKeeper
 @Tag("H79")
 class MutexStackEndIT {
-    private static final int DIVES = 30;
+    private static final int DIVES = 14;
     private static final long STACK = 512 * 1024;
 
     private final String path = "/stack/" + UUID.randomUUID();
