@@ -67,6 +67,13 @@ public final class MeasuredOperations implements ForwardingOperations {
         }
     }
 
+    /** A request that was under way tells of the end sooner than the state does; what is sent from now on goes by the next. */
+    private void noteEnd(long ended) {
+        if (connection == ended) {
+            connection = packets.newConnection();
+        }
+    }
+
     /** For all that is short. */
     @Override
     public ZooKeeperOperations inner() {
@@ -100,6 +107,7 @@ public final class MeasuredOperations implements ForwardingOperations {
             if (answer.isOk()) {
                 packets.listed(path, answer.value().names());
             } else if (answer.code() == Code.CONNECTIONLOSS && sentOn != 0) {
+                noteEnd(sentOn);
                 packets.lost(new NodePart(Part.CHILDREN, path), sentOn);
             } else if (!answer.isUnsettled()) {
                 packets.answered(new NodePart(Part.CHILDREN, path));
@@ -177,6 +185,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         long sentOn = connection;
         send.accept(answer -> {
             if (answer.code() == Code.CONNECTIONLOSS && sentOn != 0) {
+                noteEnd(sentOn);
                 what.forEach(each -> packets.lost(each, sentOn));
             } else if (!answer.isUnsettled()) {
                 what.forEach(packets::answered);
@@ -221,6 +230,9 @@ public final class MeasuredOperations implements ForwardingOperations {
         long sentOn = connection;
         inner.multi(operations, answer -> {
             boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn != 0;
+            if (lost) {
+                noteEnd(sentOn);
+            }
             if (lost || !answer.isUnsettled()) {
                 packets.sent(size, lost, sentOn);
             }
