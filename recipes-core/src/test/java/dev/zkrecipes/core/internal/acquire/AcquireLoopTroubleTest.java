@@ -430,4 +430,14 @@ class AcquireLoopTroubleTest {
         scheduler.advance(Duration.ofSeconds(2));
         assertFailed(attempt, QueuePlaceLostException.class, "deleted by somebody else");
     }
+
+    @Test
+    @Tag("H75")
+    void listThatIsLostTwice_isMeasuredBeforeTheThird_alsoIfNoStateWasToldBetween() {
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        scheduler.advance(Duration.ofSeconds(3));
+        assertThat(operations.requests()).containsSubsequence(Request.LIST, Request.LIST, Request.ACL, Request.LIST);
+        fixture.assertGranted(attempt);
+    }
 }
