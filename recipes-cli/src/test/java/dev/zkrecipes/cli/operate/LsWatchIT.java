@@ -164,6 +164,7 @@ class LsWatchIT {
         assumeThat(Stream.of(System.getenv("PATH").split(":"))
                         .anyMatch(each -> Files.isExecutable(Path.of(each, "script"))))
                 .isTrue();
+        Soon.get(Soon.get(mutex.acquireAsync()).closeAsync()); // makes the path, which would be one picture more
         Path typescript = folder.resolve("typescript");
         String command = String.join(" ", ZkLockProcess.command()) + " ls --watch --connect " + server.connectString()
                 + " /locks/x";

@@ -152,9 +152,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** Why a node of ours on this path cannot be deleted; empty if there is none. Whoever comes later stands behind it. */
     public Optional<LockException> refusalOn(String lockPath) {
-        PathDeletions path = pending.get(lockPath);
-        return Stream.ofNullable(path)
-                .flatMap(found -> found.refused().stream())
+        return onPath(lockPath).stream() // the oldest first, whichever is tried next
                 .flatMap(deletion -> deletion.refusal().stream())
                 .findFirst();
     }
