@@ -166,13 +166,21 @@ public final class LoadFigures {
         for (int i = 0; i < limit + waiters; i++) {
             wanted.add(semaphore.acquireAsync());
         }
-        CompletableFuture.allOf(wanted.subList(0, limit).toArray(CompletableFuture<?>[]::new))
-                .join();
+        AtomicInteger granted = new AtomicInteger();
+        for (CompletableFuture<Lease> future : wanted) {
+            var unused = future.thenRun(granted::incrementAndGet);
+        }
         settle(limit + waiters);
         Meter.Reading cost = meter.read();
         print(
-                "semaphore, %d waiters, limit %d: %d MB live heap, %.1f s processor, %.1f s, %s",
-                waiters, limit, cost.liveMegabytes(), cost.processorSeconds(), cost.seconds(), cost.requests());
+                "semaphore, %d waiters, limit %d: %d granted, %d MB live heap, %.1f s processor, %.1f s, %s",
+                waiters,
+                limit,
+                granted.get(),
+                cost.liveMegabytes(),
+                cost.processorSeconds(),
+                cost.seconds(),
+                cost.requests());
         Meter drained = new Meter(server, true);
         wanted.forEach(LoadFigures::closeWhenGranted);
         boolean empty = within(Duration.ofMinutes(2), () -> children() == 0);
