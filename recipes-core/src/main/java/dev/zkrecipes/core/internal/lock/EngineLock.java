@@ -157,16 +157,13 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return again;
         }
-        StackReserve.requireForACall();
-        Acquisition attempt = begin(Mode.QUEUE);
-        try {
-            return hold(Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow());
-        } catch (InterruptedException e) {
-            return leaveOrHold(attempt, e);
-        } catch (Throwable t) {
-            abandon(attempt, t);
-            throw t;
-        }
+        return request(Mode.QUEUE, attempt -> {
+            try {
+                return hold(awaitGrant(attempt));
+            } catch (InterruptedException e) {
+                return leaveOrHold(attempt, e);
+            }
+        });
     }
 
     @Override
@@ -182,10 +179,8 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return Optional.of(again);
         }
-        StackReserve.requireForACall();
         Deadline deadline = Deadline.after(atMost, client.scheduler());
-        Acquisition attempt = begin(Mode.TRY);
-        try {
+        return request(Mode.TRY, attempt -> {
             Optional<Optional<List<HeldNode>>> outcome =
                     Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
             if (outcome.isEmpty() && attempt.giveUp()) {
@@ -194,10 +189,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
             }
             return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
                     .map(this::hold);
-        } catch (Throwable t) {
-            abandon(attempt, t);
-            throw t;
-        }
+        });
     }
 
     @Override
@@ -213,19 +205,16 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return Optional.of(again);
         }
-        StackReserve.requireForACall();
-        Acquisition attempt = begin(Mode.QUEUE);
-        try {
-            if (Blocking.await(attempt.outcome(), deadline).isEmpty() && attempt.giveUp()) {
-                return Optional.empty();
+        return request(Mode.QUEUE, attempt -> {
+            try {
+                if (Blocking.await(attempt.outcome(), deadline).isEmpty() && attempt.giveUp()) {
+                    return Optional.empty();
+                }
+                return Optional.of(hold(awaitGrant(attempt)));
+            } catch (InterruptedException e) {
+                return Optional.of(leaveOrHold(attempt, e));
             }
-            return Blocking.await(attempt.outcome(), client.scheduler()).map(this::hold);
-        } catch (InterruptedException e) {
-            return Optional.of(leaveOrHold(attempt, e));
-        } catch (Throwable t) {
-            abandon(attempt, t);
-            throw t;
-        }
+        });
     }
 
     /** As {@link #acquire()}, but waits on when interrupted and keeps the flag. */
@@ -235,15 +224,34 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return again;
         }
+        return request(Mode.QUEUE, attempt -> hold(Blocking.uninterruptibly(() -> awaitGrant(attempt))));
+    }
+
+    /** What a caller does with its request that was launched. */
+    @FunctionalInterface
+    private interface Waiting<T, E extends Exception> {
+        T await(Acquisition attempt) throws E;
+    }
+
+    /** Launches a request for the calling thread; whatever is thrown, nothing is left of it. */
+    private <T, E extends Exception> T request(Mode mode, Waiting<T, E> waiting) throws E {
         StackReserve.requireForACall();
-        Acquisition attempt = begin(Mode.QUEUE);
+        HeldNode exclusive = toDowngrade();
+        Acquisition attempt = exclusive == null
+                ? client.acquisitions().of(targets, mode, false)
+                : client.acquisitions().downgrade(targets.all().get(0), exclusive, mode);
+        launch(attempt);
         try {
-            return hold(Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
-                    .orElseThrow());
+            return waiting.await(attempt);
         } catch (Throwable t) {
             abandon(attempt, t);
             throw t;
         }
+    }
+
+    /** Waits for the grant of a request that is queued. */
+    private List<HeldNode> awaitGrant(Acquisition attempt) throws InterruptedException {
+        return Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow();
     }
 
     @Override
@@ -259,15 +267,6 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         Completion.on(future, (lease, failure) -> attempt.giveUp());
         launch(attempt);
         return future;
-    }
-
-    private Acquisition begin(Mode mode) {
-        HeldNode exclusive = toDowngrade();
-        Acquisition attempt = exclusive == null
-                ? client.acquisitions().of(targets, mode, false)
-                : client.acquisitions().downgrade(targets.all().get(0), exclusive, mode);
-        launch(attempt);
-        return attempt;
     }
 
     private void launch(Acquisition attempt) {
@@ -350,17 +349,12 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     /** After an interruption: nothing is acquired, unless the grant came first; then the flag tells of it. */
     private Lease leaveOrHold(Acquisition attempt, InterruptedException interruption) throws InterruptedException {
-        try {
-            List<HeldNode> granted = attempt.giveUp() ? null : granted(attempt);
-            if (granted == null) {
-                throw interruption;
-            }
-            Thread.currentThread().interrupt();
-            return hold(granted);
-        } catch (RuntimeException | Error e) {
-            abandon(attempt, e);
-            throw e;
+        List<HeldNode> granted = attempt.giveUp() ? null : granted(attempt);
+        if (granted == null) {
+            throw interruption;
         }
+        Thread.currentThread().interrupt();
+        return hold(granted);
     }
 
     /** What an attempt that is over was granted; null if nothing. */
