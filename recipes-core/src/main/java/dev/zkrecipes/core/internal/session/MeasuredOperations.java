@@ -67,10 +67,23 @@ public final class MeasuredOperations implements ForwardingOperations {
         }
     }
 
-    /** A request that was under way tells of the end sooner than the state does; what is sent from now on goes by the next. */
-    private void noteEnd(long ended) {
-        if (connection == ended) {
+    /**
+     * Whether a request was lost with the connection that it was sent on. It tells of the connection's end sooner than the
+     * state does: what is sent from now on goes by the next one.
+     */
+    private boolean isLost(Answer<?> answer, long sentOn) {
+        boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn != 0;
+        if (lost && connection == sentOn) {
             connection = packets.newConnection();
+        }
+        return lost;
+    }
+
+    private void note(Answer<?> answer, long sentOn, List<NodePart> what) {
+        if (isLost(answer, sentOn)) {
+            what.forEach(each -> packets.lost(each, sentOn));
+        } else if (!answer.isUnsettled()) {
+            what.forEach(packets::answered);
         }
     }
 
@@ -106,11 +119,8 @@ public final class MeasuredOperations implements ForwardingOperations {
         inner.children(path, answer -> {
             if (answer.isOk()) {
                 packets.listed(path, answer.value().names());
-            } else if (answer.code() == Code.CONNECTIONLOSS && sentOn != 0) {
-                noteEnd(sentOn);
-                packets.lost(new NodePart(Part.CHILDREN, path), sentOn);
-            } else if (!answer.isUnsettled()) {
-                packets.answered(new NodePart(Part.CHILDREN, path));
+            } else {
+                note(answer, sentOn, List.of(new NodePart(Part.CHILDREN, path)));
             }
             reply.accept(answer);
         });
@@ -184,12 +194,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         }
         long sentOn = connection;
         send.accept(answer -> {
-            if (answer.code() == Code.CONNECTIONLOSS && sentOn != 0) {
-                noteEnd(sentOn);
-                what.forEach(each -> packets.lost(each, sentOn));
-            } else if (!answer.isUnsettled()) {
-                what.forEach(packets::answered);
-            }
+            note(answer, sentOn, what);
             reply.accept(answer);
         });
     }
@@ -229,10 +234,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         }
         long sentOn = connection;
         inner.multi(operations, answer -> {
-            boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn != 0;
-            if (lost) {
-                noteEnd(sentOn);
-            }
+            boolean lost = isLost(answer, sentOn);
             if (lost || !answer.isUnsettled()) {
                 packets.sent(size, lost, sentOn);
             }
