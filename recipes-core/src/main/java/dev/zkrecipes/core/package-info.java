@@ -15,8 +15,8 @@
  * </table>
  *
  * <p>The locks themselves are in modules of their own: {@code recipes-mutex}, {@code recipes-rwlock},
- * {@code recipes-semaphore}, {@code recipes-multilock}. Who wants to write a lock of his own
- * starts at {@link dev.zkrecipes.core.spi}.
+ * {@code recipes-semaphore}, {@code recipes-multilock}. To write a lock of your own,
+ * start at {@link dev.zkrecipes.core.spi}.
  */
 @NullMarked
 package dev.zkrecipes.core;

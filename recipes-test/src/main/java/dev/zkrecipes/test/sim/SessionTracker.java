@@ -105,7 +105,7 @@ final class SessionTracker {
         clocks.remove(session);
     }
 
-    /** Another leader goes on with the same sessions, each with its whole time-out before it. */
+    /** Another leader takes over the sessions; each has its whole time-out again. */
     void goOnFrom(SessionTracker old) {
         List<Long> sessions = new ArrayList<>(old.clocks.keySet());
         sessions.sort(null);

@@ -198,11 +198,11 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Cuts the line between a follower and its leader, silently. It goes on serving reads; if the line stays dead, it
-     * notices after a while and serves nobody.
+     * Cuts the connection between a follower and its leader, silently. The follower continues to serve reads; if the connection
+     * stays dead, it notices after a while and serves nobody.
      *
      * @param which one of the followers, 0 or more
-     * @param time until the line is mended
+     * @param time until the connection is repaired
      */
     public void cutFollower(int which, Duration time) {
         SimulatedServer follower = servers.get((leader.server().id() + 1 + which % (SERVERS - 1)) % SERVERS);

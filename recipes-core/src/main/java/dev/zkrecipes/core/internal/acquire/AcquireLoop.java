@@ -171,7 +171,10 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         refusalOfOwn().ifPresentOrElse(this::fail, this::endAsBusy);
     }
 
-    /** What stands in front may be a node of ours that ZooKeeper refuses to delete. If it merely waited, the caller would never learn why. */
+    /**
+     * What stands in front may be a node of ours that ZooKeeper refuses to delete. If the request merely waited, the caller would
+     * never learn why.
+     */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
                 .flatMap(path -> requests.cleaner().refusalOn(path).stream())
@@ -275,7 +278,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     /** Grants when all places are granted, and all nodes are known to stand. */
     private void proceed() {
         if (!places.stream().allMatch(QueueView.Place::isGranted)) {
-            return; // onTurn() goes on
+            return; // onTurn() continues
         }
         boolean certain = places.stream().allMatch(QueueView.Place::isStanding)
                 && places.stream().noneMatch(QueueView.Place::mayHaveSomebodyNewInFront);

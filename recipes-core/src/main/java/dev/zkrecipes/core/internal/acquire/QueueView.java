@@ -150,7 +150,7 @@ final class QueueView {
         /** Decides for the first, and for those behind it as long as there is nobody left to wait for. */
         void advance() {
             if (advancing) {
-                return; // the loop below goes on with whoever is first then
+                return; // the loop below continues with whoever is first then
             }
             advancing = true;
             try {

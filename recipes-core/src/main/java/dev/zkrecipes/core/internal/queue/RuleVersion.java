@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.queue;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Which data of a path a decision was made by. A path that was deleted and made anew begins again with version 0.
+ * Which data of a path a decision was made by. The version of a path that was deleted and recreated starts at 0 again.
  *
  * @param czxid the transaction that made the path
  * @param version the version of its data

@@ -12,8 +12,8 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * Which lock paths a session has found to have the rights that their locks are to have. It remembers the node, not the
- * name: a path that was made anew, or whose ACL was changed, is another one. So many are remembered, the others are
- * looked at again. Locks without an ACL of their own are not asked about. Confined to the engine thread.
+ * name: a path that was recreated, or whose ACL was changed, is another one. It remembers the {@value #MOST} used last; others
+ * are checked again. Locks without an ACL of their own are not asked about. Confined to the engine thread.
  */
 public final class CheckedAcls {
     private static final int MOST = 10_000;

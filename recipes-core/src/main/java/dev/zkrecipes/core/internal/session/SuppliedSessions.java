@@ -148,7 +148,7 @@ public final class SuppliedSessions implements SessionSource {
         for (User user : List.copyOf(waiting)) {
             LockConnectionException why = new LockConnectionException(
                     "the lock " + user.lockPath() + ": the supplier gave no ZooKeeper handle that locks can use: "
-                            + Printable.of(String.valueOf(failure)) + "; mend the supplier or try again",
+                            + Printable.of(String.valueOf(failure)) + "; fix the supplier or try again",
                     failure);
             // An exception may pass, as while a handle is being replaced; an error is a broken supplier.
             Guarded.run(() -> {
