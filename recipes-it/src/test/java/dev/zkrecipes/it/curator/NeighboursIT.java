@@ -26,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -230,15 +229,6 @@ class NeighboursIT {
                 .isInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining("lock-");
         mutex.giveBack();
-
-        InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(curator, path, 1);
-        var permit = semaphore.acquire();
-        // Its nodes lie one level deeper, on a path of their own: they are no nodes of this lock.
-        new InterProcessMutex(client, path).acquire().close();
-        assertThatThrownBy(new InterProcessMutex(client, path + "/leases")::acquire)
-                .isInstanceOf(IncompatibleNodeException.class)
-                .hasMessageContaining("lease-");
-        semaphore.returnLease(permit);
     }
 
     /** Four processes of each kind; nothing but the lock protects what they count. */

@@ -209,7 +209,7 @@ class MutexParticipantsIT {
     @Tag("H30")
     void childrenThatAreNoLockNodes_areIgnored() throws Exception {
         server.createNode(path, NOTHING);
-        for (String name : List.of("0", "config", "lock-1", "lock-", "0000000000", "node-12345", "-1", "leases")) {
+        for (String name : List.of("0", "config", "lock-1", "lock-", "0000000000", "node-12345", "-1", "locks")) {
             server.createNode(path + "/" + name, NOTHING);
         }
         InterProcessMutex outer = new InterProcessMutex(anna, path);

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -26,6 +27,14 @@ import org.jspecify.annotations.Nullable;
  * each kind of driver, and one object serves all requests that were told of the list.
  */
 public final class LockQueue {
+    /**
+     * The folder in which Curator's semaphores keep their permits. Whenever a permit is held, it is there. The folder beside it,
+     * "locks", tells nothing: ZooKeeper removes it while a permit is held and nobody queues, and other locks may have that name.
+     */
+    private static final String CURATOR_LEASES = "leases";
+
+    private static final String CURATOR_LOCKS = "locks";
+
     private final LockSpec spec;
     private final LockDriver driver;
     private final List<LockNode> nodes;
@@ -33,7 +42,8 @@ public final class LockQueue {
     /**
      * The queue of a lock in a list.
      *
-     * @throws IncompatibleNodeException if a child has the form of a lock node and is of no kind that the lock knows
+     * @throws IncompatibleNodeException if a child has the form of a lock node and is of no kind that the lock knows, or is
+     *     the folder of one of Curator's semaphores
      * @throws LockRefusedException if the driver throws
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
@@ -62,14 +72,29 @@ public final class LockQueue {
             Optional<LockNode> node = spec.parse(name);
             if (node.isPresent()) {
                 nodes.add(node.get());
-            } else if (LockNode.isLockForm(name)) {
-                throw new IncompatibleNodeException("the lock path " + spec.path() + " holds the node "
-                        + Printable.of(name) + ", which looks like a lock node but is of no kind that this lock knows"
-                        + " (its own are named ..." + spec.nodeName() + "NNNNNNNNNN); use one recipe and"
-                        + " compatible libraries on a path, or move one of them to another path");
+            } else {
+                requireHarmless(name);
             }
         }
         Collections.sort(nodes);
+    }
+
+    /** A child that is no node of this lock may be anything but a sign of other holders. */
+    private void requireHarmless(String name) {
+        if (LockNode.isLockForm(name)) {
+            throw new IncompatibleNodeException("the lock path " + spec.path() + " holds the node "
+                    + Printable.of(name) + ", which looks like a lock node but is of no kind that this lock knows"
+                    + " (its own are named ..." + spec.nodeName() + "NNNNNNNNNN); use one recipe and"
+                    + " compatible libraries on a path, or move one of them to another path");
+        }
+        if (name.equals(CURATOR_LEASES)) {
+            String folder = LockPath.child(spec.path(), name);
+            throw new IncompatibleNodeException("the lock path " + spec.path() + " has the child " + folder
+                    + ", in which Apache Curator's InterProcessSemaphoreMutex and InterProcessSemaphoreV2 keep the leases"
+                    + " that they grant, and those do not exclude this lock; move one of the two to another path, or"
+                    + " delete " + folder + " and " + LockPath.child(spec.path(), CURATOR_LOCKS)
+                    + " once nobody uses Curator's");
+        }
     }
 
     public List<LockNode> nodes() {

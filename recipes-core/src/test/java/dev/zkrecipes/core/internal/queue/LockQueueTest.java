@@ -54,6 +54,19 @@ class LockQueueTest {
     }
 
     @Test
+    @Tag("H101")
+    void folderOfCuratorsSemaphores_isRefused_andTheOneBesideItMayBeAnybodys() {
+        assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "leases")))
+                .isInstanceOf(IncompatibleNodeException.class)
+                .hasMessageStartingWith("the lock path /locks/orders has the child /locks/orders/leases, ")
+                .hasMessageContaining("InterProcessSemaphoreMutex")
+                .hasMessageContaining("another path")
+                .hasMessageEndingWith("delete /locks/orders/leases and /locks/orders/locks once nobody uses Curator's");
+        assertThat(queueOf(List.of("locks", "lease", "leases2", "Leases")).nodes())
+                .isEmpty();
+    }
+
+    @Test
     @Tag("H09")
     void nodeThatIsNotInTheList_isNotDecidedOn() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002"));

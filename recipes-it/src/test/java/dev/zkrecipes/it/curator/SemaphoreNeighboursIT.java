@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.it.curator.Party.Hold;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.retry.RetryOneTime;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Curator's locks that live in folders below the path do not exclude ours, so ours are refused beside them. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+@Tag("H101")
+class SemaphoreNeighboursIT {
+    private final EmbeddedZooKeeper server;
+    private String path = "";
+    private ZooKeeperClient client;
+    private CuratorFramework curator;
+
+    private static int paths;
+
+    /** Those of Curator that keep their nodes in folders. */
+    enum Theirs {
+        SEMAPHORE_MUTEX,
+        SEMAPHORE;
+
+        Hold acquire(CuratorFramework curator, String path) throws Exception {
+            if (this == SEMAPHORE) {
+                InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(curator, path, 2);
+                var permit = semaphore.acquire(20, TimeUnit.SECONDS);
+                assertThat(permit).isNotNull();
+                return () -> semaphore.returnLease(permit);
+            }
+            InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(curator, path);
+            assertThat(mutex.acquire(20, TimeUnit.SECONDS)).isTrue();
+            return mutex::release;
+        }
+    }
+
+    SemaphoreNeighboursIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        path = "/folders/" + paths++;
+        client = TestClients.connect(server.connectString());
+        curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
+        curator.start();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        curator.close();
+    }
+
+    private List<InterProcessLock> ours() {
+        InterProcessReadWriteLock readWrite = new InterProcessReadWriteLock(client, path);
+        return List.of(
+                new InterProcessMutex(client, path),
+                new dev.zkrecipes.mutex.InterProcessSemaphoreMutex(client, path),
+                readWrite.readLock(),
+                readWrite.writeLock(),
+                new InterProcessMultiLock(client, List.of(path, path + "-other")));
+    }
+
+    private void assertRefused(ThrowingCallable request) {
+        assertThatThrownBy(request)
+                .isInstanceOf(IncompatibleNodeException.class)
+                .hasMessageContaining(path + "/leases")
+                .hasMessageContaining("InterProcessSemaphoreMutex and InterProcessSemaphoreV2")
+                .hasMessageContaining("another path");
+    }
+
+    private void assertAllAreRefused() {
+        for (InterProcessLock lock : ours()) {
+            assertRefused(lock::acquire);
+            assertRefused(lock::tryAcquire);
+            assertRefused(() -> lock.tryAcquire(Duration.ofSeconds(20)));
+            assertThat(lock.acquireAsync())
+                    .failsWithin(Duration.ofSeconds(20))
+                    .withThrowableThat()
+                    .withCauseExactlyInstanceOf(IncompatibleNodeException.class);
+        }
+        Soon.await()
+                .until(() -> server.children(path).stream().noneMatch(name -> name.contains("-"))
+                        && server.children(path + "-other").isEmpty());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void lockOfTheirsThatIsHeld_isNamed(Theirs theirs) throws Exception {
+        Hold held = theirs.acquire(curator, path);
+        assertThat(server.children(path)).containsExactly("leases", "locks");
+        assertAllAreRefused();
+        held.giveBack();
+    }
+
+    /** Nobody queues there, so ZooKeeper removes the folder of those who do. */
+    @ParameterizedTest
+    @EnumSource
+    void lockOfTheirsThatIsHeldForLong_isNamed(Theirs theirs) throws Exception {
+        Hold held = theirs.acquire(curator, path);
+        Soon.await().until(() -> server.children(path + "/locks").isEmpty());
+        server.reapContainers();
+        assertThat(server.children(path)).containsExactly("leases");
+        assertAllAreRefused();
+        held.giveBack();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void lockOfTheirsThatIsIdle_isNamed_untilItsFoldersAreGone(Theirs theirs) throws Exception {
+        theirs.acquire(curator, path).giveBack();
+        Soon.await().until(() -> server.children(path + "/leases").isEmpty());
+        assertAllAreRefused();
+        Soon.await().until(() -> {
+            server.reapContainers();
+            return !server.nodeExists(path + "/leases");
+        });
+        for (InterProcessLock lock : ours()) {
+            lock.acquire().close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theirsThatComesLater_leavesOurLeaseAlone_andTheNextRequestIsRefused(Theirs theirs) throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, path);
+        Lease ours = mutex.acquire();
+        Hold beside = theirs.acquire(curator, path); // nothing here can keep it from that
+        ours.verify();
+        ours.close();
+        assertRefused(mutex::acquire);
+        beside.giveBack();
+    }
+
+    @Test
+    void semaphoreOfOurs_isRefusedToo_whoeverMadeThePath() throws Exception {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 2);
+        semaphore.acquire().close();
+        Hold held = Theirs.SEMAPHORE.acquire(curator, path);
+        assertRefused(semaphore::acquire);
+        held.giveBack();
+    }
+
+    @Test
+    void folderOfThoseThatAsk_mayBeALockOfItsOwn() throws Exception {
+        Lease below = new InterProcessMutex(client, path + "/locks").acquire();
+        for (InterProcessLock lock : ours()) {
+            lock.acquire().close();
+        }
+        below.close();
+    }
+}
