@@ -109,8 +109,9 @@ public interface Lease extends AutoCloseable {
     }
 
     /**
-     * Runs {@code listener} once on the client's callback executor if the lease becomes LOST before it is closed; at
-     * once if it is lost already. The listener is kept until the lease ends; see {@link #ended()} for who waits for less.
+     * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs on a thread
+     * that the client keeps for losses, so that no number of callbacks that block delays it; it may block itself. The
+     * listener is kept until the lease ends; see {@link #ended()} for who waits for less.
      *
      * @param listener what to run
      */
@@ -139,7 +140,7 @@ public interface Lease extends AutoCloseable {
      * asking for it again costs nothing, and no caller can complete or cancel it. What is attached to it stays until the
      * lease ends; {@link CompletableFuture#anyOf} and {@link CompletableFuture#orTimeout} leave nothing behind.
      *
-     * @return the future, completed on the client's callback executor
+     * @return the future, completed on the client's callback executor, or on a thread for losses with {@link LeaseState#LOST}
      */
     CompletableFuture<LeaseState> ended();
 

@@ -77,7 +77,8 @@ public interface ZooKeeperClient extends AutoCloseable {
     ConnectionState connectionState();
 
     /**
-     * Tells {@code listener} every change of state from now on, once and in order, on the callback executor.
+     * Tells {@code listener} every change of state from now on, once and in order, on the callback executor. A listener that
+     * blocks is told the next change when it returns; it holds up nobody else.
      *
      * @param listener what to call
      */

@@ -174,9 +174,13 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Where listeners run and futures complete. It is not shut down with the client. Default: up to eight daemon
-     * threads of the client's own, which end when idle. An executor that runs tasks in the calling thread lets slow
-     * listeners hold up all locks of the client.
+     * Where listeners run and futures complete, but for those of losses, which the client tells on threads of its own
+     * (see {@link Lease#onLost}). Default: daemon threads of the client's own, as many as callbacks block at the same time; idle ones end.
+     *
+     * <p>The executor must run, or refuse, what it is given, and must not drop it; it is not shut down with the client. A callback
+     * that it refuses runs on a thread of the client's own, and a warning is logged. An executor with a fixed number of threads delivers
+     * nothing while all of them wait, for instance for {@link Lease#closeAsync}, which it is to complete itself. One that runs tasks in
+     * the calling thread lets slow listeners hold up all locks of the client.
      *
      * @param executor runs user code
      * @return this builder

@@ -30,7 +30,7 @@ final class MixedGrant {
         this.leases = List.copyOf(leases);
     }
 
-    /** Stands on these leases, which tell of a loss on the callback executors of their clients. */
+    /** Stands on these leases, which tell of a loss where their clients tell it. */
     static MixedGrant on(String path, List<Lease> leases) {
         MixedGrant grant = new MixedGrant(path, leases);
         grant.leases.forEach(lease -> lease.onLost(grant::tellHolds));
@@ -40,6 +40,14 @@ final class MixedGrant {
     private void tellHolds() {
         lost = true;
         holds.forEach(MixedLease::onGrantLost);
+    }
+
+    /** Runs the listener, where the client of a lost member tells losses; a failure of it is logged there. */
+    void tellLoss(Runnable listener) {
+        leases.stream()
+                .filter(lease -> lease.state() == LeaseState.LOST)
+                .findFirst()
+                .ifPresent(lost -> lost.onLost(listener));
     }
 
     /** Tells the hold of a loss, unless it is detached before. */

@@ -109,9 +109,10 @@ final class MixedLease implements Lease {
 
     @Override
     public void onLost(Runnable listener) {
+        Objects.requireNonNull(listener, "listener");
         var unused = ended.thenAccept(state -> {
             if (state == LeaseState.LOST) {
-                listener.run();
+                grant.tellLoss(listener);
             }
         });
     }

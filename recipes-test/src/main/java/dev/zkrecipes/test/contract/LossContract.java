@@ -103,7 +103,7 @@ public abstract class LossContract extends OwnStage {
         contenders.client.close(); // and another end of the session
         assertThat(before).hasValue(1);
         assertThat(after).hasValue(1);
-        assertThat(threads.get(0).getName()).startsWith("zkrecipes-callback-");
+        assertThat(threads.get(0).getName()).startsWith("zkrecipes-loss-");
     }
 
     @Test

@@ -9,14 +9,23 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Tells the application every change of the connection's state, once and in order. Thread-safe. */
 public final class ConnectionReporter {
-    private final Executor inOrder;
-    private final List<Consumer<ConnectionState>> listeners = new CopyOnWriteArrayList<>();
+    private final Supplier<Executor> inOrder;
+    private final List<Told> listeners = new CopyOnWriteArrayList<>();
     private volatile ConnectionState state = ConnectionState.CONNECTING;
 
-    public ConnectionReporter(Executor inOrder) {
+    /** Somebody who is told, in an order of its own: one that blocks keeps the news from nobody else. */
+    private record Told(Consumer<ConnectionState> listener, Executor inOrder) {}
+
+    /**
+     * Begins without listeners.
+     *
+     * @param inOrder makes an executor that runs tasks one after another
+     */
+    public ConnectionReporter(Supplier<Executor> inOrder) {
         this.inOrder = inOrder;
     }
 
@@ -25,11 +34,16 @@ public final class ConnectionReporter {
     }
 
     public void add(Consumer<ConnectionState> listener) {
-        listeners.add(listener);
+        listeners.add(new Told(listener, inOrder.get()));
     }
 
     public void remove(Consumer<ConnectionState> listener) {
-        listeners.remove(listener);
+        for (Told told : listeners) {
+            if (told.listener().equals(listener)) {
+                listeners.remove(told); // one of them, if it was added twice
+                return;
+            }
+        }
     }
 
     /** Called on the engine thread only. */
@@ -38,8 +52,7 @@ public final class ConnectionReporter {
             return;
         }
         state = next;
-        // One task for each, so that one that throws does not keep the news from the others.
-        listeners.forEach(listener -> inOrder.execute(() -> listener.accept(next)));
+        listeners.forEach(told -> told.inOrder().execute(() -> told.listener().accept(next)));
     }
 
     public static ConnectionState of(State state) {

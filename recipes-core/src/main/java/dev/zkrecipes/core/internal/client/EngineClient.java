@@ -88,8 +88,10 @@ public final class EngineClient implements HoldingHost {
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.settings = settings;
         this.scheduler = kind instanceof HandleKind.Simulated simulated ? simulated.scheduler() : new EngineThread();
-        this.callbacks = new Callbacks(settings.callbackExecutor());
-        this.reporter = new ConnectionReporter(callbacks.sequential());
+        this.callbacks = kind instanceof HandleKind.Simulated
+                ? Callbacks.allOn(settings.callbackExecutor())
+                : Callbacks.on(settings.callbackExecutor());
+        this.reporter = new ConnectionReporter(callbacks::sequential);
         String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"

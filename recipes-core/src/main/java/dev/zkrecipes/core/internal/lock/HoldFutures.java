@@ -8,6 +8,7 @@ import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.SharedFuture;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -33,11 +34,11 @@ final class HoldFutures {
         Completion.forward(released, givenBack);
     }
 
-    /** Runs the listener when the hold is lost, on the callback executor. */
+    /** Runs the listener when the hold is lost, where losses are told. */
     void onLost(Runnable listener) {
         Completion.on(ended, (state, failure) -> {
             if (state == LeaseState.LOST) {
-                callbacks.run(listener);
+                callbacks.tellLoss(listener);
             }
         });
     }
@@ -49,21 +50,29 @@ final class HoldFutures {
 
     /** For applications. */
     CompletableFuture<LeaseState> endedForAll() {
-        return shared(endedForAll, ended);
+        return shared(endedForAll, ended, this::tellOfEnd);
     }
 
     /** For applications. */
     CompletableFuture<Void> givenBackForAll() {
-        return shared(givenBackForAll, givenBack);
+        return shared(givenBackForAll, givenBack, callbacks::run);
     }
 
-    private <T> CompletableFuture<T> shared(
-            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source) {
+    private void tellOfEnd(Runnable task) {
+        if (ended.getNow(LeaseState.HELD) == LeaseState.LOST) {
+            callbacks.tellLoss(task);
+        } else {
+            callbacks.run(task);
+        }
+    }
+
+    private static <T> CompletableFuture<T> shared(
+            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source, Executor executor) {
         CompletableFuture<T> made = place.get();
         if (made != null) {
             return made;
         }
-        CompletableFuture<T> mine = SharedFuture.of(source, callbacks::run);
+        CompletableFuture<T> mine = SharedFuture.of(source, executor);
         CompletableFuture<T> first = place.compareAndExchange(null, mine);
         return first != null ? first : mine;
     }

@@ -5,66 +5,90 @@ package dev.zkrecipes.core.internal.thread;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where user code runs. Never the engine thread, unless the user's executor says so. Thread-safe. */
+/**
+ * Where user code runs: on the application's executor, if it gave one, or on threads of the library's own, of which there are as many as
+ * user code blocks. Losses have threads of their own. So no callback waits for another, and no number of blocked ones hides a loss.
+ * Thread-safe.
+ */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
 
+    private final ThreadPoolExecutor own = EngineThreads.callbacks();
+    private final ThreadPoolExecutor ownForLosses = EngineThreads.losses();
     private final Executor executor;
-    private final @Nullable ExecutorService owned;
+    private final Executor losses;
 
-    public Callbacks(@Nullable Executor given) {
-        if (given == null) {
-            ExecutorService made = EngineThreads.callbacks();
-            this.owned = made;
-            this.executor = made;
-        } else {
-            this.owned = null;
-            this.executor = given;
-        }
+    private Callbacks(@Nullable Executor given, @Nullable Executor givenForLosses) {
+        this.executor = given == null ? own : given;
+        this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
     }
 
-    /** Runs the task; a failure of it is logged. If the executor refuses, the task runs on the calling thread. */
+    /** Callbacks run on the executor, if there is one; losses are told on threads of the library's own. */
+    public static Callbacks on(@Nullable Executor given) {
+        return new Callbacks(given, null);
+    }
+
+    /** Everything runs on the executor, if there is one: a simulation has no threads but its own. */
+    public static Callbacks allOn(@Nullable Executor given) {
+        return new Callbacks(given, given);
+    }
+
+    /** Runs the task; a failure of it is logged. */
     public void run(Runnable task) {
-        runOn(executor, task);
+        runOn(executor, own, guarded(task));
     }
 
-    /** An executor over this one that runs its tasks one after another, in order. */
+    /** The same for a task that tells of a loss. */
+    public void tellLoss(Runnable task) {
+        runOn(losses, ownForLosses, guarded(task));
+    }
+
+    /** An executor that runs its tasks as {@link #run} does, one after another, in order. */
     public Executor sequential() {
-        Executor inOrder = MoreExecutors.newSequentialExecutor(executor);
-        return task -> runOn(inOrder, task);
+        Executor inOrder = MoreExecutors.newSequentialExecutor(this::run);
+        return task -> inOrder.execute(guarded(task));
     }
 
-    /** Lets what was submitted finish and ends the threads. */
+    /** Idle threads end now. What comes later still runs, on a thread that ends after it. */
     public void close() {
-        if (owned != null) {
-            owned.shutdown();
+        own.setKeepAliveTime(0, TimeUnit.SECONDS);
+        ownForLosses.setKeepAliveTime(0, TimeUnit.SECONDS);
+    }
+
+    private static void runOn(Executor target, ThreadPoolExecutor own, Runnable task) {
+        if (target != own) {
+            try {
+                target.execute(task);
+                return;
+            } catch (Throwable t) {
+                log.warn(
+                        "The application's callback executor refused a callback, so it runs on a thread of the lock client."
+                                + " Keep the executor open until the client is closed, and give it room.",
+                        t);
+            }
+        }
+        try {
+            own.execute(task);
+        } catch (Throwable t) {
+            // No thread can be started. What must be delivered is delivered.
+            log.error("No thread can be started for a callback, so it runs on the calling thread.", t);
+            task.run();
         }
     }
 
-    private void runOn(Executor target, Runnable task) {
-        Runnable guarded = () -> {
+    private static Runnable guarded(Runnable task) {
+        return () -> {
             try {
                 task.run();
             } catch (Throwable t) {
-                log.warn("A callback of the application failed; the lock goes on. Mend the callback.", t);
+                log.warn("A callback of the application failed; the lock goes on. Fix the callback.", t);
             }
         };
-        try {
-            target.execute(guarded);
-        } catch (Throwable t) {
-            // What must be delivered is delivered. Our own executor refuses only when the client is closed.
-            if (owned == null) {
-                log.warn(
-                        "The callback executor refused a task, so it runs on the calling thread. Keep the executor open"
-                                + " until the client is closed.",
-                        t);
-            }
-            guarded.run();
-        }
     }
 }

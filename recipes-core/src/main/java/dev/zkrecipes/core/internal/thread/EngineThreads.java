@@ -6,13 +6,13 @@ package dev.zkrecipes.core.internal.thread;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The only place that makes threads. All of them are daemons: an application that ends need not wait for a lock. */
 public final class EngineThreads {
-    private static final int MAX_CALLBACK_THREADS = 8;
     private static final long IDLE_SECONDS = 5;
 
     private EngineThreads() {}
@@ -22,21 +22,27 @@ public final class EngineThreads {
         return named("zkrecipes-engine-%d").newThread(loop);
     }
 
-    /** Where user code runs by default. Several threads, so that one listener that sleeps does not stop the others. */
-    public static ExecutorService callbacks() {
-        return idling(MAX_CALLBACK_THREADS, "zkrecipes-callback-%d");
+    /** Where user code runs by default: as many threads as it keeps busy at the same time. */
+    public static ThreadPoolExecutor callbacks() {
+        return asManyAsNeeded("zkrecipes-callback-%d");
     }
 
-    private static ExecutorService idling(int threads, String format) {
-        ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                threads, threads, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(format));
-        executor.allowCoreThreadTimeOut(true);
-        return executor;
+    /** Where losses are told, whatever else user code does. */
+    public static ThreadPoolExecutor losses() {
+        return asManyAsNeeded("zkrecipes-loss-%d");
+    }
+
+    private static ThreadPoolExecutor asManyAsNeeded(String format) {
+        return new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), named(format));
     }
 
     /** Asks a supplier for handles. */
     public static ExecutorService supplier() {
-        return idling(1, "zkrecipes-supplier-%d");
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(
+                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named("zkrecipes-supplier-%d"));
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
     }
 
     /** What the JVM starts when it ends. */

@@ -93,7 +93,8 @@ public final class PortClientBuilder {
     }
 
     /**
-     * Where listeners run and futures complete. Default: threads of the client's own.
+     * Where listeners run and futures complete, those of losses too: a simulation has no threads but its own. Default: threads
+     * of the client's own.
      *
      * @param executor runs user code
      * @return this builder

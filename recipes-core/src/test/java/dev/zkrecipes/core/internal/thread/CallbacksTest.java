@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** User code may block, and never keeps other user code from running. */
+@Timeout(60)
+@Tag("H76")
+class CallbacksTest {
+    private static final int MANY = 100;
+
+    private final Callbacks callbacks = Callbacks.on(null);
+    private final CountDownLatch released = new CountDownLatch(1);
+    private final List<Thread> threads = new ArrayList<>();
+
+    @AfterEach
+    void release() {
+        released.countDown();
+        callbacks.close();
+    }
+
+    private void block() {
+        try {
+            released.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Thread ranBy(Executor executor) throws Exception {
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        executor.execute(() -> ran.complete(Thread.currentThread()));
+        return ran.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void callbacksThatBlock_holdUpNobody() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(MANY);
+        IntStream.range(0, MANY)
+                .forEach(i -> callbacks.run(() -> {
+                    blocked.countDown();
+                    block();
+                }));
+        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(ranBy(callbacks::run).getName()).startsWith("zkrecipes-callback-");
+        assertThat(ranBy(callbacks::tellLoss).getName()).startsWith("zkrecipes-loss-");
+    }
+
+    @Test
+    void callbacksOneAfterAnother_useOneThread() throws Exception {
+        Thread first = ranBy(callbacks::run);
+        for (int i = 0; i < MANY; i++) {
+            await().until(() -> first.getState() == Thread.State.TIMED_WAITING); // idle again
+            assertThat(ranBy(callbacks::run)).isSameAs(first);
+        }
+    }
+
+    @Test
+    void threads_endWhenTheClientIsClosed_andWhatComesLaterStillRunsOnOneThatEnds() throws Exception {
+        threads.add(ranBy(callbacks::run));
+        threads.add(ranBy(callbacks::tellLoss));
+        callbacks.close();
+        await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+
+        Thread late = ranBy(callbacks::tellLoss);
+        assertThat(late).isNotSameAs(Thread.currentThread());
+        await().until(() -> !late.isAlive());
+    }
+
+    @Test
+    void threadOfACallbackThatFails_servesTheNextOne() throws Exception {
+        Thread first = ranBy(task -> callbacks.run(() -> {
+            task.run();
+            throw new AssertionError("expected");
+        }));
+        await().until(() -> first.getState() == Thread.State.TIMED_WAITING);
+        assertThat(ranBy(callbacks::run)).isSameAs(first);
+    }
+
+    @Test
+    void executorOfTheApplication_runsAllButLosses() throws Exception {
+        Callbacks given = Callbacks.on(Runnable::run);
+        assertThat(ranBy(given::run)).isSameAs(Thread.currentThread());
+        assertThat(ranBy(given.sequential())).isSameAs(Thread.currentThread());
+        assertThat(ranBy(given::tellLoss).getName()).startsWith("zkrecipes-loss-");
+        given.close();
+    }
+
+    @Test
+    void executorThatRefuses_isReplacedByAThreadOfOurs() throws Exception {
+        Callbacks refused = Callbacks.on(task -> {
+            throw new RejectedExecutionException("full");
+        });
+        assertThat(ranBy(refused::run).getName()).startsWith("zkrecipes-callback-");
+        assertThat(ranBy(refused.sequential()).getName()).startsWith("zkrecipes-callback-");
+        refused.close();
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Callbacks of the application that wait, for the library itself too, keep no news from anybody. */
+@WithZooKeeper(tickTimeMillis = 200)
+@Timeout(60)
+@Tag("H76")
+class BlockingCallbacksIT {
+    private final EmbeddedZooKeeper server;
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    BlockingCallbacksIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    private ZooKeeperClientBuilder settings() {
+        return ZooKeeperClient.builder().connectString(server.connectString()).sessionTimeout(Duration.ofSeconds(10));
+    }
+
+    private void block() {
+        try {
+            released.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void loseSessionOf(ZooKeeperClient client) throws Exception {
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+    }
+
+    @Test
+    void nineContinuationsThatWaitForTheirRelease_allEnd_andTheLossAfterwardsIsTold() throws Exception {
+        try (ZooKeeperClient client = TestClients.connect(settings())) {
+            CountDownLatch granted = new CountDownLatch(9);
+            List<CompletableFuture<Void>> continuations = IntStream.range(0, 9)
+                    .mapToObj(i -> new InterProcessMutex(client, "/blocking/" + i)
+                            .acquireAsync()
+                            .thenAccept(lease -> {
+                                granted.countDown();
+                                awaitAll(granted); // all nine are in their callbacks now
+                                lease.closeAsync().join();
+                            }))
+                    .toList();
+            for (CompletableFuture<Void> continuation : continuations) {
+                continuation.get(40, TimeUnit.SECONDS);
+            }
+            Lease lease = new InterProcessMutex(client, "/blocking/held").acquire();
+            CompletableFuture<String> told = new CompletableFuture<>();
+            lease.onLost(() -> told.complete(Thread.currentThread().getName()));
+            loseSessionOf(client);
+            assertThat(told.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-loss-");
+            lease.close();
+        }
+    }
+
+    private static void awaitAll(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(40, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void executorOfTheApplicationThatIsFullOfBlockedCallbacks_hidesNoLoss() throws Exception {
+        ExecutorService two = Executors.newFixedThreadPool(2);
+        try (ZooKeeperClient client = TestClients.connect(settings().callbackExecutor(two))) {
+            CountDownLatch blocked = new CountDownLatch(2);
+            for (int i = 0; i < 3; i++) {
+                var unused = new InterProcessMutex(client, "/full/" + i)
+                        .acquireAsync()
+                        .thenRun(() -> {
+                            blocked.countDown();
+                            block();
+                        });
+            }
+            awaitAll(blocked);
+            Lease lease = new InterProcessMutex(client, "/full/held").acquire();
+            CompletableFuture<Void> told = new CompletableFuture<>();
+            lease.onLost(() -> told.complete(null));
+            lease.onLost(this::block); // holds up no other listener
+            CompletableFuture<LeaseState> ended = lease.ended();
+            loseSessionOf(client);
+            told.get(40, TimeUnit.SECONDS);
+            assertThat(ended.get(40, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+            lease.close();
+            released.countDown();
+        } finally {
+            released.countDown();
+            two.shutdownNow();
+        }
+    }
+
+    @Test
+    void connectionListenerThatBlocks_keepsTheNewsFromNobody() throws Exception {
+        try (ZooKeeperClient client = TestClients.connect(settings())) {
+            CompletableFuture<Void> told = new CompletableFuture<>();
+            client.addConnectionListener(state -> block());
+            client.addConnectionListener(state -> {
+                if (state == ConnectionState.EXPIRED) {
+                    told.complete(null);
+                }
+            });
+            loseSessionOf(client);
+            told.get(40, TimeUnit.SECONDS);
+        } finally {
+            released.countDown();
+        }
+    }
+
+    @Test
+    @Tag("alone")
+    void executorThatRefuses_isWarnedOf_andTheCallbackRunsOnAThreadOfTheClient() throws Exception {
+        ExecutorService closed = Executors.newFixedThreadPool(1);
+        closed.shutdown();
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try (ZooKeeperClient client = TestClients.connect(settings().callbackExecutor(closed))) {
+            CompletableFuture<String> told = new InterProcessMutex(client, "/refused")
+                    .acquireAsync()
+                    .thenCompose(lease -> lease.closeAsync())
+                    .thenApply(nothing -> Thread.currentThread().getName());
+            assertThat(told.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-callback-");
+            await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("WARN"));
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains(
+                        "The application's callback executor refused a callback, so it runs on a thread of the lock client.")
+                .contains("RejectedExecutionException");
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.multilock;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Who is told that a multi-lock of several clients is lost, and on which thread. */
+@WithZooKeeper(tickTimeMillis = 200)
+@Timeout(60)
+@Tag("H91")
+class MixedLockListenersIT {
+    private final EmbeddedZooKeeper server;
+    private final TestClients clients;
+    private final CountDownLatch released = new CountDownLatch(1);
+
+    MixedLockListenersIT(EmbeddedZooKeeper server) {
+        this.server = server;
+        this.clients = TestClients.of(server);
+    }
+
+    @AfterEach
+    void close() {
+        released.countDown();
+        clients.close();
+    }
+
+    private Lease acquire(ZooKeeperClient... members) throws InterruptedException {
+        List<InterProcessLock> locks = IntStream.range(0, members.length)
+                .<InterProcessLock>mapToObj(
+                        i -> new LockInternals(members[i], "/listeners/" + i, new MutexDriver(), LockOptions.defaults())
+                                .threadOwned())
+                .toList();
+        return new InterProcessMultiLock(locks).acquire();
+    }
+
+    private void block() {
+        try {
+            released.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void listenersOfALoss_runOnThreadsOfTheirOwn_whenTheyAreAddedAfterItToo() throws Exception {
+        ZooKeeperClient second = clients.open();
+        Lease lease = acquire(clients.open(), second);
+        CompletableFuture<String> before = new CompletableFuture<>();
+        lease.onLost(this::block); // holds up no other
+        lease.onLost(() -> before.complete(Thread.currentThread().getName()));
+        server.expireSession(second.zooKeeper().orElseThrow().getSessionId());
+        assertThat(before.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-loss-");
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+
+        for (boolean closed : List.of(false, true)) {
+            CompletableFuture<String> after = new CompletableFuture<>();
+            lease.onLost(() -> after.complete(Thread.currentThread().getName()));
+            assertThat(after.get(40, TimeUnit.SECONDS)).as("closed: %s", closed).startsWith("zkrecipes-loss-");
+            lease.close();
+        }
+    }
+
+    @Test
+    @Tag("alone")
+    void listenerOfALossThatFails_isLogged() throws Exception {
+        ZooKeeperClient second = clients.open();
+        Lease lease = acquire(clients.open(), second);
+        AtomicInteger told = new AtomicInteger();
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            lease.onLost(() -> {
+                throw new IllegalStateException("listener before the loss");
+            });
+            lease.onLost(told::incrementAndGet);
+            server.expireSession(second.zooKeeper().orElseThrow().getSessionId());
+            await().until(() -> told.get() == 1);
+            lease.onLost(() -> {
+                throw new IllegalStateException("listener after the loss");
+            });
+            await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("listener before the loss"));
+            await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("listener after the loss"));
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("A callback of the application failed");
+        lease.close();
+    }
+
+    @Test
+    void listenerOfALeaseThatWasReleased_isNeverRun() throws Exception {
+        Lease lease = acquire(clients.open(), clients.open());
+        AtomicInteger told = new AtomicInteger();
+        lease.onLost(told::incrementAndGet);
+        lease.close();
+        lease.onLost(told::incrementAndGet);
+        assertThat(lease.ended().get(40, TimeUnit.SECONDS)).isEqualTo(LeaseState.RELEASED);
+        clients.close();
+        assertThat(told).hasValue(0);
+        assertThatThrownBy(() -> lease.onLost(null)).isInstanceOf(NullPointerException.class);
+    }
+}
