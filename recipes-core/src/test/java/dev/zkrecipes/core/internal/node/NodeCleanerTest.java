@@ -162,7 +162,7 @@ class NodeCleanerTest {
         assertThat(operations.requests()).as("one of three is tried").containsExactly(Request.MULTI, Request.READ);
         scheduler.advance(engine.requestTimeout().multipliedBy(2).plusMillis(1));
         assertThat(operations.requests())
-                .as("the rights are mended")
+                .as("the rights are given back")
                 .containsExactly(Request.MULTI, Request.MULTI, Request.MULTI);
         assertClean();
     }
@@ -210,6 +210,27 @@ class NodeCleanerTest {
         assertThat(engine.cleaner().refusal(PATH + "/another")).isEmpty();
         scheduler.advance(engine.requestTimeout().multipliedBy(4));
         assertThat(engine.cleaner().refusal(node)).isEmpty();
+    }
+
+    @Test
+    @Tag("H88")
+    void ofSeveralNodesThatCannotBeDeleted_theOldestIsNamed_whicheverWasTriedLast() {
+        List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared());
+        String oldest = PATH + "/" + operations.nodes().get(0);
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH, Code.NOAUTH, Code.NOAUTH);
+        assertThat(engine.cleaner().refusalOn(PATH)).isEmpty();
+        leases.forEach(this::giveBack);
+        for (int turn = 0; turn < 2; turn++) {
+            assertThat(engine.cleaner().refusalOn(PATH))
+                    .get(InstanceOfAssertFactories.THROWABLE)
+                    .hasMessageContaining(oldest);
+            scheduler.advance(engine.requestTimeout().multipliedBy(turn + 1).plusMillis(1));
+        }
+        operations.remove(operations.nodes().get(0));
+        operations.remove(operations.nodes().get(0));
+        scheduler.advance(engine.requestTimeout().multipliedBy(16));
+        assertThat(engine.cleaner().refusalOn(PATH)).isEmpty();
     }
 
     @Test
