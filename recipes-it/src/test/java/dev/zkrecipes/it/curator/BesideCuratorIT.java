@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Held;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** The lines of the README's table of differences that are exact: the same steps with both libraries, counted at the server. */
+@Timeout(120)
+@WithZooKeeper
+class BesideCuratorIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private ZooKeeperClient ours;
+    private CuratorFramework theirs;
+
+    BesideCuratorIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/beside/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        ours = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        theirs = curator(server.connectString());
+    }
+
+    @AfterEach
+    void close() {
+        ours.close();
+        theirs.close();
+    }
+
+    private static CuratorFramework curator(String connectString) throws InterruptedException {
+        CuratorFramework curator = CuratorFrameworkFactory.newClient(connectString, new RetryOneTime(100));
+        curator.start();
+        assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
+        return curator;
+    }
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    /** What the second run costs: the first makes the path. */
+    private RequestCounts cost(Step step) throws Exception {
+        step.run();
+        RequestCounts start = server.requests();
+        step.run();
+        return server.requests().minus(start);
+    }
+
+    private InterProcessLock theirMutex(CuratorFramework curator) {
+        return new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, path);
+    }
+
+    @Test
+    void uncontendedMutex_isThreeRequestsForBoth() throws Exception {
+        InterProcessMutex our = new InterProcessMutex(ours, path);
+        InterProcessLock their = theirMutex(theirs);
+        assertThat(cost(() -> our.acquire().close()).total()).isEqualTo(3);
+        assertThat(cost(() -> {
+                            their.acquire();
+                            their.release();
+                        })
+                        .total())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void acquireOfAFreeMutex_isOneRoundTripForOurs_andTwoForCurators() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
+                CuratorFramework curator = curator(proxy.connectString());
+                Workers workers = new Workers()) {
+            InterProcessMutex our = new InterProcessMutex(client, path);
+            InterProcessLock their = theirMutex(curator);
+            our.acquire().close();
+
+            Held reply = proxy.holdReply(RequestType.CREATE2, 1);
+            RequestCounts start = server.requests();
+            workers.start("ours", () -> our.acquire().close());
+            reply.awaitReached(Duration.ofSeconds(20));
+            Soon.await().until(() -> lists(start) == 1);
+            reply.release();
+            workers.join(Duration.ofSeconds(20));
+
+            reply = proxy.holdReply(RequestType.CREATE2, 1);
+            RequestCounts theirStart = server.requests();
+            workers.start("Curator's", () -> {
+                their.acquire();
+                their.release();
+            });
+            reply.awaitReached(Duration.ofSeconds(20));
+            assertThat(lists(theirStart)).isZero();
+            reply.release();
+            workers.join(Duration.ofSeconds(20));
+            assertThat(lists(theirStart)).isEqualTo(1);
+        }
+    }
+
+    private long lists(RequestCounts start) {
+        RequestCounts spent = server.requests().minus(start);
+        return spent.of(RequestType.GET_CHILDREN) + spent.of(RequestType.GET_CHILDREN2);
+    }
+
+    @Test
+    void tryOfABusyMutex_isOneReadForOurs_andFourRequestsForCurators() throws Exception {
+        try (ZooKeeperClient holder = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+                Lease held = new InterProcessMutex(holder, path).acquire()) {
+            assertThat(held.isValid()).isTrue();
+            InterProcessMutex our = new InterProcessMutex(ours, path);
+            InterProcessLock their = theirMutex(theirs);
+            assertThat(cost(() -> assertThat(our.tryAcquire()).isEmpty()).consistsOf(RequestType.GET_CHILDREN2))
+                    .isTrue();
+            RequestCounts spent =
+                    cost(() -> assertThat(their.acquire(0, TimeUnit.SECONDS)).isFalse());
+            assertThat(spent.total()).as(spent.toString()).isEqualTo(4);
+            assertThat(spent.of(RequestType.CREATE2)).isEqualTo(1);
+            assertThat(spent.of(RequestType.DELETE)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void fourPermits_areThreeRequestsForOurs_andSevenForEachPermitOfCurators() throws Exception {
+        InterProcessSemaphore our = new InterProcessSemaphore(ours, path + "/ours", 4);
+        InterProcessSemaphoreV2 their = new InterProcessSemaphoreV2(theirs, path + "/theirs", 4);
+        assertThat(cost(() -> our.acquire(4).close()).total()).isEqualTo(3);
+        RequestCounts spent = cost(() -> their.returnAll(their.acquire(4)));
+        assertThat(spent.total()).as(spent.toString()).isEqualTo(28);
+    }
+
+    @Test
+    void eightLocksTogether_areThreeRequestsForOurs_andThreeForEachOfCurators() throws Exception {
+        List<String> paths = IntStream.range(0, 8).mapToObj(i -> path + "/" + i).toList();
+        InterProcessMultiLock our = new InterProcessMultiLock(ours, paths);
+        InterProcessLock their = new org.apache.curator.framework.recipes.locks.InterProcessMultiLock(theirs, paths);
+        assertThat(cost(() -> our.acquire().close()).total()).isEqualTo(3);
+        RequestCounts spent = cost(() -> {
+            their.acquire();
+            their.release();
+        });
+        assertThat(spent.total()).as(spent.toString()).isEqualTo(24);
+    }
+
+    @Test
+    @Tag("H02")
+    void holderWithAnExpiredSession_isLostWithOurs_andReentersWithCurators() throws Exception {
+        InterProcessMutex our = new InterProcessMutex(ours, path + "/ours");
+        Lease lease = our.acquire();
+        InterProcessLock their =
+                new org.apache.curator.framework.recipes.locks.InterProcessMutex(theirs, path + "/theirs");
+        their.acquire();
+        server.expireSession(ours.zooKeeper().orElseThrow().getSessionId());
+        server.expireSession(CuratorHandle.of(theirs).getSessionId());
+        try (ZooKeeperClient next = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+                Lease afterOurs = new InterProcessMutex(next, path + "/ours").acquire();
+                Lease afterTheirs = new InterProcessMutex(next, path + "/theirs").acquire()) {
+            assertThat(List.of(afterOurs, afterTheirs)).allMatch(Lease::isValid);
+
+            Soon.await().until(() -> lease.state() == LeaseState.LOST);
+            assertThat(our.isAcquiredInThisProcess()).isFalse();
+            assertThatThrownBy(our::acquire).isInstanceOf(LockLostException.class);
+
+            Soon.await().until(() -> theirs.getZookeeperClient().isConnected());
+            assertThat(their.isAcquiredInThisProcess()).isTrue();
+            assertThat(their.acquire(0, TimeUnit.SECONDS)).isTrue(); // beside the next holder
+        }
+    }
+}

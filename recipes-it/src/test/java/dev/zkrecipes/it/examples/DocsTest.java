@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the documents name exists, and the README says the same in both languages. */
+class DocsTest {
+    private static final Path HOUSE = Path.of("..");
+    private static final Pattern BLOCK = Pattern.compile("^```(\\w*\n(?s:.*?))^```$", Pattern.MULTILINE);
+    private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
+    private static final Pattern LINK =
+            Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)|^\\[\\w+\\]: (\\S+)$", Pattern.MULTILINE);
+    private static final Pattern TEST_NAME = Pattern.compile("`([a-z][A-Za-z0-9]*_\\w+)`");
+    private static final Pattern METHOD = Pattern.compile("^ +void (\\w+)\\(", Pattern.MULTILINE);
+    private static final Pattern BENCH_CASE = Pattern.compile("--case ([a-z0-9-]+)");
+
+    static Stream<Path> documents() throws IOException {
+        try (Stream<Path> docs = Files.walk(HOUSE.resolve("docs"));
+                Stream<Path> top = Files.list(HOUSE)) {
+            return Stream.concat(docs, top).filter(file -> file.toString().endsWith(".md")).sorted().toList().stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("documents")
+    void everyLink_leadsToAFile(Path document) throws IOException {
+        List<String> links = LINK.matcher(withoutBlocks(document))
+                .results()
+                .map(link -> link.group(1) != null ? link.group(1) : link.group(3))
+                .toList();
+        assertThat(links)
+                .allSatisfy(link -> assertThat(document.resolveSibling(link)).exists());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "README.zh-CN.md", "docs/promises.md", "docs/herd.md"})
+    void everyTestNamed_isOne(String document) throws IOException {
+        Set<String> tests = testMethods();
+        assertThat(found(TEST_NAME, withoutBlocks(HOUSE.resolve(document))))
+                .isNotEmpty()
+                .filteredOn(name -> !tests.contains(name))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("documents")
+    void everyBenchmarkNamed_isOne(Path document) throws IOException {
+        String cases =
+                Files.readString(HOUSE.resolve("recipes-bench/src/main/java/dev/zkrecipes/bench/cases/Cases.java"));
+        String run = Files.readString(HOUSE.resolve("recipes-bench/src/main/java/dev/zkrecipes/bench/Bench.java"));
+        assertThat(found(BENCH_CASE, Files.readString(document)))
+                .allSatisfy(name -> assertThat(cases + run)
+                        .containsAnyOf("\"" + name + "\"", "\"" + name.replaceFirst("\\d+$", "\" + ")));
+    }
+
+    @Test
+    void readme_hasTheSameCodeInBothLanguages() throws IOException {
+        Path english = HOUSE.resolve("README.md");
+        Path chinese = HOUSE.resolve("README.zh-CN.md");
+        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSizeGreaterThan(8);
+        assertThat(found(CODE, withoutBlocks(chinese)).stream().sorted())
+                .containsExactlyElementsOf(
+                        found(CODE, withoutBlocks(english)).stream().sorted().toList());
+        assertThat(links(chinese)).isEqualTo(links(english)).hasSizeGreaterThan(20);
+    }
+
+    /** Without comments, which are in the language of the page. */
+    private static List<String> blocks(Path document) throws IOException {
+        return found(BLOCK, Files.readString(document)).stream()
+                .map(block -> block.replaceAll("(?m) *(//|#) .*$", ""))
+                .toList();
+    }
+
+    /** But those from the one to the other. */
+    private static List<String> links(Path document) throws IOException {
+        return LINK.matcher(withoutBlocks(document))
+                .results()
+                .map(link -> link.group().replaceFirst("^\\]", ""))
+                .filter(link -> !link.contains("README"))
+                .sorted()
+                .toList();
+    }
+
+    private static String withoutBlocks(Path document) throws IOException {
+        return BLOCK.matcher(Files.readString(document)).replaceAll("");
+    }
+
+    private static List<String> found(Pattern pattern, String text) {
+        return pattern.matcher(text).results().map(result -> result.group(1)).toList();
+    }
+
+    private static Set<String> testMethods() throws IOException {
+        Set<String> names = new HashSet<>();
+        try (Stream<Path> files = Files.find(HOUSE, 20, (file, attributes) -> isTest(file.toString()))) {
+            files.forEach(file -> names.addAll(found(METHOD, read(file))));
+        }
+        return names;
+    }
+
+    private static boolean isTest(String file) {
+        return file.matches(".*/src/(test|main)/java/.*(IT|Test|Contract)\\.java");
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
