@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
 /** The {@code bin/bench} command. */
 @Command(
         name = "bench",
-        description = "Measures this library beside Apache Curator and ZooKeeper's own client, by turns on one server.",
+        description = "Measures this library, Apache Curator and ZooKeeper's own client in turn on one server.",
         mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {
     /** Counts, does not time, and has contenders of its own. */

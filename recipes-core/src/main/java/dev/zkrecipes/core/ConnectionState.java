@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.core;
 
-/** How a {@link ZooKeeperClient} stands towards ZooKeeper. */
+/** The state of a {@link ZooKeeperClient}'s connection to ZooKeeper. */
 public enum ConnectionState {
-    /** No connection has been made yet in the present session. */
+    /** No connection has been made yet in the current session. */
     CONNECTING,
     /** Connected to a server that accepts writes. */
     CONNECTED,

@@ -4,9 +4,9 @@
 package dev.zkrecipes.core;
 
 /**
- * The sequence counter of the lock's path is nearly used up and cannot be started anew: something that is no lock node
- * lies below the path, the client has not the rights to make the path again, or the path is the root. ZooKeeper numbers
- * two thousand million nodes below a path; after that numbers repeat, and nobody could be told who came first.
+ * The sequence counter of the lock's path is nearly used up and cannot be reset: a node that is not a lock node
+ * lies below the path, the client has no right to recreate the path, or the path is the root. ZooKeeper numbers
+ * two billion nodes below a path. After that numbers repeat, and the order of requests would be unknown.
  */
 public final class CounterExhaustedException extends LockException {
     private static final long serialVersionUID = 1L;

@@ -4,7 +4,7 @@
 package dev.zkrecipes.core;
 
 /**
- * The path holds a node in the form of a lock node that this lock cannot order itself against: another recipe or another
+ * The path has a node in the form of a lock node that this lock cannot order itself against: another recipe or another
  * library uses the same path. Granting would mean two holders.
  */
 public final class IncompatibleNodeException extends LockException {

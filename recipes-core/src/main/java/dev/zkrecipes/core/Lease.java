@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
 /**
- * One hold of a lock. Close it to give it back:
+ * One hold of a lock. Close it to release it:
  *
  * <pre>{@code
  * try (Lease lease = mutex.acquire()) {
@@ -19,12 +19,12 @@ import org.apache.zookeeper.Op;
  * }</pre>
  *
  * <p><b>What a lease can and cannot promise.</b> A process may be paused at any moment, and ZooKeeper gives its lock to
- * somebody else when its session has been silent for too long. {@link #isValid()} and {@link #state()} tell what is
- * known when they are called; they cannot see a pause between the call and what is done next, nor a machine that was
- * suspended, nor clocks of wildly different rate. Where a late write would do harm, let the store refuse it: hand it
+ * another client when its session has been silent for too long. {@link #isValid()} and {@link #state()} tell what is
+ * known when they are called. They cannot see a pause between the call and what you do next, a machine that was
+ * suspended, or clocks of wildly different rates. Where a late write would do harm, let the store refuse it: pass it
  * {@link #fencingToken()}, or, if the store is ZooKeeper, put {@link #guard()} into the {@code multi} that writes.
  *
- * <p>Instances are thread-safe. Who may close a lease, {@link InterProcessLock} says.
+ * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease.
  */
 public interface Lease extends AutoCloseable {
 
@@ -42,8 +42,8 @@ public interface Lease extends AutoCloseable {
      *
      * @return a positive number
      * @throws LockLostException if the lease is lost
-     * @throws IllegalStateException if the lease is of several locks that were not entered together and so have tokens of
-     *     their own: see {@link #fencingTokens()}
+     * @throws IllegalStateException if the lease covers several locks that were not entered together and so have separate
+     *     tokens: see {@link #fencingTokens()}
      */
     long fencingToken();
 
@@ -58,7 +58,7 @@ public interface Lease extends AutoCloseable {
     }
 
     /**
-     * What is known of this lease, without asking anybody.
+     * What is known about this lease, without asking a server.
      *
      * @return the state now
      */
@@ -73,11 +73,11 @@ public interface Lease extends AutoCloseable {
     boolean isValid();
 
     /**
-     * Asks ZooKeeper, with a committed check, whether the lock still stands, and returns normally if so. Waits at most
+     * Asks ZooKeeper, with a committed check, whether the lock is still held, and returns normally if so. Waits at most
      * for the request time-out.
      *
      * @throws LockLostException if the lease is lost
-     * @throws LockConnectionException if no answer came in time: nothing is known
+     * @throws LockConnectionException if no answer came in time: the outcome is unknown
      * @throws IllegalMonitorStateException if the lease is closed
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws IllegalStateException if called on ZooKeeper's event thread
@@ -85,8 +85,8 @@ public interface Lease extends AutoCloseable {
     void verify() throws InterruptedException;
 
     /**
-     * An operation for a {@code multi} of one's own on the same ensemble and chroot: the {@code multi} is applied only
-     * if the lock stands at that moment, and fails as a whole with {@code NoNode} otherwise.
+     * An operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied only
+     * if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise.
      *
      * @return a check of this lease's node, whose name is unique
      * @throws LockLostException if the lease is lost
@@ -97,7 +97,7 @@ public interface Lease extends AutoCloseable {
     Op guard();
 
     /**
-     * The same for whatever the lease stands on: one operation for each of its nodes. Code that may meet a multi-lock
+     * The same for all nodes of the lease: one operation for each. Code that may be given a multi-lock
      * puts all of them into its {@code multi}.
      *
      * @return the checks, at least one
@@ -109,9 +109,9 @@ public interface Lease extends AutoCloseable {
     }
 
     /**
-     * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs on a thread
-     * that the client keeps for losses, so that no number of callbacks that block delays it; it may block itself. The
-     * listener is kept until the lease ends; see {@link #ended()} for who waits for less.
+     * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs on
+     * a thread that the client keeps for losses, so blocked callbacks do not delay it; it may itself block. The listener
+     * is kept until the lease ends; use {@link #ended()} to wait for less.
      *
      * @param listener what to run
      */
@@ -119,24 +119,24 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Runs {@code listener} on the client's callback executor for every request to give the lock back that is made with
-     * {@link Revoker}, or by Apache Curator's: once for each request, however many nodes and times it is seen on. Requests
-     * that came before are told at once, also those that came while this hold still waited for its turn; requests that
-     * come while the connection is lost are told with the next one.
+     * {@link Revoker}, or with Apache Curator's: once for each request, on however many nodes and however often it is seen.
+     * It runs at once for earlier requests, including those that came while this hold was still waiting for its turn. Requests
+     * that come while the connection is lost are reported on the next connection.
      *
-     * <p>A request changes nothing else: the lease stands as it did, and it is the application that closes it, or not. A
-     * request with a grace breaks the lease when that is over. All re-entrant holds that have listeners are told. A hold
-     * that belongs to a thread cannot be closed by the listener, which runs on another one.
+     * <p>A request changes nothing else: the lease stays as it is, and the application closes it, or not. A
+     * request with a grace period breaks the lease when that is over. All re-entrant holds that have listeners are told. The
+     * listener cannot close a hold that belongs to a thread, as it runs on another one.
      *
-     * <p>With its first listener a hold reads and watches its node, one request for each that it stands on; without one
-     * it pays nothing. While it listens, a deletion of its node by somebody else is known at once. Nothing is run for a
-     * lease that is closed or lost, also if it ends between the request and the call.
+     * <p>With its first listener a hold reads and watches its node, one request for each of its nodes; without one
+     * it costs nothing. While it listens, it learns at once if somebody else deletes its node. The listener does not run for a
+     * lease that is closed or lost, even if it ends between the request and the call.
      *
-     * @param listener what to tell
+     * @param listener what to call
      */
     void onRevocationRequested(Consumer<RevocationRequest> listener);
 
     /**
-     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. It is the same one for everybody:
+     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Every call returns the same future:
      * asking for it again costs nothing, and no caller can complete or cancel it. What is attached to it stays until the
      * lease ends; {@link CompletableFuture#anyOf} and {@link CompletableFuture#orTimeout} leave nothing behind.
      *
@@ -145,15 +145,14 @@ public interface Lease extends AutoCloseable {
     CompletableFuture<LeaseState> ended();
 
     /**
-     * Gives this hold back, once; further calls do nothing. With the last hold the lock is released: waits for
+     * Releases this hold, once; further calls do nothing. With the last hold the lock is released: waits for
      * ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the lock
-     * {@linkplain LockOptions#releaseInBackground releases in the background}; the deletion goes on in the background until it is
-     * confirmed. Works with the interrupt flag set and keeps it. A lease that is lost is closed
-     * silently.
+     * {@linkplain LockOptions#releaseInBackground releases in the background}; the deletion continues in the background
+     * until it is confirmed. Works with the interrupt flag set and keeps it. A lost lease is closed silently.
      *
-     * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names: the hold is given back
-     *     all the same, but others stay locked out until the session ends, somebody else deletes the node, or the client
-     *     gets the right to, for it goes on trying
+     * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
+     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this client
+     *     gets the right to, as it keeps trying
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     @Override
@@ -162,7 +161,7 @@ public interface Lease extends AutoCloseable {
     /**
      * As {@link #close()}, without waiting. Further calls return the state of the same release.
      *
-     * @return completes when this hold is given back and, if it was the last one, ZooKeeper has confirmed that the node
+     * @return completes when this hold is released and, if it was the last one, ZooKeeper has confirmed that the node
      *     is gone or its session is; exceptionally with {@link LockAccessException} if ZooKeeper refuses to delete it.
      *     Every call returns the same future, which no caller can complete or cancel
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive

@@ -3,11 +3,11 @@
 
 package dev.zkrecipes.core;
 
-/** What is known, without asking anybody, of a {@link Lease}. */
+/** What is known about a {@link Lease}, without asking a server. */
 public enum LeaseState {
-    /** The lock is held, as far as a server's last answer to a write reaches. */
+    /** The lock is held, as the server's last answer to a write proves. */
     HELD,
-    /** Nobody has confirmed the lock for too long, or the connection is lost. It may become HELD again, or LOST. */
+    /** The lock has not been confirmed for too long, or the connection is lost. It may become HELD again, or LOST. */
     SUSPENDED,
     /** The lock is lost, for good. */
     LOST,

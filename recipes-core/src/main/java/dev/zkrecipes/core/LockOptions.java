@@ -10,12 +10,12 @@ import java.util.Optional;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * How a lock behaves where there is a choice. Immutable; start from {@link #defaults()}.
+ * Optional settings of a lock. Immutable; start from {@link #defaults()}.
  *
- * <p>A lock with an ACL of its own makes its path, what is missing above it, and its nodes with that ACL. On the first
- * use of a path in a session it compares the path's ACL with its own, and does so again whenever the path was recreated
- * or its ACL was changed; a path with other rights is refused with {@link LockAccessException}. Protect the node above:
- * whoever may create and delete there can take the place of a path that is empty.
+ * <p>A lock with its own ACL creates its path, any missing nodes above it, and its nodes with that ACL. On the first
+ * use of a path in a session it compares the path's ACL with its own, and again whenever the path was recreated
+ * or its ACL was changed. A path with other rights is refused with {@link LockAccessException}. Protect the node above:
+ * a client that may create and delete there can replace a path that is empty.
  *
  * <pre>{@code
  * LockOptions options = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
@@ -24,7 +24,7 @@ import org.apache.zookeeper.data.ACL;
  *
  * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
  * @param acl who may do what with the lock; empty for the ACL of the client
- * @param releasesInBackground whether giving back does not wait for ZooKeeper, see {@link #releaseInBackground}
+ * @param releasesInBackground whether a release returns without waiting for ZooKeeper, see {@link #releaseInBackground}
  * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
  *     #localHandoffs(int)}; 0 for never
  */
@@ -41,7 +41,7 @@ public record LockOptions(
      *
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
      * @param acl who may do what with the lock; empty for the ACL of the client
-     * @param releasesInBackground whether giving back does not wait for ZooKeeper
+     * @param releasesInBackground whether a release returns without waiting for ZooKeeper
      * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client; 0 for never
      * @throws IllegalArgumentException as {@link #withAcl}, or if {@code localHandoffs} is not from 0 to {@value
      *     #MOST_LOCAL_HANDOFFS}
@@ -56,7 +56,7 @@ public record LockOptions(
     }
 
     /**
-     * Makes options of a lock that is always given back to ZooKeeper, with its confirmation.
+     * Makes options of a lock that is always released to ZooKeeper, with its confirmation.
      *
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
      * @param acl who may do what with the lock; empty for the ACL of the client
@@ -76,8 +76,8 @@ public record LockOptions(
     }
 
     /**
-     * The options that a lock has unless told otherwise: {@link QueueLossPolicy#REQUEUE}, the ACL of its client, giving back
-     * waits for ZooKeeper's confirmation, and one strict order of all who wait, whatever process they belong to.
+     * The default options: {@link QueueLossPolicy#REQUEUE}, the ACL of the client, a release that
+     * waits for ZooKeeper's confirmation, and one strict order of all waiters, whatever process they belong to.
      *
      * @return the default options
      */
@@ -106,10 +106,10 @@ public record LockOptions(
     }
 
     /**
-     * These options with an ACL for the lock, instead of the client's. All who contend need READ, CREATE and DELETE;
-     * ADMIN lets them see, when the path is compared, whether it names the same passwords and not just the same users.
+     * These options with an ACL for the lock, instead of the client's. All contenders need READ, CREATE and DELETE.
+     * With ADMIN they can see, when the path is compared, whether it names the same passwords and not just the same users.
      *
-     * @param rights who may do what; not empty. An entry of the scheme {@code digest} holds the hash of a password, never
+     * @param rights who may do what; not empty. An entry of the scheme {@code digest} contains the hash of a password, never
      *     the password
      * @return the changed copy
      * @throws IllegalArgumentException if the list is empty, has an entry that is null or malformed, or grants nobody what
@@ -123,15 +123,17 @@ public record LockOptions(
      * These options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait: they return when the
      * deletion of the node is on its way, one round trip earlier.
      *
-     * <p>For this process nothing changes. What its client asks for afterwards, on whatever thread, is sent behind the deletion in
-     * the same session, so an acquire after it cannot meet the old node; without a connection the deletion waits for the next one. For
-     * another process the lock is held a little longer than this one says: for the way to the server, until the connection
-     * is back, or, if this process dies first, until its session has ended. Who tells another process that the lock is free, past
-     * ZooKeeper, is to wait for {@link Lease#closeAsync}, which completes with the confirmation under these options too.
+     * <p>For this process nothing changes. Later requests of its client, on any thread, are sent behind the deletion in
+     * the same session, so a later acquire cannot meet the old node; without a connection the deletion waits for the
+     * next one. To other processes the lock looks held a little longer than to this one: until the deletion reaches the
+     * server, until the connection is back, or, if this process dies first, until its session has ended. Before you
+     * tell another process, outside ZooKeeper, that the lock is free, wait for {@link Lease#closeAsync}, which
+     * completes with the confirmation under these options too.
      *
-     * <p>A deletion that ZooKeeper refuses is not thrown to whoever gave back: it is logged, {@code closeAsync} tells of it, and so
-     * does the next acquire of this client on the path. Closing the client waits for deletions under way. The option belongs to the
-     * lock object through which a hold was acquired; for a multi-lock it is the multi-lock's own.
+     * <p>If ZooKeeper refuses a deletion, the release does not throw. The refusal is logged, and {@code closeAsync} and
+     * the next acquire of this client on the path report it. Closing the client waits for deletions in flight. The
+     * option belongs to the lock object through which a hold was acquired; for a multi-lock it is the multi-lock's own
+     * option.
      *
      * @return the changed copy
      */
@@ -141,26 +143,27 @@ public record LockOptions(
 
     /**
      * These options with hand-overs inside the process, for mutexes and semaphores. Threads and asynchronous requests of one
-     * client that want one path then stand in a queue of their own, first come, first served, behind one node in ZooKeeper.
-     * When a holder gives the lock back, the next of them has it at once, without a word to ZooKeeper, at most {@code max}
-     * times in a row. Then the node is given back and everybody else who waits gets its turn.
+     * client that want one path then stand in their own queue, first come, first served, behind one node in ZooKeeper.
+     * When a holder releases the lock, the next of them has it at once, without telling ZooKeeper, at most {@code max}
+     * times in a row. Then the node is released and the other waiters get their turn.
      *
-     * <p><b>What order means then.</b> Among the requests of one client: that in which they came. Between clients: that of
-     * the nodes. So a request of another process waits for up to {@code max} more holds of each node in front of it than in
-     * strict order, and may be overtaken by requests that came after it; never by more than that. Without this option all who
-     * wait stand in one strict order.
+     * <p><b>What order means then.</b> The requests of one client are served in the order in which they came, and
+     * clients in the order of the nodes. So for each node in front of it, a request of another process waits for up to
+     * {@code max} more holds than in strict order, and that many later requests may overtake it, but no more. Without
+     * this option all waiters stand in one strict order.
      *
-     * <p>The lock does not pass on inside the process, but goes back to ZooKeeper, if the lease is not proven to stand
+     * <p>The lock is not passed on inside the process, but returns to ZooKeeper, if the lease is not proven to be held
      * ({@link LeaseState#SUSPENDED}), or if the process has heard that somebody asks for the lock back. Permits of a semaphore
      * pass on among requests of equal size, and not if the semaphore was resized since their node was granted.
      *
      * <p>Tokens rise with every hand-over. The node stays the same, though: {@link Lease#guard()} of an earlier holder of this
      * process, if it was taken before the lease was closed, still succeeds while a later one of the same process holds. In
-     * strict order it fails. Against other processes it guards as ever.
+     * strict order it fails. It still guards against other processes.
      *
-     * <p>Locks of one client on one path share a local queue if they have the same options; else they meet as locks of two
-     * clients do, and so do a lock with this option and one without it. Read-write locks, members of multi-locks and
-     * drivers that are not a {@link dev.zkrecipes.core.spi.FifoDriver} refuse the option when they are made.
+     * <p>Locks of one client on one path share a local queue if they have the same options. Otherwise they behave as
+     * locks of two clients, and so do a lock with this option and one without it. Read-write locks, members of
+     * multi-locks and drivers that are not a {@link dev.zkrecipes.core.spi.FifoDriver} refuse the option when they are
+     * made.
      *
      * @param max how often in a row, from 1 to {@value #MOST_LOCAL_HANDOFFS}; 0 for never
      * @return the changed copy

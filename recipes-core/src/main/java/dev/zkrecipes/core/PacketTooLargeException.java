@@ -6,7 +6,7 @@ package dev.zkrecipes.core;
 /**
  * ZooKeeper cannot carry a request or its answer: a path with too many children, a node with too much data, or too many
  * locks in one request. Servers and clients drop a connection on which a packet exceeds their {@code jute.maxbuffer}
- * (1 MiB by default), so this fails alone instead of taking the connection from everybody else again and again.
+ * (1 MiB by default), so this request fails alone instead of breaking the connection for all others again and again.
  */
 public final class PacketTooLargeException extends LockException {
     private static final long serialVersionUID = 1L;

@@ -9,22 +9,22 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A holder that was asked to give a lock back, followed until its node is gone. The client that asked watches the node
- * meanwhile, and breaks the lease when the grace is over, if there is one, whether or not anybody keeps this object. It
- * goes on through disconnects and new sessions of its client, and ends when that client is closed.
+ * meanwhile, and breaks the lease when the grace period is over, if there is one, whether or not you keep this object. It
+ * continues through disconnects and new sessions of its client, and ends when that client is closed.
  *
  * <p>Instances are thread-safe.
  */
 public interface Revocation extends AutoCloseable {
 
     /**
-     * Who was asked.
+     * The participant that was asked.
      *
      * @return the participant as it was before
      */
     Participant participant();
 
     /**
-     * A future of what comes of it. It fails with {@link LockAccessException} if the lease may not be broken, with
+     * A future of the outcome. It fails with {@link LockAccessException} if the lease may not be broken, with
      * {@link ClientClosedException} if the client is closed before, with another {@link LockException} if ZooKeeper
      * refuses, and is cancelled by {@link #close}. Each call returns a copy.
      *
@@ -33,7 +33,7 @@ public interface Revocation extends AutoCloseable {
     CompletableFuture<RevocationOutcome> outcome();
 
     /**
-     * Waits for what comes of it.
+     * Waits for the outcome.
      *
      * @param timeout how long to wait at most; zero only looks
      * @return the outcome; empty if there is none yet, then nothing has changed
@@ -46,7 +46,7 @@ public interface Revocation extends AutoCloseable {
     Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException;
 
     /**
-     * Follows the holder no longer: its node is not watched and its lease not broken any more, unless that is under way.
+     * Stops following the holder: its node is no longer watched and its lease not broken, unless that has already begun.
      * The request itself stays. Further calls do nothing.
      */
     @Override

@@ -3,13 +3,13 @@
 
 package dev.zkrecipes.core;
 
-/** What came of asking for a lock with {@link Revoker}. */
+/** The outcome of asking for a lock with {@link Revoker}. */
 public enum RevocationOutcome {
-    /** The holder was asked, and then its node went: it gave the lock back, or its session ended. */
+    /** The holder was asked, and then its node was deleted: the holder released the lock, or its session ended. */
     GIVEN_BACK,
     /**
-     * The grace was over and the requester deleted the node. Also if the answer to the deletion was lost and the node is
-     * gone: the holder may not have stopped what it was doing.
+     * The grace period ended and the requester deleted the node. Also if the answer to the deletion was lost and the node is
+     * gone: the holder may not have stopped its work.
      */
     BROKEN,
     /** The node was gone before the holder was known to be asked. */

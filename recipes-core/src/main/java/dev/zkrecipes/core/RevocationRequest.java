@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Somebody's wish to have a lock back, as its holder is told of it: see {@link Lease#onRevocationRequested}.
+ * A request to give a lock back, as its holder sees it: see {@link Lease#onRevocationRequested}.
  *
  * @param id names this request among all; the same for all nodes of one call of {@link Revoker}
  * @param requester the owner label of the client that asks, or {@code "unknown"} if the request carries none, as those

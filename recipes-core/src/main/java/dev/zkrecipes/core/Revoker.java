@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Asks holders to give a lock back, from whichever process.
+ * Asks holders to give a lock back, from any process.
  *
  * <pre>{@code
  * for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
@@ -21,20 +21,20 @@ import java.util.Optional;
  * }
  * }</pre>
  *
- * <p><b>How.</b> The request is a mark in the data of the holder's node, beside its owner label, written with the version
- * that was read. The holder finds it whenever it looks: {@link Lease#onRevocationRequested}. Several requests stand side by
- * side, the last 8 of them. Nodes of Apache Curator get what its own {@code Revoker} writes, {@code __REVOKE__}, which
- * reaches holders that were made revocable; it replaces their data.
+ * <p><b>How.</b> The request is a mark in the data of the holder's node, beside its owner label, written with the
+ * version that was read. The holder finds it whenever it looks: {@link Lease#onRevocationRequested}. A node keeps
+ * several requests, the last 8 of them. On nodes of Apache Curator this class writes what Curator's own {@code Revoker}
+ * writes, {@code __REVOKE__}. That reaches holders that were made revocable, and it replaces their data.
  *
- * <p><b>Who.</b> Whoever holds the lock when it is looked at; who gets it later is not asked. A thread that went on from a
- * write lock to the read lock holds both, with a node for each. A waiting {@link Participant} can be asked, too: it is told
- * when it holds the lock and listens.
+ * <p><b>Who is asked.</b> The current holders of the lock; a client that gets it later is not asked. A thread that has
+ * downgraded from the write lock to the read lock holds both, with a node for each. You can also ask a waiting {@link
+ * Participant}: it is told when it holds the lock and listens.
  *
- * <p><b>Grace.</b> A holder need not listen, nor obey. With a grace, this client deletes the holder's node when that time
- * has passed since the request was written: the lease is broken, the next in the queue is granted, and the holder finds out
- * as with any lost lock, at once if it listens for requests, else within T/6 (T being its session's time-out). Until then it
- * may work on, so where that would do harm use {@link Lease#fencingToken()} or {@link Lease#guard()}. A process that ends
- * within the grace breaks nothing.
+ * <p><b>Grace.</b> A holder need not listen or obey. With a grace period, this client deletes the holder's node when
+ * that time has passed since the request was written: the lease is broken, and the next request in the queue is
+ * granted. The holder finds out as with any lost lock: at once if it listens for requests, otherwise within T/6 (T
+ * being its session's time-out). Until then it may continue to work, so where that would do harm use {@link
+ * Lease#fencingToken()} or {@link Lease#guard()}. A process that ends within its grace period breaks nothing.
  *
  * <p><b>Rights.</b> Asking needs READ and WRITE on the holder's node, breaking DELETE on the lock's path.
  *
@@ -48,18 +48,18 @@ public final class Revoker {
     /**
      * Makes a revoker; sends nothing.
      *
-     * @param client what to ask through, made by this library
+     * @param client the client that asks, created by this library
      */
     public Revoker(ZooKeeperClient client) {
         this.requests = new RevocationRequests(EngineClient.of(Objects.requireNonNull(client, "client")));
     }
 
     /**
-     * Asks all who hold a lock, and breaks nothing.
+     * Asks all holders of a lock, and breaks nothing.
      *
      * @param lock a lock on the path in question, of the same ensemble and chroot as this client; of a read-write lock any
      *     mode, of a semaphore {@code permits(1)}
-     * @return what was begun, for each node of a holder; empty if nobody holds the lock
+     * @return a revocation for each node of a holder; empty if the lock is free
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; some may have been asked
      * @throws LockConnectionException if there was no answer in time: some may have been asked, ask again
      * @throws LockAccessException if ZooKeeper refuses for want of rights
@@ -72,7 +72,7 @@ public final class Revoker {
     }
 
     /**
-     * Asks all who hold a lock, and breaks the leases that are not given back within the grace.
+     * Asks all holders of a lock, and breaks the leases that are not released within the grace period.
      *
      * @param lock as for {@link #request(InterProcessLock)}
      * @param grace how long the holders have, from when the request is written
@@ -100,11 +100,11 @@ public final class Revoker {
     }
 
     /**
-     * Asks one participant, and breaks his lease, or removes his node from the queue, if it is still there when the grace
-     * is over.
+     * Asks one participant. Breaks its lease, or removes its node from the queue, if the node is still there when the grace
+     * period is over.
      *
      * @param holder whom to ask, as {@link InterProcessLock#participants()} found him
-     * @param grace how long he has, from when the request is written
+     * @param grace how long it has, from when the request is written
      * @return what was begun
      * @throws IllegalArgumentException if {@code grace} is negative
      * @throws InterruptedException as {@link #request(InterProcessLock)}

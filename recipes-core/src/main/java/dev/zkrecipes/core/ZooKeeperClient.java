@@ -49,8 +49,8 @@ public interface ZooKeeperClient extends AutoCloseable {
     }
 
     /**
-     * Makes a client on handles that somebody else opens and replaces, such as another library. The supplier is asked,
-     * on a thread of its own, for each acquire and after the end of a session, and again while it throws an exception or
+     * Makes a client on handles that other code opens and replaces, such as another library. The supplier is called,
+     * on its own thread, for each acquire and after the end of a session, and again while it throws an exception or
      * returns a handle that has ended. The handles are never closed by the client.
      *
      * @param handles returns the handle to use now
@@ -61,7 +61,7 @@ public interface ZooKeeperClient extends AutoCloseable {
     }
 
     /**
-     * Starts a client with settings of its own.
+     * Starts a client with other settings.
      *
      * @return a builder
      */
@@ -70,22 +70,22 @@ public interface ZooKeeperClient extends AutoCloseable {
     }
 
     /**
-     * How the client stands towards ZooKeeper now.
+     * The current state of the connection to ZooKeeper.
      *
      * @return the state, without asking the server
      */
     ConnectionState connectionState();
 
     /**
-     * Tells {@code listener} every change of state from now on, once and in order, on the callback executor. A listener that
-     * blocks is told the next change when it returns; it holds up nobody else.
+     * Calls {@code listener} for every change of state from now on, once and in order, on the callback executor. If a
+     * listener blocks, it gets the next change when it returns; it delays no other listener.
      *
      * @param listener what to call
      */
     void addConnectionListener(Consumer<ConnectionState> listener);
 
     /**
-     * Stops telling a listener. A call that has begun goes on.
+     * Stops calling a listener. A call that has begun continues.
      *
      * @param listener one that was added
      */
@@ -104,7 +104,7 @@ public interface ZooKeeperClient extends AutoCloseable {
     boolean awaitConnected(Duration timeout) throws InterruptedException;
 
     /**
-     * The handle of the present session, for a {@code multi} with {@link Lease#guard()}. Do not close it.
+     * The handle of the current session, for a {@code multi} with {@link Lease#guard()}. Do not close it.
      *
      * @return the handle; empty if there is none now
      */

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a {@link ZooKeeperClient}. Set exactly one of {@link #connectString}, {@link #handle} and
- * {@link #handles}; all else has a default. Every value is checked when it is set. Not thread-safe.
+ * {@link #handles}; everything else has a default. Every value is checked when it is set. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
     private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
@@ -68,7 +68,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Uses handles that somebody else opens and replaces, see {@link ZooKeeperClient#over}.
+     * Uses handles that other code opens and replaces, see {@link ZooKeeperClient#over}.
      *
      * @param supplier returns the handle to use now
      * @return this builder
@@ -120,7 +120,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The ACL of every node that the client makes, lock nodes and their parents, unless a lock has one of its own
+     * The ACL of every node that the client makes, lock nodes and their parents, unless a lock has its own
      * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist are used with the rights that they have.
      *
      * @param acl not empty
@@ -134,7 +134,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Adds credentials to every session that the client opens. They are shown nowhere.
+     * Adds credentials to every session that the client opens. They are never shown.
      *
      * @param scheme for example {@code digest}
      * @param credentials for example the bytes of {@code user:password}
@@ -162,8 +162,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * What others see as the owner of this client's nodes. Default: process id and host name. It is readable to
-     * everybody who may read the lock nodes.
+     * What others see as the owner of this client's nodes. Default: process id and host name. Every client that may
+     * read the lock nodes can see it.
      *
      * @param label 1 to 200 characters, no control characters
      * @return this builder

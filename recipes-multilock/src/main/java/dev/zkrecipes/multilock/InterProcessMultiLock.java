@@ -35,7 +35,7 @@ import java.util.Set;
  * <p><b>No deadlock among those that ask for everything at once.</b> Members that this library made on one client enter by
  * one {@code multi}, so any two such requests stand in the same order on every path that they share, in whatever order
  * they name the paths. A request then waits until it is at the front everywhere. It is one acquire: one deadline for all,
- * and if one member's node is deleted by somebody, all leave and enter again together.
+ * and if somebody deletes one member's node, all leave and enter again together.
  *
  * <p><b>Easy to get wrong: asking while holding.</b> A thread that holds one lock and asks for a multi-lock, or holds a
  * multi-lock and asks for one more lock, can deadlock with another thread that does the same, even if all name the paths
@@ -43,10 +43,10 @@ import java.util.Set;
  * holds on another. Take one multi-lock for everything, or use a time-out. A request of which the thread itself holds
  * some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}.
  *
- * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. Nothing is waited for
- * while anything is held: one member is waited for, the others are tried; if one is busy, all are given back, and after a
- * pause the busy one is waited for first. So such a multi-lock has no place in a queue and may be overtaken for long under
- * load. A member whose client has no connection is waited for like a busy one; only {@link #tryAcquire()} fails then. Its
+ * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. The multi-lock never waits
+ * while it holds anything: it waits for one member and tries the others. If one is busy, it releases all and, after a
+ * pause, waits for the busy one first. So such a multi-lock has no place in a queue and may be overtaken for a long time under
+ * load. It waits for a member whose client has no connection as for a busy one; only {@link #tryAcquire()} fails then.
  * {@link #acquireAsync()} is not supported: the leases of such members belong to the thread that tries them. Two members
  * on one path, by clients of one ensemble, are one lock: such a request never gets both.
  *
@@ -55,8 +55,9 @@ import java.util.Set;
  * thread. <b>Session loss:</b> the lease is in the worst state of its members; if one is lost, the lease is, and closing it
  * gives back the others.
  *
- * <p><b>Fencing:</b> one token, if all members entered together; else one for each path:
- * {@link dev.zkrecipes.core.Lease#fencingTokens()}, for which the paths must differ. {@link dev.zkrecipes.core.Lease#guards()} has a check for each member.
+ * <p><b>Fencing:</b> one token, if all members entered together; else one for each path: {@link
+ * dev.zkrecipes.core.Lease#fencingTokens()}, for which the paths must differ. {@link dev.zkrecipes.core.Lease#guards()}
+ * has a check for each member.
  *
  * <p>Instances are thread-safe.
  */
@@ -66,8 +67,8 @@ public final class InterProcessMultiLock implements DelegatingLock {
     /**
      * Makes a lock of several mutexes; sends nothing.
      *
-     * @param client what to work on
-     * @param paths absolute paths, below the client's chroot; made when first needed
+     * @param client the client to use
+     * @param paths absolute paths, below the client's chroot; created on first use
      * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, or one is named twice
      */
     public InterProcessMultiLock(ZooKeeperClient client, List<String> paths) {
@@ -77,9 +78,9 @@ public final class InterProcessMultiLock implements DelegatingLock {
     /**
      * Makes a lock of several mutexes; sends nothing.
      *
-     * @param client what to work on
-     * @param paths absolute paths, below the client's chroot; made when first needed
-     * @param options how to behave where there is a choice
+     * @param client the client to use
+     * @param paths absolute paths, below the client's chroot; created on first use
+     * @param options optional settings
      * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, one is named twice, or
      *     the options name {@link LockOptions#localHandoffs(int) local hand-overs}
      */
@@ -102,7 +103,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
      * Makes a lock of several locks; sends nothing.
      *
      * @param members the locks, of different paths; none of them a multi-lock
-     * @param options how to behave where there is a choice, for the members that enter together; the options of the members
+     * @param options optional settings, for the members that enter together; the options of the members
      *     themselves have no effect on that. Each member has the ACL that it was made with
      * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, one is a
      *     multi-lock or passes on inside the process, or the options name that or an ACL that is not the members' own

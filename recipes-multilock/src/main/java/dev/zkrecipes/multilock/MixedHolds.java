@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
- * Who holds a {@link MixedLock}: the open holds of each thread, the youngest first. A thread adds its own; it or, once it is
- * dead, any thread takes them away. Thread-safe.
+ * The holders of a {@link MixedLock}: the open holds of each thread, the youngest first. A thread adds its own; it or,
+ * once it is dead, any thread removes them. Thread-safe.
  */
 final class MixedHolds {
     private final Map<Thread, Deque<MixedLease>> open = new ConcurrentHashMap<>();

@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 /**
  * Several locks that cannot enter together, as one.
  *
- * <p>One is waited for, the others are tried. If one of those is busy, everything is given back; after a pause of random
- * length the busy one is waited for. So nothing is waited for while anything is held, and nobody can wait for this thread
+ * <p>It waits for one and tries the others. If one of those is busy, it releases everything and, after a pause of random
+ * length, waits for the busy one. So it never waits while it holds anything, and no thread can wait for this one
  * while it waits.
  */
 final class MixedLock implements InterProcessLock {

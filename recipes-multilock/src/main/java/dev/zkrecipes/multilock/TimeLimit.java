@@ -59,7 +59,7 @@ final class TimeLimit {
         try {
             MixedGrant.giveBackAsync(leases).get(left(end).toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            // It goes on; whoever waits for these locks waits for that.
+            // It continues in the background; waiters for these locks wait for that.
         } catch (ExecutionException e) {
             Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
             Throwables.throwIfUnchecked(cause);

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A process that takes some of the paths it is given together, again and again, and each time adds one to the counter of
- * every path that it holds: a file that nothing but the lock protects.
+ * A process that repeatedly locks some of its paths together, and each time adds one to the counter of
+ * every path that it holds: a file that only the lock protects.
  */
 final class Contender {
     private final Path counters;

@@ -125,7 +125,7 @@ class MixedLockIT {
             });
             long begin = System.nanoTime();
             assertThat(all.tryAcquire(Duration.ofSeconds(1))).isEmpty();
-            // Each member with a second of its own would take 2.6 s.
+            // With a separate second for each member this would take 2.6 s.
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
                     .isLessThan(Duration.ofSeconds(2).plus(lateness.soFar()));
             assertThat(all.isAcquiredInThisProcess()).isFalse();
@@ -138,7 +138,7 @@ class MixedLockIT {
 
     @Test
     @Tag("H33")
-    void failureOfAMember_givesBackTheOthers_andKeepsTheirFailuresToo() throws Exception {
+    void failureOfAMember_releasesTheOthers_andKeepsTheirFailures() throws Exception {
         IllegalStateException first = new IllegalStateException("cannot try");
         LockException second = new LockException("cannot give back");
         Lease stubborn = mock(Lease.class);

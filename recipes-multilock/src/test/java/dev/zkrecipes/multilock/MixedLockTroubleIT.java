@@ -255,7 +255,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H41")
-    void memberWhoseLeaseCannotBeListenedTo_isGivenBackWithTheOthers() throws Exception {
+    void memberWithALeaseThatCannotBeListenedTo_isReleasedWithTheOthers() throws Exception {
         Lease deaf = mock(Lease.class);
         doThrow(new UnsupportedOperationException("no listeners")).when(deaf).onLost(any());
         InterProcessLock lender = mock(InterProcessLock.class);

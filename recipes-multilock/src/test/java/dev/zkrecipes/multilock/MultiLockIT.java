@@ -275,7 +275,7 @@ class MultiLockIT {
     }
 
     @Test
-    void waitingRequestThatLosesANode_failsIfToldSo() throws Exception {
+    void waitingRequestThatLosesANode_failsByPolicy() throws Exception {
         Lease held = mutex(other, x).acquire();
         CompletableFuture<Lease> waiting = new InterProcessMultiLock(
                         client, List.of(x, y), LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL))
@@ -288,7 +288,7 @@ class MultiLockIT {
     }
 
     @Test
-    void heldMemberThatIsDeleted_losesTheLease_andTheOthersAreGivenBackWithIt() throws Exception {
+    void deletedMember_losesTheLease_andClosingItReleasesTheOthers() throws Exception {
         Lease lease = both.acquire();
         CompletableFuture<LeaseState> ended = lease.ended();
         server.deleteNode(node(y));

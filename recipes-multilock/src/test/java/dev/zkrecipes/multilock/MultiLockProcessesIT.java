@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Processes that ask for several paths at once, in whatever order: nobody deadlocks, and each path is held by one. */
+/** Processes that ask for several paths at once, in whatever order: none deadlocks, and each path has one holder. */
 @Tag("load")
 @Timeout(180)
 @WithZooKeeper

@@ -22,8 +22,8 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * }</pre>
  *
  * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link
- * LockOptions#localHandoffs(int)} the waiters of one client in an order of their own. <b>Re-entrancy:</b> the holding thread
- * acquires again at once; the lock is free when its last hold is given back. <b>Ownership:</b> a hold belongs to its
+ * LockOptions#localHandoffs(int)} the waiters of one client have their own order. <b>Re-entrancy:</b> the holding thread
+ * acquires again at once; the lock is free when its last hold is released. <b>Ownership:</b> a hold belongs to its
  * thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
@@ -35,8 +35,8 @@ public final class InterProcessMutex implements DelegatingLock {
     /**
      * Makes a lock on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @param client the client to use
+     * @param path absolute path of the lock, below the client's chroot; created on first use
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessMutex(ZooKeeperClient client, String path) {
@@ -46,9 +46,9 @@ public final class InterProcessMutex implements DelegatingLock {
     /**
      * Makes a lock on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
-     * @param options how to behave where there is a choice
+     * @param client the client to use
+     * @param path absolute path of the lock, below the client's chroot; created on first use
+     * @param options optional settings
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessMutex(ZooKeeperClient client, String path, LockOptions options) {

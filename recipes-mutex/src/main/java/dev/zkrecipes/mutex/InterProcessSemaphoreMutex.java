@@ -14,14 +14,14 @@ import dev.zkrecipes.core.spi.MutexDriver;
 /**
  * A mutex that processes share and that belongs to no thread: at any time one hold of it is open.
  *
- * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link
- * LockOptions#localHandoffs(int)} the waiters of one client in an order of their own. <b>Re-entrancy:</b> none; a second acquire
- * by the same thread waits like anybody else. <b>Ownership:</b> a hold belongs to the instance: any thread may close the
- * lease or call {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the
- * instance, whichever thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
+ * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link LockOptions#localHandoffs(int)}
+ * the waiters of one client have their own order. <b>Re-entrancy:</b> none; a second acquire by the same thread
+ * waits like any other. <b>Ownership:</b> a hold belongs to the instance: any thread may close the lease or call
+ * {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the instance, whichever
+ * thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
- * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}; but <b>not</b>
- * Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere. Instances are thread-safe.
+ * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. On a path of
+ * Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere, it is refused. Instances are thread-safe.
  */
 public final class InterProcessSemaphoreMutex implements DelegatingLock {
     private final InterProcessLock lock;
@@ -29,8 +29,8 @@ public final class InterProcessSemaphoreMutex implements DelegatingLock {
     /**
      * Makes a lock on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @param client the client to use
+     * @param path absolute path of the lock, below the client's chroot; created on first use
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessSemaphoreMutex(ZooKeeperClient client, String path) {
@@ -40,9 +40,9 @@ public final class InterProcessSemaphoreMutex implements DelegatingLock {
     /**
      * Makes a lock on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
-     * @param options how to behave where there is a choice
+     * @param client the client to use
+     * @param path absolute path of the lock, below the client's chroot; created on first use
+     * @param options optional settings
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessSemaphoreMutex(ZooKeeperClient client, String path, LockOptions options) {

@@ -2,7 +2,7 @@
 // Copyright the zkrecipes authors
 
 /**
- * Locks that one at a time may hold.
+ * Locks with one holder at a time.
  *
  * <table>
  * <caption>Map of the package</caption>

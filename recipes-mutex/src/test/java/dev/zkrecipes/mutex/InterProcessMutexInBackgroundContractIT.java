@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The suites of the mutex once more, where nobody waits for the confirmation of a release, against a rival that does. Without the
- * suite of sessions, which counts the requests of a try and takes it that none is under way when the call returns.
+ * The suites of the mutex once more, without waiting for the confirmation of a release, against a rival that does wait. The
+ * session suite is left out: it counts the requests of a try and assumes that none is in flight when the call returns.
  */
 @Tag("one-jdk")
 class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {

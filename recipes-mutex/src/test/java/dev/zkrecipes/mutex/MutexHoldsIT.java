@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may give back what, how often, and what is left of the lock after it. */
+/** Which thread may release which hold, how often, and what remains of the lock afterwards. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -248,7 +248,7 @@ class MutexHoldsIT {
 
     @Test
     @Tag("H44")
-    void leaseOfADeadThread_canBeClosedByAnybody() throws Exception {
+    void leaseOfADeadThread_canBeClosedByAnyThread() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         List<Lease> leases = new ArrayList<>();
         try (Workers workers = new Workers()) {

@@ -12,7 +12,7 @@ import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
-/** What passes on inside the process keeps the contract of every lock, beside a rival in strict order. */
+/** A mutex that is passed on inside the process keeps the contract of every lock, beside a rival in strict order. */
 @Tag("one-jdk")
 class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {

@@ -27,27 +27,27 @@ import java.util.concurrent.locks.ReadWriteLock;
  * }</pre>
  *
  * <p><b>Fairness:</b> readers and writers stand in one queue, in the order of the server. A reader waits for the nearest
- * writer in front of it, a writer for everybody in front of it; so a reader that comes after a waiting writer does not
+ * writer in front of it, a writer for all requests in front of it. So a reader that comes after a waiting writer does not
  * pass it, and neither side starves.
  *
  * <p><b>Re-entrancy:</b> a thread acquires again what it holds. <b>Downgrade:</b> the thread that holds the write lock
- * takes the read lock at once, also while others wait, and keeps it when it gives back the write lock: no queued writer
+ * takes the read lock at once, even while others wait, and keeps it when it releases the write lock: no queued writer
  * gets in between, and the fencing token stays the same. <b>Upgrade:</b> a thread that holds only the read lock and asks
- * for the write lock is refused at once with {@link dev.zkrecipes.core.LockUpgradeException}, in whatever way it asks,
- * also through {@link #asReadWriteLock()}: two such threads would wait for each other for ever. Leases of
- * {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant and neither downgrade nor are
- * refused an upgrade: they queue.
+ * for the write lock is refused at once with {@link dev.zkrecipes.core.LockUpgradeException}, however it asks,
+ * even through {@link #asReadWriteLock()}: two such threads would wait for each other forever. Leases of
+ * {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant. They neither downgrade nor
+ * are refused an upgrade: they queue.
  *
  * <p><b>Ownership:</b> a hold belongs to its thread. <b>Session loss:</b> what is held is lost, and free for others. A
- * thread that has lost the write lock is not given the read lock until it has given back what it lost.
+ * thread that has lost the write lock does not get the read lock until it has released what it lost.
  *
  * <p><b>Fencing:</b> a token is greater than those of all earlier holders that it conflicts with. Readers that hold
  * together have different tokens in no meaningful order, so a store may refuse only what is below the greatest token of
  * a writer that it has seen.
  *
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
- * are thread-safe. What a thread holds, it holds through every instance on the same path and client: the downgrade and the
- * refused upgrade are the same through another one.
+ * are thread-safe. What a thread holds, it holds through every instance on the same path and client, so the downgrade and
+ * the refused upgrade also work through another instance.
  */
 public final class InterProcessReadWriteLock {
     private final InterProcessLock readLock;
@@ -56,8 +56,8 @@ public final class InterProcessReadWriteLock {
     /**
      * Makes a lock on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
+     * @param client the client to use
+     * @param path absolute path of the lock, below the client's chroot; created on first use
      * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessReadWriteLock(ZooKeeperClient client, String path) {
@@ -67,9 +67,9 @@ public final class InterProcessReadWriteLock {
     /**
      * Makes a lock on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the lock, below the client's chroot; made when first needed
-     * @param options how to behave where there is a choice
+     * @param client the client to use
+     * @param path absolute path of the lock, below the client's chroot; created on first use
+     * @param options optional settings
      * @throws IllegalArgumentException if the path is not a valid absolute path, or the options name {@link
      *     LockOptions#localHandoffs(int) local hand-overs}
      */
@@ -89,7 +89,7 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * The side that any number may hold together.
+     * The lock that any number of readers may hold together.
      *
      * @return the same lock at every call
      */
@@ -98,7 +98,7 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * The side that one holds alone.
+     * The lock that one writer holds alone.
      *
      * @return the same lock at every call
      */
@@ -107,8 +107,8 @@ public final class InterProcessReadWriteLock {
     }
 
     /**
-     * Who holds the lock and who waits for it, readers and writers, in the order of the queue, as of one look at the
-     * server. A writer that has downgraded takes part as both until it gives back the write lock.
+     * The holders and waiters of the lock, readers and writers, in the order of the queue, as one read of the
+     * server shows them. A writer that has downgraded takes part as both until it releases the write lock.
      *
      * @return the participants, which {@link #isWriter} tells apart; empty if there are none or the path does not exist
      * @throws InterruptedException if the thread is interrupted on entry or while it waits

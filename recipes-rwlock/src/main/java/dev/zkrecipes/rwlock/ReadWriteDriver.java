@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /**
  * Readers hold together, a writer alone. A reader waits for the nearest writer in front of it and for nothing else, a
- * writer for whoever is next in front of it. Both stand in one queue, so neither side starves.
+ * writer for the request right in front of it. Both stand in one queue, so neither side starves.
  *
  * <p>The names are those of Apache Curator, without a dash between kind and number: with one, Curator would sort these
  * nodes wrongly.

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** The downgrade when the connection, the session, the node or the patience ends in the middle of it. */
+/** The downgrade when the connection, the session, the node or the time-out ends in the middle of it. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 100)
 class DowngradeFaultsIT {
@@ -94,7 +94,7 @@ class DowngradeFaultsIT {
         return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }
 
-    /** How often somebody has entered or left, whether he was seen or not. */
+    /** How many holders have entered or left, seen or not. */
     private int changesOfTheQueue() throws InterruptedException, KeeperException {
         return other.zooKeeper().orElseThrow().exists(path, false).getCversion();
     }
@@ -119,7 +119,7 @@ class DowngradeFaultsIT {
         awaitNodes(0);
     }
 
-    /** What is expected after a downgrade that did not happen: the write hold, as if nothing had been. */
+    /** What is expected after a downgrade that did not happen: the write hold, as if nothing had happened. */
     private void assertStillWriting(Lease writing, CompletableFuture<Lease> queued) throws Exception {
         Soon.await().until(() -> nodes("__READ__") == 0 && writing.isValid());
         assertThat(lock.readLock().holdCount()).isZero();

@@ -35,7 +35,7 @@ class ReadWriteDriverTest extends LockDriverContract {
 
     @Test
     @Tag("H71")
-    void reader_waitsForTheNearestWriter_andAWriterForWhoeverIsNearest() {
+    void reader_waitsForTheNearestWriter_andAWriterForTheNearestNode() {
         assertEachWaitsForTheNearest((one, self) -> isWriter(one) || isWriter(self));
     }
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What one thread holds of both sides, and what other threads make of it. */
+/** What one thread holds of both sides, and what other threads see of it. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // some waits end by no interrupt
 @WithZooKeeper
 class ReadWriteHoldsIT {
@@ -79,7 +79,7 @@ class ReadWriteHoldsIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        // With a session so long that no lease is checked beside what is counted.
+        // With a session so long that no lease is checked while requests are counted.
         client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
         others = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
@@ -260,7 +260,7 @@ class ReadWriteHoldsIT {
         Soon.await().until(() -> server.children(path).size() == 2);
         reading.close();
         Lease writing = Soon.get(writer);
-        // The lease belongs to nobody, so its thread is refused nothing, and given nothing.
+        // The lease belongs to no thread, so this thread neither re-enters nor is refused.
         assertThat(read.tryAcquire()).isEmpty();
         assertThat(write.tryAcquire()).isEmpty();
         assertThat(write.isHeldByCurrentThread()).isFalse();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many readers and writers: nobody is ever beside a writer, everybody is served, and readers do hold together. */
+/** Many readers and writers: no request holds beside a writer, all are served, and readers do hold together. */
 @Tag("load")
 @Timeout(120)
 @WithZooKeeper
@@ -108,7 +108,7 @@ class ReadWriteLoadIT {
         readers.decrementAndGet();
     }
 
-    /** Reads its own record: nobody has written in between. */
+    /** Reads its own record: no other writer has written in between. */
     private void writeThenRead(InterProcessReadWriteLock lock) throws InterruptedException {
         Lease writing = lock.writeLock().acquire();
         changeRecord(writing);

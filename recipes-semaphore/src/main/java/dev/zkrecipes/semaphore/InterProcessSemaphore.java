@@ -28,20 +28,20 @@ import java.util.concurrent.CompletableFuture;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, also for requests of different size:
- * a small request does not pass a large one that waits, so the large one is not starved. With {@link
- * LockOptions#localHandoffs(int)} permits pass on among the waiters of one client that ask for equally many, and so a few of
- * them past one that asks for more. All permits of a request are one
- * node and one decision: two requests for all permits never take half each and block each other.
+ * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, even for requests of different sizes:
+ * a small request does not pass a waiting large one, so the large one is not starved. With {@link
+ * LockOptions#localHandoffs(int)} permits are passed on among the waiters of one client that ask for the same number, so a
+ * few of them may pass one that asks for more. All permits of a request are one node and one decision: two requests for all
+ * permits never take half each and block each other.
  *
- * <p><b>Ownership:</b> a lease belongs to nobody. Any thread may close it, and an acquire never re-enters: each takes
- * permits of its own. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others
+ * <p><b>Ownership:</b> a lease belongs to no thread. Any thread may close it, and an acquire never re-enters: each takes
+ * new permits. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others
  * when the session ends, and its leases are lost; the process may acquire again at once. See {@link Lease}.
  *
- * <p><b>The limit</b> is kept in ZooKeeper, as data of the semaphore's node, so that all processes decide by the same one.
- * The first user makes the node with the number that it is configured with. A process that is configured with another
+ * <p><b>The limit</b> is kept in ZooKeeper, as data of the semaphore's node, so that all processes decide by the same limit.
+ * The first user creates the node with its configured number. A process that is configured with another
  * number is refused with {@link dev.zkrecipes.core.LockRefusedException}, which names both. {@link #resize} changes the
- * limit in force for all, without touching what is configured. The node stays when nobody uses the semaphore.
+ * limit in force for all, but not the configured number. The node stays when the semaphore is not in use.
  *
  * <p><b>Fencing:</b> holders of permits have different tokens in no meaningful order, unless the limit is 1.
  *
@@ -61,8 +61,8 @@ public final class InterProcessSemaphore {
     /**
      * Makes a semaphore on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the semaphore, below the client's chroot; made when first needed
+     * @param client the client to use
+     * @param path absolute path of the semaphore, below the client's chroot; created on first use
      * @param maxLeases how many permits there are, unless the semaphore was resized; the same in all processes
      * @throws IllegalArgumentException if the path is not a valid absolute path, or {@code maxLeases} is less than 1
      */
@@ -73,10 +73,10 @@ public final class InterProcessSemaphore {
     /**
      * Makes a semaphore on a path; sends nothing.
      *
-     * @param client what to work on
-     * @param path absolute path of the semaphore, below the client's chroot; made when first needed
+     * @param client the client to use
+     * @param path absolute path of the semaphore, below the client's chroot; created on first use
      * @param maxLeases how many permits there are, unless the semaphore was resized; the same in all processes
-     * @param options how to behave where there is a choice
+     * @param options optional settings
      * @throws IllegalArgumentException if the path is not a valid absolute path, or {@code maxLeases} is less than 1
      */
     public InterProcessSemaphore(ZooKeeperClient client, String path, int maxLeases, LockOptions options) {
@@ -218,7 +218,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * The limit in force, as of one look at the server: what all processes are configured with, or what the semaphore
+     * The limit in force, as one read of the server shows it: the configured number, or what the semaphore
      * was resized to.
      *
      * @return the limit
@@ -231,7 +231,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * How many permits nobody holds, as of one look at the server. If others wait, a new request does not get them.
+     * The number of free permits, as one read of the server shows it. If others wait, a new request does not get them.
      *
      * @return the number, not negative; too large after a resize to fewer, see {@link #resize}
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
@@ -248,7 +248,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * How many requests wait, of whatever size, as of one look at the server.
+     * The number of waiting requests of any size, as one read of the server shows it.
      *
      * @return the number
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
@@ -262,13 +262,14 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * Changes the limit in force, for all processes. More permits wake those who wait. Fewer take none away: until enough
-     * leases are closed, nobody new is let in. Requests that wait for more than the new limit end with
-     * {@link dev.zkrecipes.core.LockRefusedException}. The number that processes are configured with stays the same.
+     * Changes the limit in force, for all processes. A higher limit wakes waiters. A lower one takes no permits away:
+     * until enough leases are closed, no new request is granted. Requests that wait for more than the new limit end
+     * with {@link dev.zkrecipes.core.LockRefusedException}. The number that processes are configured with stays the
+     * same.
      *
-     * <p>Leases that the new limit has no room for look like requests that wait, as nothing at the server tells them apart:
-     * until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count them
-     * so. Who is let in does not depend on it.
+     * <p>Leases that exceed the new limit look like waiting requests, as nothing at the server distinguishes them.
+     * Until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count them
+     * as waiting. Grants do not depend on that.
      *
      * <p>Needs the right to write the semaphore's node.
      *
@@ -297,9 +298,9 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * Who holds permits and who waits for them, in the order of the queue, as of one look at the server. While more
-     * permits are held than a resize has left, some of the holders may be shown as waiting: what tells them apart is the
-     * limit.
+     * The holders and waiters, in the order of the queue, as one read of the server shows them. While more
+     * permits are held than a resize has left, some of the holders may be shown as waiting, because only the limit
+     * distinguishes them.
      *
      * @return the participants, of which {@link #permitsOf} tells the size; empty if there are none
      * @throws InterruptedException if the thread is interrupted on entry or while it waits

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A request holds if its permits and those of everybody in front of it are within the limit. A node asks for all its
+ * A request holds if its permits and those of all requests in front of it are within the limit. A node asks for all its
  * permits together; their number is the payload of its name.
  *
  * <p>Leases come back in any order, so a request does not wait for one node: it watches the nearest ones in front of it,

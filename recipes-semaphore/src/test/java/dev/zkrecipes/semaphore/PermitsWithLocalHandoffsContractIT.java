@@ -9,7 +9,7 @@ import dev.zkrecipes.test.contract.SemaphoreMaker;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
-/** Permits that pass on inside the process keep the contract of every semaphore. */
+/** Permits that are passed on inside the process keep the contract of every semaphore. */
 @Tag("one-jdk")
 class PermitsWithLocalHandoffsContractIT extends SemaphoreContract {
     @Override

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What an author of a recipe with a shared rule may rely on when he changes it. */
+/** What an author of a recipe with a shared rule may rely on when changing it. */
 @Timeout(30)
 @WithZooKeeper
 class RuleChangeIT {

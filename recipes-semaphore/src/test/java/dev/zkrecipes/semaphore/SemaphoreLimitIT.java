@@ -87,7 +87,7 @@ class SemaphoreLimitIT {
     }
 
     @Test
-    void processThatIsConfiguredOtherwise_isToldBothNumbers() throws Exception {
+    void differentlyConfiguredProcess_isToldBothNumbers() throws Exception {
         semaphore.acquire().close();
         InterProcessSemaphore wrong = new InterProcessSemaphore(other, path, 5);
         for (ThrowingCallable call : List.<ThrowingCallable>of(
@@ -180,7 +180,7 @@ class SemaphoreLimitIT {
     }
 
     @Test
-    void semaphoreDeletedWhileItIsFree_isMadeAnew() throws Exception {
+    void semaphoreDeletedWhileItIsFree_isRecreated() throws Exception {
         semaphore.acquire().close();
         semaphore.resize(2);
         server.deleteNode(path);

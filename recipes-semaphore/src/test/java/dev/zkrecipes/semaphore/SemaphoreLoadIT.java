@@ -43,7 +43,7 @@ class SemaphoreLoadIT {
     private static final int CLIENTS = 10;
     private static final int ACQUIRES = 200;
 
-    /** At this moment so many permits came in, or went out. */
+    /** How many permits were taken or returned at this moment. */
     private record Change(long zxid, int permits) {}
 
     private final Queue<Change> changes = new ConcurrentLinkedQueue<>();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A semaphore does what a list of requests does, one after the other: whoever fits is let in, and nobody else. */
+/** A semaphore behaves like a list of requests, one after the other: it grants each one that fits, and no other. */
 @Timeout(60)
 @WithZooKeeper
 class SemaphoreModelIT {
@@ -67,7 +67,7 @@ class SemaphoreModelIT {
 
     @Test
     @Tag("H22")
-    void requestsReturnsLeavesAndResizes_inAnyOrder_letInExactlyThoseWhoFit(EmbeddedZooKeeper server) throws Exception {
+    void requestsReturnsLeavesAndResizes_inAnyOrder_grantExactlyThoseThatFit(EmbeddedZooKeeper server) throws Exception {
         for (int i = 0; i < STEPS; i++) {
             String step = step(server);
             settle(step);
@@ -138,7 +138,7 @@ class SemaphoreModelIT {
         return "nothing";
     }
 
-    /** Lets the model in whom the rule lets in, and expects the same of the semaphore. */
+    /** Grants in the model what the rule grants, and expects the same of the semaphore. */
     private void settle(String step) {
         int sum = 0;
         for (Iterator<Request> next = queue.iterator(); next.hasNext(); ) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** Who gets permits, and when. */
+/** Which requests get permits, and when. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 100)
 class SemaphoreQueueIT {

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Lost replies, foreign hands, and requests that leave. */
+/** Lost replies, changes by others, and requests that leave. */
 @Timeout(60)
 @WithZooKeeper
 class SemaphoreTroubleIT {
@@ -117,7 +117,7 @@ class SemaphoreTroubleIT {
     }
 
     @Test
-    void firstUserWhoLosesTheReply_findsTheSemaphoreThatItMade() throws Exception {
+    void firstUserThatLosesTheReply_findsItsOwnSemaphore() throws Exception {
         Fault lost = proxy.dropReply(RequestType.MULTI, 1);
         others.acquire(2).close();
         assertThat(lost.hasFired()).isTrue();
@@ -198,7 +198,7 @@ class SemaphoreTroubleIT {
     }
 
     @Test
-    void firstUsersWhoAreConfiguredDifferently_areNeverBothLetIn() throws Exception {
+    void differentlyConfiguredFirstUsers_areNeverBothGranted() throws Exception {
         for (int round = 0; round < 20; round++) {
             String fresh = path + "/round-" + round;
             List<CompletableFuture<Lease>> both = List.of(
@@ -221,7 +221,7 @@ class SemaphoreTroubleIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "zkrecipes 1\nconfigured=4\ncurrent=many\n", "zkrecipes 1\nconfigured=5\ncurrent=5\n"})
-    void limitThatIsOverwritten_endsThoseWhoWaitWithAnError_andTakesNothingFromHolders(String data) throws Exception {
+    void overwrittenLimit_failsWaiters_andTakesNothingFromHolders(String data) throws Exception {
         Lease held = semaphore.acquire(LIMIT);
         CompletableFuture<Lease> waiting = others.acquireAsync();
         awaitNodes(2);
@@ -242,7 +242,7 @@ class SemaphoreTroubleIT {
     @ParameterizedTest
     @ValueSource(strings = {"lock-", "lease.0-", "lease.05-", "lease-", "__READ__"})
     @Tag("H66")
-    void nodeOfAnotherRecipe_isNamedAndNobodyIsLetIn(String kind) throws Exception {
+    void nodeOfAnotherRecipe_isNamed_andNothingIsGranted(String kind) throws Exception {
         semaphore.acquire().close();
         String foreign = server.createNode(path + "/" + kind, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL);
         assertThatThrownBy(() -> semaphore.acquire())
@@ -270,7 +270,7 @@ class SemaphoreTroubleIT {
     // ---- As a lock.
 
     @Test
-    void permitsAsALock_areTakenAnewByEachAcquire_andGivenBackByAnyThread() throws Exception {
+    void permitsAsALock_areTakenByEachAcquire_andReleasedByAnyThread() throws Exception {
         InterProcessLock pair = semaphore.permits(2);
         Lease first = pair.acquire();
         pair.acquire();

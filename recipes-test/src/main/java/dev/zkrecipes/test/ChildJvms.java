@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Processes of a test: other JVMs with the class path of this one, whose failures fail the test.
+ * The processes of a test: other JVMs with this JVM's class path. Their failures fail the test.
  *
  * <pre>{@code
  * try (ChildJvms processes = new ChildJvms()) {
@@ -51,7 +51,7 @@ public final class ChildJvms implements AutoCloseable {
         return start(List.of(), main, arguments);
     }
 
-    /** The same with options of the JVM's own. */
+    /** The same with options for the JVM. */
     Process start(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -73,7 +73,7 @@ public final class ChildJvms implements AutoCloseable {
         }
     }
 
-    /** Surefire runs tests from a jar that only names the class path, and says here what that is. */
+    /** Surefire runs tests from a jar that only names the class path, and this property holds the path itself. */
     private static String classPath() {
         return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     }

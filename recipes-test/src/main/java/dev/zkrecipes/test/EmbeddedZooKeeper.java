@@ -96,7 +96,7 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
         return port.connectString();
     }
 
-    /** {@return the port, the same after each restart; nobody else is given it while the server is stopped} */
+    /** {@return the port, the same after each restart; no other process gets it while the server is stopped} */
     public int port() {
         return port.number();
     }

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts an {@link EmbeddedZooKeeper} with settings of its own. Not thread-safe.
+ * Starts an {@link EmbeddedZooKeeper} with other settings. Not thread-safe.
  *
  * <pre>{@code
  * EmbeddedZooKeeper server = EmbeddedZooKeeper.builder().tickTime(Duration.ofMillis(100)).start();
@@ -60,9 +60,9 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets how often the server removes containers that have become empty. 60 s by default, as ZooKeeper has it: a
-     * shorter one makes parents vanish between two calls, which {@link EmbeddedZooKeeper#reapContainers()} does when
-     * the test says so.
+     * Sets how often the server removes containers that have become empty. 60 s by default, as in ZooKeeper. A
+     * shorter interval makes parents vanish between two calls; {@link EmbeddedZooKeeper#reapContainers()} does that on
+     * demand.
      *
      * @param interval 1 ms or more
      * @return this
@@ -86,7 +86,7 @@ public final class EmbeddedZooKeeperBuilder {
 
     /**
      * Sets the port of 127.0.0.1 to listen on. 0 by default, which is one that the system chooses: better for tests, as a
-     * port that is named may be in use.
+     * fixed port may be in use.
      *
      * @param number 0 to 65535
      * @return this

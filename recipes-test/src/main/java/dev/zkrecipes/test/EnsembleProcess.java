@@ -21,7 +21,7 @@ final class EnsembleProcess {
     private static void endWithParent() {
         try {
             while (System.in.read() >= 0) {
-                // Nobody writes to it; it ends when the parent has ended.
+                // Nothing is written to it; it ends when the parent has ended.
             }
         } catch (IOException e) {
             // As its end.

@@ -79,7 +79,7 @@ public final class EnsembleServer {
     }
 
     /**
-     * Asks the server what it does, on a wire of its own that no cut applies to.
+     * Asks the server for its role, over a separate connection that no cut affects.
      *
      * @return what it says, which may be out of date if it is cut off
      */
@@ -133,8 +133,8 @@ public final class EnsembleServer {
 
     /**
      * Cuts this server off from another one which leads it, or is led by it, until {@link #heal()} of one of them. A follower
-     * goes on answering reads of its clients until it has heard nothing for {@link ZooKeeperEnsemble#SYNC_LIMIT}.
-     * Elections go on, so it may hear from the third server that the leader leads.
+     * continues to answer reads of its clients until it has heard nothing for {@link ZooKeeperEnsemble#SYNC_LIMIT}.
+     * Elections continue, so it may learn from the third server that the leader leads.
      *
      * @param other another server of the ensemble
      */
@@ -144,7 +144,7 @@ public final class EnsembleServer {
     }
 
     /**
-     * Has this server lose its leader at once, while the leader hears nothing of it: it goes on leading for {@link
+     * Has this server lose its leader at once, while the leader does not notice: it continues to lead for {@link
      * ZooKeeperEnsemble#SYNC_LIMIT}. The two are cut off from each other until {@link #heal()} of one of them.
      *
      * @param leader another server of the ensemble, which leads this one
@@ -157,7 +157,7 @@ public final class EnsembleServer {
     /**
      * Stops the process, as a long garbage collection does. Its connections stay.
      *
-     * @return to be closed when the server is to go on
+     * @return close it to let the server continue
      * @throws IllegalStateException if there is no process
      */
     public synchronized FrozenJvm freeze() {

@@ -109,13 +109,13 @@ public final class FaultProxy implements AutoCloseable {
         listener.obey();
     }
 
-    /** Holds back what clients send, as {@link #pause()}; replies and events go on. */
+    /** Holds back what clients send, as {@link #pause()}; replies and events still pass. */
     public void pauseRequests() {
         controls.pauseRequests();
         listener.obey();
     }
 
-    /** Holds back what the server sends, as {@link #pause()}; requests go on. */
+    /** Holds back what the server sends, as {@link #pause()}; requests still pass. */
     public void pauseReplies() {
         controls.pauseReplies();
         listener.obey();
@@ -127,7 +127,7 @@ public final class FaultProxy implements AutoCloseable {
         listener.obey();
     }
 
-    /** Drops all connections; what is under way is lost. New ones are accepted, if they were before. */
+    /** Drops all connections; what is in flight is lost. New ones are accepted, if they were before. */
     public void cut() {
         listener.cut();
     }
@@ -156,9 +156,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Makes the wire longer: each packet arrives so much later than it was sent, in both directions. Packets that
-     * follow each other closely arrive so too; a request and its reply take twice the time. It applies to what is under
-     * way too.
+     * Delays each packet by this much, in both directions. Packets that follow each other closely also arrive closely;
+     * a request and its reply take twice the time. The delay also applies to packets in flight.
      *
      * @param oneWay the delay; {@link Duration#ZERO} ends it
      * @throws IllegalArgumentException if it is negative
@@ -200,7 +199,7 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Loses a watch event; the connection stays. ZooKeeper does not do that: it is for showing that a test would
+     * Loses a watch event; the connection stays. ZooKeeper never does that: use it to show that a test would
      * notice.
      *
      * @param nth which event from now on, 1 or more

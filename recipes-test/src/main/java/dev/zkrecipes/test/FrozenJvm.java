@@ -10,16 +10,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A child process that stands still, as one does in a long garbage collection, on a machine that swaps, or when a
+ * A stopped child process, as in a long garbage collection, on a machine that swaps, or when a
  * virtual machine is moved: stopped with SIGSTOP until this is closed.
  *
  * <pre>{@code
  * try (FrozenJvm frozen = FrozenJvm.freeze(process)) {
- *     ...                        // its session expires, somebody else gets the lock
- * }                              // it goes on and knows nothing of it
+ *     ...                        // its session expires, another client gets the lock
+ * }                              // it continues and does not know
  * }</pre>
  *
- * <p>For systems that have the {@code kill} command.
+ * <p>Needs the {@code kill} command.
  */
 public final class FrozenJvm implements AutoCloseable {
     private final Process process;
@@ -32,7 +32,7 @@ public final class FrozenJvm implements AutoCloseable {
      * Stops a process and returns when none of its threads runs any more.
      *
      * @param process a child of this JVM
-     * @return to be closed when it is to go on
+     * @return close it to let the process continue
      */
     public static FrozenJvm freeze(Process process) {
         signal("STOP", process);
@@ -42,7 +42,7 @@ public final class FrozenJvm implements AutoCloseable {
         return new FrozenJvm(process);
     }
 
-    /** Where Linux tells about the threads; other systems have no such folder, and stop fast enough. */
+    /** Where Linux lists the threads; other systems have no such folder, and stop fast enough. */
     private static Path tasks(Process process) {
         return Path.of("/proc", String.valueOf(process.pid()), "task");
     }
@@ -59,7 +59,7 @@ public final class FrozenJvm implements AutoCloseable {
         }
     }
 
-    /** Lets the process go on. Closing twice does nothing more. */
+    /** Lets the process continue. Closing twice does nothing more. */
     @Override
     public void close() {
         if (process.isAlive()) {

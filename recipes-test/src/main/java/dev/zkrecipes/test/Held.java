@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /**
  * A packet in front of which a {@link FaultProxy} stops one direction of its connection. What comes behind it on that
- * connection waits too; the other direction and other connections go on. Instances are thread-safe.
+ * connection waits too; the other direction and other connections are not affected. Instances are thread-safe.
  *
  * <p>A test that forgets to release it ends when the proxy is closed.
  */
@@ -44,7 +44,7 @@ public final class Held {
         reached.await(limit);
     }
 
-    /** Lets the stream go on. If the packet has not come yet, it will not be held. */
+    /** Lets the stream continue. If the packet has not come yet, it will not be held. */
     public void release() {
         released.give();
         rules.disarm(reached);

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Finds threads that code under test left running: those that live now and did not live before.
+ * Finds threads that code under test left running: those that are alive now and were not before.
  *
  * <pre>{@code
  * LeakCheck threads = LeakCheck.start();
@@ -53,7 +53,7 @@ public final class LeakCheck {
     }
 
     /**
-     * Remembers the threads that live now.
+     * Remembers the threads that are alive now.
      *
      * @return a check against them
      */
@@ -65,7 +65,7 @@ public final class LeakCheck {
     }
 
     /**
-     * Does not look at some more threads.
+     * Ignores more threads.
      *
      * @param namePrefixes how their names begin
      * @return a check against the same moment
@@ -77,7 +77,7 @@ public final class LeakCheck {
     }
 
     /**
-     * Looks at some threads only.
+     * Checks only some threads.
      *
      * @param namePrefixes how their names begin
      * @return a check against the same moment
@@ -87,7 +87,7 @@ public final class LeakCheck {
     }
 
     /**
-     * Lists the threads that live now and did not live before.
+     * Lists the threads that are alive now and were not before.
      *
      * @return the threads, in no order
      */

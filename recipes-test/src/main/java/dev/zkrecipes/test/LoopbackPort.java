@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A port of 127.0.0.1 that stays ours while nothing listens on it; unless it was named, the system chose it.
  *
- * <p>A stopped server's port lies in the range from which the system serves everybody else, so without care another
+ * <p>A stopped server's port lies in the range from which the system serves all others, so without care another
  * server gets it, or a client that keeps knocking at the dead port is given it as its own local port and is then
  * connected to itself. A socket that is bound but neither listens nor connects keeps the port: connections to it are
  * refused, and a listener that also allows address reuse may still bind. (Systems where it may not are served by
@@ -88,7 +88,7 @@ final class LoopbackPort implements AutoCloseable {
         listen(LoopbackPort::listenOn).close();
     }
 
-    /** Whether anybody listens. */
+    /** Whether something listens. */
     boolean isListenedOn() {
         try (Socket probe = new Socket()) {
             probe.connect(address, 1_000);

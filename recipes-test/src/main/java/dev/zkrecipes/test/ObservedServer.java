@@ -72,7 +72,7 @@ final class ObservedServer extends ZooKeeperServer {
         sessionTracker = new OperatorSessionTracker(this, getZKDatabase().getSessionWithTimeOuts(), getTickTime());
     }
 
-    // A severe failure would end the JVM, and with it the tests of everybody else.
+    // A severe failure would end the JVM, and with it all other tests.
     @Override
     public File takeSnapshot(boolean fsync, boolean severe) throws IOException {
         return super.takeSnapshot(fsync, false);

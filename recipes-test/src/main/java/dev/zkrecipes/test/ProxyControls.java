@@ -5,7 +5,7 @@ package dev.zkrecipes.test;
 
 import java.time.Duration;
 
-/** What all streams of one proxy obey. Whoever changes something here wakes the streams afterwards. */
+/** What all streams of one proxy obey. After a change here, wake the streams. */
 final class ProxyControls {
     final FaultRules rules = new FaultRules();
     final RequestCounter requestsSeen = new RequestCounter();

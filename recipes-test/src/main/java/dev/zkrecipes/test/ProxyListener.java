@@ -57,7 +57,7 @@ final class ProxyListener {
         if (socket != null) {
             socket.close();
             socket = null;
-            // While a thread still waits for clients, the system goes on listening even on a closed socket.
+            // While a thread still waits for clients, the system keeps listening even on a closed socket.
             Uninterruptibles.awaitUninterruptibly(ended);
             port.hold();
             awaitRefusal();

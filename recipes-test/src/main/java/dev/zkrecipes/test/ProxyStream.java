@@ -180,7 +180,7 @@ final class ProxyStream {
         /** Called once for each packet, in their order. */
         Verdict judge(Frame frame, boolean first);
 
-        /** Returns whether the stream goes on. */
+        /** Returns whether the stream continues. */
         boolean carryOut(Verdict verdict, Frame frame, boolean first, OutputStream to) throws IOException;
     }
 }

@@ -57,7 +57,7 @@ public final class RequestCounts {
     }
 
     /**
-     * Whether these are the requests that were made, no more and no less, apart from those that only keep a session.
+     * Whether exactly these requests were made, apart from those that only keep a session.
      *
      * @param expected each as often as it is expected
      * @return true if so

@@ -73,7 +73,7 @@ public enum RequestType {
     AUTH(OpCode.auth),
     /** A step of a SASL log-in. */
     SASL(OpCode.sasl),
-    /** A sign of life. */
+    /** A ping. */
     PING(OpCode.ping),
     /** The first packet of a connection that asks for a new session. */
     CREATE_SESSION(OpCode.createSession),

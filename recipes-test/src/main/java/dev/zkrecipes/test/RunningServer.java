@@ -70,7 +70,7 @@ final class RunningServer {
         FileTxnSnapLog log = openLog(directory, settings.fsync());
         try {
             ObservedServer server = new ObservedServer(log, settings, requests);
-            // Before anybody can connect: the first clients would be turned away while the data are being loaded.
+            // Before any client can connect: the first ones would be rejected while the data are being loaded.
             server.startdata();
             ObservedConnections connections = port.listen(address -> bind(address, events));
             try {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * A second port of a running {@link EmbeddedZooKeeper} that speaks TLS and asks clients for a certificate.
  *
  * <p>ZooKeeper reads the server's key and trust stores from system properties whenever a client connects, and its client
- * takes the same ones for its default: they are set while the port is open. So only one can be open in a JVM, and a
- * client's configuration should name stores of its own. A client's identity for ACLs is the name in its certificate, for
+ * uses the same ones by default. They are set while the port is open, so only one can be open in a JVM, and a
+ * client's configuration should name its own stores. A client's identity for ACLs is the name in its certificate, for
  * example {@code x509:CN=client}. Watch events that go out here are not counted.
  */
 public final class SecurePort implements AutoCloseable {
@@ -45,7 +45,7 @@ public final class SecurePort implements AutoCloseable {
             int unlimited = 0;
             port.connections.configure(new InetSocketAddress(LoopbackPort.loopback(), 0), unlimited, -1, true);
             keys.storeSettings().forEach(port::set);
-            // Takes its own look at the certificates, and makes the owner's name an identity for ACLs: x509:CN=client.
+            // Checks the certificates itself, and makes the owner's name an identity for ACLs: x509:CN=client.
             port.set(PROVIDER, X509AuthenticationProvider.class.getName());
             ProviderRegistry.addOrUpdateProvider(PROVIDER);
             try {
@@ -90,7 +90,7 @@ public final class SecurePort implements AutoCloseable {
         return "127.0.0.1:" + connections.getLocalPort();
     }
 
-    /** Closes the port and its connections; the server goes on. Closing twice does nothing. */
+    /** Closes the port and its connections; the server keeps running. Closing twice does nothing. */
     @Override
     public void close() {
         synchronized (ONE_AT_A_TIME) {

@@ -9,6 +9,6 @@ public enum ServerRole {
     LEADER,
     /** Answers reads by itself and passes writes on to the leader that it follows, or believes to follow. */
     FOLLOWER,
-    /** Serves nobody: it is down, or it looks for a leader. */
+    /** Serves no client: it is down, or it looks for a leader. */
     NONE
 }

@@ -91,7 +91,7 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
     long lastZxid();
 
     /**
-     * Creates a persistent node that everybody may change.
+     * Creates a persistent node that any client may change.
      *
      * @param path the node; its parent must exist
      * @param data its data
@@ -100,7 +100,7 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
     void createNode(String path, byte[] data);
 
     /**
-     * Creates a node that everybody may change.
+     * Creates a node that any client may change.
      *
      * @param path the node, for a sequential one without the number; its parent must exist
      * @param data its data
@@ -133,7 +133,7 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * {@link Integer#MAX_VALUE}: from then on all get that number, and the server logs digest mismatches, as a real one
      * does.
      *
-     * <p>Nobody else should be creating or deleting children of the path at that moment.
+     * <p>No other client should be creating or deleting children of the path at that moment.
      *
      * @param path the parent
      * @param next the number, not less than the one that would come anyway

@@ -10,7 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Something that a fault waits for on the wire: given once, or found to be impossible. */
+/** Something that a fault waits for on the wire: it happens once, or turns out to be impossible. */
 final class Signal {
     private final String what;
     private final CompletableFuture<Void> given = new CompletableFuture<>();

@@ -10,7 +10,7 @@ import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** Waiting for what has happened already or is about to: looks at once and often, where Awaitility looks every 100 ms. */
+/** Waits for something that has happened already or is about to: checks at once and often; Awaitility checks every 100 ms. */
 public final class Soon {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
@@ -29,7 +29,7 @@ public final class Soon {
     }
 
     /**
-     * Takes the value of a future that is there already or is about to be.
+     * Returns the value of a future that is complete or about to be.
      *
      * @param <T> what it is
      * @param future the future

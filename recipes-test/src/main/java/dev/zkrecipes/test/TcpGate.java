@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * A wire between two processes of this machine that can be cut silently. It forwards bytes of any protocol, one way to
  * the target and back, and knows nothing about them.
  *
- * <p>While it is shut nothing passes, the end of a connection neither: both sides go on believing in the other, as they
+ * <p>While it is shut nothing passes, not even the end of a connection: both sides still believe in the other, as they
  * do when a switch drops packets. What was under way arrives when the gate is opened again, as TCP would have it.
  *
  * <p>Thread-safe. All threads are daemons and have ended when {@link #close()} returns.
@@ -44,7 +44,7 @@ final class TcpGate implements AutoCloseable {
     private final ServerSocket listener;
     private final ProxyThreads threads;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    /** Those of them by which somebody called. */
+    /** Those from which a connection was opened. */
     private final Set<Socket> callers = ConcurrentHashMap.newKeySet();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -102,8 +102,8 @@ final class TcpGate implements AutoCloseable {
     }
 
     /**
-     * Shuts the gate and hangs up on those who called. They notice; whom they called does not before the gate is opened,
-     * which is when those connections end.
+     * Shuts the gate and closes the callers' connections. The callers notice; the called side notices only when the gate is
+     * opened, which is when those connections end.
      */
     void hangUp() {
         shut();
@@ -160,7 +160,7 @@ final class TcpGate implements AutoCloseable {
             try (Socket server = connect()) {
                 client.setTcpNoDelay(true);
                 server.setTcpNoDelay(true);
-                // Now, before anybody can hang up: afterwards a socket gives no streams, and the other side would be
+                // Now, before either side can hang up: afterwards a socket gives no streams, and the other side would be
                 // closed.
                 InputStream fromClient = client.getInputStream();
                 OutputStream toClient = client.getOutputStream();
@@ -212,7 +212,7 @@ final class TcpGate implements AutoCloseable {
         }
     }
 
-    /** A connection that breaks has ended; who is behind a shut gate must not notice either. */
+    /** A broken connection has ended; the side behind a shut gate must not notice that either. */
     private static int read(InputStream in, byte[] buffer) {
         try {
             return in.read(buffer);

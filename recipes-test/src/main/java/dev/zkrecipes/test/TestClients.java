@@ -32,8 +32,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  */
 public final class TestClients implements AutoCloseable {
     /**
-     * A session time-out so long that nothing is gone just because its session is, and that no lease gets old enough in a
-     * test to be checked beside the requests that the test counts.
+     * A session time-out so long that nothing disappears just because its session does, and that no lease gets old enough in a
+     * test to be checked among the requests that the test counts.
      */
     public static final Duration LONG_SESSION = Duration.ofSeconds(60);
 
@@ -98,7 +98,7 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes a client with settings of its own.
+     * Makes a client with other settings.
      *
      * @param settings all that the client needs
      * @return the client, connected
@@ -136,7 +136,7 @@ public final class TestClients implements AutoCloseable {
     }
 
     /**
-     * Makes one more client of the group that connects to something else, such as a proxy before the server.
+     * Makes one more client of the group that connects elsewhere, such as to a proxy in front of the server.
      *
      * @param connectString what to connect to
      * @return the client, connected; it is closed with the group, or before

@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A key, its certificate for 127.0.0.1, which it signed itself, and whom its owner trusts: made by the {@code keytool} of
- * this JDK, good for a day.
+ * A key, its self-signed certificate for 127.0.0.1, and the certificates that its owner trusts: made by the {@code keytool}
+ * of this JDK, valid for a day.
  *
  * <pre>{@code
  * TlsKeys serverKeys = TlsKeys.make(folder, "server");
@@ -50,7 +50,7 @@ public final class TlsKeys {
      *
      * @param folder where the stores are kept
      * @param name that of the owner, different from others in the folder
-     * @return keys whose owner trusts nobody
+     * @return keys whose owner trusts no one
      * @throws UncheckedIOException if they cannot be made
      */
     public static TlsKeys make(Path folder, String name) {
@@ -100,7 +100,7 @@ public final class TlsKeys {
     }
 
     /**
-     * Makes the owner trust these and nobody else.
+     * Makes the owner trust these and no others.
      *
      * @param others those whose certificates are accepted
      * @throws UncheckedIOException if the store cannot be written

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What becomes of one packet: first it is held, then forwarded, lost, or lost with its connection.
+ * What happens to one packet: first it is held, then forwarded, lost, or lost with its connection.
  *
  * @param holds what to stand for
  * @param fate what happens then

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>See {@link ZooKeeperExtension} for when it starts and ends. On a nested class it means what it means on the
- * top-level class, but for its attributes: there, those of the top-level class count, if it has the annotation.
+ * <p>See {@link ZooKeeperExtension} for when it starts and ends. On a nested class it works as on the
+ * top-level class, except for its attributes: if the top-level class has the annotation, its attributes apply.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -43,7 +43,7 @@ public final class Worker {
         if (limit.isNegative() || limit.isZero()) {
             return !thread.isAlive();
         }
-        // join(0) would wait for ever.
+        // join(0) would wait forever.
         thread.join(Math.max(1, limit.toMillis()));
         return !thread.isAlive();
     }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>An exception that leaves a plain thread ends in the uncaught-exception handler of the JVM, which nobody asserts on
+ * <p>An exception that leaves a plain thread ends in the uncaught-exception handler of the JVM, which no test checks
  * and which ZooKeeper's server replaces by one that writes a log line. Here it is kept, and thrown by {@link #join} or
  * {@link #close()}.
  *

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
 /**
- * Three real ZooKeeper servers, each in a JVM of its own, on ports of 127.0.0.1 that the system chose. Servers can be
+ * Three real ZooKeeper servers, each in its own JVM, on ports of 127.0.0.1 that the system chose. Servers can be
  * killed and restarted, and cut off from their clients or from their leader.
  *
  * <pre>{@code
@@ -20,7 +20,7 @@ import org.awaitility.Awaitility;
  *     EnsembleServer leader = ensemble.leader();
  *     EnsembleServer follower = ensemble.followers().get(0);
  *     ZooKeeper zooKeeper = new ZooKeeper(follower.connectString(), 2_000, event -> {});
- *     follower.cutFrom(leader);       // it goes on answering reads
+ *     follower.cutFrom(leader);       // it continues to answer reads
  *     ...
  *     ensemble.heal();
  * }
@@ -32,7 +32,7 @@ import org.awaitility.Awaitility;
  * <p>Instances are thread-safe.
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {
-    /** For how long a follower that hears nothing from its leader goes on serving, and the other way round. */
+    /** How long a follower that hears nothing from its leader continues to serve, and vice versa. */
     public static final Duration SYNC_LIMIT = Duration.ofSeconds(6);
 
     private static final Duration TICK = Duration.ofMillis(200);
@@ -49,7 +49,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
             "admin.enableServer=false",
             "4lw.commands.whitelist=srvr",
             "forceSync=no",
-            // Who comes late to an election need not wait for up to a minute to be heard.
+            // A server that joins an election late need not wait for up to a minute to be heard.
             "fastleader.maxNotificationInterval=500");
 
     private final DataDirectory directory;
@@ -103,7 +103,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
 
     /**
-     * Waits until one server leads, and no other one thinks so.
+     * Waits until one server leads, and no other believes that it does.
      *
      * @return that server
      */

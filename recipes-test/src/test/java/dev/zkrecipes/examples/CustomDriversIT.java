@@ -115,7 +115,7 @@ class CustomDriversIT {
     }
 
     @Test
-    void driverThatWaitsForWhoIsNotInFront_failsTheAcquireAndLeavesNoNode() {
+    void driverThatWaitsForANodeNotInFront_failsTheAcquire_andLeavesNoNode() {
         LockNode stranger =
                 LockNode.parseWithPayload("kind.a-0000000000", "kind.").orElseThrow();
         LockDriver driver = new Stub("kind.a-", "kind.", () -> Decision.waitFor(stranger));

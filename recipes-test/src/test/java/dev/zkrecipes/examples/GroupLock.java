@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 
 /**
  * A room that any number of one group may be in, and never two groups. First come, first served: while somebody of
- * another group waits, later ones of the group inside wait behind him, so no group starves.
+ * another group waits, later ones of the group inside wait behind it, so no group starves.
  */
 public final class GroupLock {
     private static final String KIND = "group.";

@@ -109,7 +109,7 @@ class GroupLockIT {
     }
 
     @Test
-    void release_wakesOnlyWhoWaitsForTheNearestOtherGroup() throws Exception {
+    void release_wakesOnlyWaitersForTheNearestOtherGroup() throws Exception {
         Lease far = granted(mine.lock("red"));
         Lease near = granted(mine.lock("red"));
         CompletableFuture<Lease> wanted = yours.lock("green").acquireAsync();

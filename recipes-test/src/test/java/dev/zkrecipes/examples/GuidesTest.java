@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The code of the two guides to drivers of one's own is code of this package, which is compiled and tested. */
+/** The code of the two guides to writing drivers is code of this package, which is compiled and tested. */
 class GuidesTest {
     private static final String WRITING = "../docs/custom-drivers.md";
     private static final String TESTING = "../docs/testing-your-driver.md";

@@ -32,7 +32,7 @@ final class Load {
 
     private Load() {}
 
-    /** Runs it all; afterwards nobody waits, and no node and no watch is left. */
+    /** Runs it all; afterwards no request waits, and no node and no watch is left. */
     static void run(EmbeddedZooKeeper server, String path, Round round) throws Exception {
         long seed = Long.getLong("zkrecipes.seed", System.nanoTime());
         System.out.println(path + ": replay with -Dzkrecipes.seed=" + seed);

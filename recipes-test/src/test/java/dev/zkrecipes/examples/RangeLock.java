@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 
 /**
  * Locks ranges of one thing, such as the bytes of a file: two holders never overlap in {@code [from, to)}. First come,
- * first served: a request waits for every overlapping one in front of it, also for one that waits itself.
+ * first served: a request waits for every overlapping one in front of it, even for one that is waiting itself.
  */
 public final class RangeLock {
     private static final String KIND = "range.";

@@ -113,7 +113,7 @@ class RangeLockIT {
     }
 
     @Test
-    void release_wakesOnlyWhoWaitsForTheNearestOverlap() throws Exception {
+    void release_wakesOnlyWaitersForTheNearestOverlap() throws Exception {
         Lease far = granted(mine.lock(0, 10));
         Lease near = granted(mine.lock(10, 20));
         Lease other = granted(mine.lock(20, 30));

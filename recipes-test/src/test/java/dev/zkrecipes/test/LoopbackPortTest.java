@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class LoopbackPortTest {
     @Test
-    void reservedPort_isRefusedAndTakenByNobodyElse() throws IOException {
+    void reservedPort_isRefused_andNotTakenByOthers() throws IOException {
         try (LoopbackPort port = LoopbackPort.reserve();
                 Socket client = new Socket();
                 ServerSocket thief = new ServerSocket()) {

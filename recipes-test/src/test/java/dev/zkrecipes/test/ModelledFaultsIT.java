@@ -239,7 +239,7 @@ class ModelledFaultsIT {
     }
 
     @Test
-    void clientWithoutAServer_givesItsSessionUpByItself() throws Exception {
+    void clientWithoutAServer_abandonsItsSession() throws Exception {
         Duration session = Duration.ofMillis(1500);
         try (FaultProxy proxy = proxyTo(follower);
                 Client witness = Client.connect(leader.connectString());
@@ -259,7 +259,7 @@ class ModelledFaultsIT {
     // ---- Watches.
 
     @Test
-    void clientThatWasAway_isToldWhatItMissed() throws Exception {
+    void disconnectedClient_receivesMissedEvents() throws Exception {
         try (FaultProxy proxy = proxyTo(follower);
                 Client client = Client.connect(proxy.connectString());
                 Client operator = Client.connect(leader.connectString())) {

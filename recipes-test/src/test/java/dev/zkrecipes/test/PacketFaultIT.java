@@ -239,7 +239,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void faultOfALostReply_isGivenUp() {
+    void faultOfALostReply_isDropped() {
         Held reply = proxy.holdReply(RequestType.CREATE, 1);
         Fault fault = proxy.dropReply(RequestType.CREATE, 1);
         proxy.pauseReplies();
@@ -254,7 +254,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void closedProxy_givesUpItsFaults() {
+    void closedProxy_dropsItsFaults() {
         Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         proxy.close();

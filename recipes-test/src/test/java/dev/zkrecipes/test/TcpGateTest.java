@@ -100,7 +100,7 @@ class TcpGateTest {
     }
 
     @Test
-    void shutGate_acceptsAndConnectsNobody() throws IOException {
+    void shutGate_acceptsAndConnectsNoClient() throws IOException {
         gate.shut();
         try (Socket client = connect()) {
             target.setSoTimeout(A_WHILE_MILLIS);

@@ -123,7 +123,7 @@ class WorkersTest {
     }
 
     @Test
-    void close_throwsAFailureThatNobodyJoined() throws InterruptedException {
+    void close_throwsAnUnjoinedFailure() throws InterruptedException {
         IllegalStateException failure = new IllegalStateException("unseen");
         Workers workers = new Workers();
         workers.start("one", () -> {

@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One thing that is measured of several contenders.
+ * One thing that is measured for several contenders.
  *
- * @param name how it is called by {@code --case}
+ * @param name its name for {@code --case}
  * @param description what happens in it
  * @param settings where it is measured, in this order
- * @param contenders who takes part
- * @param targets what ours ought to reach
+ * @param contenders the participants
+ * @param targets what ours should reach
  */
 public record BenchCase(
         String name,

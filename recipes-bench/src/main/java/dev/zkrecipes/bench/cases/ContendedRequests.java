@@ -18,8 +18,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Two clients by turns: while one holds, the other queues; when nothing is sent any more, the holder releases. So the order of
- * things is always the same, and the counts are exact. What is counted is one acquire that waits, the hand-over and one release.
+ * Two clients in turn: while one holds, the other queues; when nothing more is sent, the holder releases. So the order of
+ * events is always the same, and the counts are exact. It counts one acquire that waits, the hand-over and one release.
  *
  * @param opener connects two clients
  */

@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a figure of ours ought to be. For a metric of which more is better the bound is the least, else the greatest.
+ * What a figure of ours should be. If more is better, the bound is a minimum, otherwise a maximum.
  *
- * @param roundTripMillis where it is to hold
- * @param metric what is looked at
- * @param against whose figure ours is divided by; empty if ours itself is meant
+ * @param roundTripMillis where it applies
+ * @param metric the metric
+ * @param against the contender by whose figure ours is divided; empty for our figure itself
  * @param bound the bound of the ratio or of the figure
  */
 public record Target(int roundTripMillis, Metric metric, Optional<Contender> against, double bound) {

@@ -100,7 +100,7 @@ public final class Bare {
         try {
             zooKeeper.create(path, NO_DATA, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         } catch (KeeperException.NodeExistsException e) {
-            // somebody made it before
+            // it exists already
         } catch (KeeperException e) {
             throw new IllegalStateException(e);
         }

@@ -5,7 +5,7 @@ package dev.zkrecipes.bench.contender;
 
 import java.util.Locale;
 
-/** Who is measured. */
+/** A contender. */
 public enum Contender {
     /** This library. */
     OURS,

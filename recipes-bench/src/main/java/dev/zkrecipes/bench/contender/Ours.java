@@ -29,7 +29,7 @@ public final class Ours {
         return shared((client, site) -> new InterProcessMutex(client, site.path(), options));
     }
 
-    /** As {@link #mutex}, but the thread goes on when the delete is sent. */
+    /** As {@link #mutex}, but the thread continues when the delete is sent. */
     public static Scene.Opener mutexNotAwaited() {
         return site -> {
             ZooKeeperClient client = connect(site);

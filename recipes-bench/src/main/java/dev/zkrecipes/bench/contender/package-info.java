@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Who is measured: this library, Apache Curator, and ZooKeeper's own client. */
+/** The contenders: this library, Apache Curator, and ZooKeeper's own client. */
 @NullMarked
 package dev.zkrecipes.bench.contender;
 

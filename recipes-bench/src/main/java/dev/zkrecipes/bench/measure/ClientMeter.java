@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the threads of this process have spent up to a moment. Those of the JVM itself are left out: the compiler works when it
- * likes, and what the collector does follows from what is allocated. So is the thread that reads.
+ * What the threads of this process have spent so far. Threads of the JVM itself are left out: the compiler runs at
+ * any time, and the collector's work follows from allocation. The reading thread is left out, too.
  */
 public final class ClientMeter {
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);

@@ -39,7 +39,7 @@ final class Crew {
         return members.stream().mapToLong(member -> member.counted).sum();
     }
 
-    /** Ends the counting; the cycles that are under way go on and do not count. */
+    /** Ends the counting; cycles in progress continue but do not count. */
     void stopCounting() {
         phase = Phase.OVER;
     }

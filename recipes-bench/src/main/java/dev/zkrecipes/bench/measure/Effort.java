@@ -6,7 +6,7 @@ package dev.zkrecipes.bench.measure;
 import java.time.Duration;
 
 /**
- * How long and how often is measured.
+ * How long and how often to measure.
  *
  * @param start how long each contender runs before anything is measured, so that the compilers of both JVMs have seen it
  * @param discarded how many rounds of each case are played first and count for nothing

@@ -9,7 +9,7 @@ public interface Experiment {
     /**
      * One turn: connects, warms up, measures, disconnects.
      *
-     * @param site a place that nobody has used before
+     * @param site an unused place
      * @param effort how long and how much
      */
     Sample measure(Site site, Effort effort) throws InterruptedException;

@@ -11,10 +11,11 @@ import java.util.concurrent.TimeUnit;
  *
  * @param opener connects the contender
  * @param threads how many
- * @param acquiresPerCycle into how many acquires a cycle is to be divided: more than 1 where a single one is too short to be timed
+ * @param acquiresPerCycle into how many acquires a cycle is to be divided: more than 1 where a single one is too short
+ *     to be timed
  */
 public record Repetition(Scene.Opener opener, int threads, int acquiresPerCycle) implements Experiment {
-    /** A turn with fewer cycles than that goes on, for ten times as long at most. */
+    /** A turn with fewer cycles continues, for at most ten times as long. */
     private static final int FEW = 20;
 
     @Override

@@ -10,6 +10,6 @@ import dev.zkrecipes.bench.server.ServerProcess;
  *
  * @param server the server's process, to be asked for what it counted
  * @param connectString where contenders connect: the server, or the proxy before it
- * @param path a path that nobody has used before
+ * @param path an unused path
  */
 public record Site(ServerProcess server, String connectString, String path) {}

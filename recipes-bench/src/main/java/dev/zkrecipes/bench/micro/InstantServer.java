@@ -20,7 +20,7 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * One session with a server that answers at once and costs next to nothing: one lock path, which is there, its nodes, and no
- * contention. Whatever else is asked of it is refused, so that nobody measures what it does not do.
+ * contention. It refuses every other request, so that no benchmark measures what it does not do.
  */
 final class InstantServer implements ZooKeeperOperations {
     private static final long SESSION = 0x1234;

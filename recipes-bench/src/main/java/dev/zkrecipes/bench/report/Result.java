@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What came out of one case in one setting.
+ * The result of one case in one setting.
  *
  * @param benchCase the case
  * @param setting where it was measured

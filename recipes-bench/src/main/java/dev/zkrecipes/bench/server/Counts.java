@@ -4,7 +4,7 @@
 package dev.zkrecipes.bench.server;
 
 /**
- * What a server has counted since it started.
+ * A server's counts since it started.
  *
  * @param requests that it got, apart from those that only keep a session
  * @param events that it sent to watchers

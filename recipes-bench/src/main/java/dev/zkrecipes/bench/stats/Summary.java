@@ -37,7 +37,7 @@ public record Summary(double median, double least, double greatest, int count) {
     }
 
     /**
-     * How far the measurements lie apart, as a share of the median: 0 if all are equal, 0.5 if the greatest exceeds the least by
+     * The spread of the measurements, as a share of the median: 0 if all are equal, 0.5 if the greatest exceeds the least by
      * half of the median. With few rounds this says more than a standard deviation, which would presume a distribution.
      */
     public double spread() {

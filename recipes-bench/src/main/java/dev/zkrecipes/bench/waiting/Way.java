@@ -9,7 +9,7 @@ import java.util.Locale;
 public enum Way {
     /** It lists the queue again after some time. */
     POLLING,
-    /** It watches the list, as all others do: every change wakes everybody. */
+    /** It watches the list, as all others do: every change wakes all waiters. */
     PARENT,
     /** It watches the node right in front of its own, as nobody else does. */
     PREDECESSOR;

@@ -22,9 +22,10 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * What a hand-over costs the server when so many clients wait, each with a session of its own, by each of the three ways to wait.
- * It is counted, not timed: from the release of one holder until the next one holds and nobody sends anything any more. Who polls
- * never stops sending, so there a hand-over ends when the next holder has held for one poll; to hold longer costs more.
+ * What a hand-over costs the server with a given number of waiting clients, each with its own session, for each of the
+ * three ways to wait. It is counted, not timed: from the release of one holder until the next one holds and nothing
+ * more is sent. Polling never stops, so there a hand-over ends when the next holder has held for one poll; a longer
+ * hold costs more.
  */
 public final class WaysToWait {
     private static final int[] LENGTHS = {1, 3, 10, 30, 100, 300, 1_000};

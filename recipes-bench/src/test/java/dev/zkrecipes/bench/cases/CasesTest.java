@@ -43,7 +43,7 @@ class CasesTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void targets_areWhereTheCaseIsMeasured_againstWhoTakesPart(BenchCase each) {
+    void targets_areWhereTheCaseIsMeasured_againstParticipants(BenchCase each) {
         assertThat(each.targets())
                 .allMatch(target -> each.settings().contains(Setting.memory(target.roundTripMillis())))
                 .allMatch(target -> target.against()

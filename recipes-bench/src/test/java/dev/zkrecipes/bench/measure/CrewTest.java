@@ -72,7 +72,7 @@ class CrewTest {
     }
 
     @Test
-    void whoStillWaits_isInterrupted_andThatIsNoFailure() throws Exception {
+    void waitingWorker_isInterrupted_andThatIsNoFailure() throws Exception {
         Semaphore waiting = new Semaphore(0);
         Crew crew = new Crew(
                 scene(thread -> cycle(() -> {
@@ -87,7 +87,7 @@ class CrewTest {
     }
 
     @Test
-    void failureBeforeTheEnd_isTold() {
+    void failureBeforeTheEnd_isReported() {
         Crew crew = new Crew(
                 scene(thread -> cycle(() -> {
                     throw new IllegalArgumentException("no such lock");

@@ -26,7 +26,7 @@ public sealed interface Decision {
          * @throws IllegalArgumentException if there are none
          */
         public WaitFor {
-            Preconditions.checkArgument(!nodes.isEmpty(), "a request that waits for nothing would wait for ever");
+            Preconditions.checkArgument(!nodes.isEmpty(), "a request that waits for nothing would wait forever");
             nodes = List.copyOf(nodes);
         }
     }

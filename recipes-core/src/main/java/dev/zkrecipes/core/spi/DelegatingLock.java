@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A lock that hands every call on to one that {@link LockInternals} or {@link LockGroups} made. Recipes implement it, so that they need not
- * repeat the calls, and so that {@link LockGroups#together} finds the engine's lock behind them.
+ * A lock that hands every call on to one that {@link LockInternals} or {@link LockGroups} made. Recipes implement it,
+ * so that they need not repeat the calls, and so that {@link LockGroups#together} finds the engine's lock behind them.
  */
 public interface DelegatingLock extends InterProcessLock {
 
@@ -74,7 +74,7 @@ public interface DelegatingLock extends InterProcessLock {
     }
 
     /**
-     * The lock that does the work, for the engine. Who uses the lock has no need of it: holds made through it and through
+     * The lock that does the work, for the engine. Users of the lock do not need it: holds made through it and through
      * this lock are the same holds.
      *
      * @return the same one at every call

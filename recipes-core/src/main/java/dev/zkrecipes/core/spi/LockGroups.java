@@ -29,14 +29,14 @@ public final class LockGroups {
      * the exclusive mode gets the shared one at once, at the same place in the queue and with the same token (one
      * {@code multi} that checks the exclusive node and creates the shared one), and keeps it when it gives back the
      * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockUpgradeException}: two threads
-     * that hold the shared mode would wait for each other for ever.
+     * that hold the shared mode would wait for each other forever.
      *
-     * @param client what to work on, made by this library
+     * @param client the client to use, made by this library
      * @param path absolute path of the lock, below the client's chroot
-     * @param exclusive the driver of the mode that excludes everybody; knows the nodes of both modes
+     * @param exclusive the driver of the mode that excludes all others; knows the nodes of both modes
      * @param shared the driver of the other mode; knows the nodes of both modes, and grants beside every node beside which
      *     {@code exclusive} grants
-     * @param options how to behave where there is a choice
+     * @param options optional settings
      * @return new locks, both thread-owned
      * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside the
      *     process ({@link LockOptions#localHandoffs(int)})
@@ -56,7 +56,7 @@ public final class LockGroups {
     /**
      * The two modes of one lock.
      *
-     * @param exclusive the mode that excludes everybody
+     * @param exclusive the mode that excludes all others
      * @param shared the mode that many may hold together
      */
     public record Modes(InterProcessLock exclusive, InterProcessLock shared) {}
@@ -71,7 +71,7 @@ public final class LockGroups {
      *
      * @param members locks made by {@link LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a path
      *     of its own
-     * @param options how to behave where there is a choice
+     * @param options optional settings
      * @return a new lock; its path is the members' paths with commas between them
      * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have the
      *     same path, they are not of one client, or one or all are to pass on inside the process ({@link

@@ -53,7 +53,7 @@ public final class LockInternals {
     /**
      * Prepares the engine; sends nothing.
      *
-     * @param client what to work on, made by this library
+     * @param client the client to use, made by this library
      * @param path absolute path of the lock, below the client's chroot
      * @param driver decides who holds
      * @param options optional settings
@@ -79,7 +79,7 @@ public final class LockInternals {
     }
 
     /**
-     * A lock that is held by the instance: not re-entrant, and any thread may give it back.
+     * A lock that is held by the instance: not re-entrant, and any thread may release it.
      *
      * @return a new lock with holds of its own
      */

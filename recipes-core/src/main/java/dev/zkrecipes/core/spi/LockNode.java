@@ -12,7 +12,7 @@ import java.util.Optional;
  * that of Apache Curator's protected nodes ({@code _c_<id>-}), or absent.
  *
  * <p>The order is by number, as a number, then by name. ZooKeeper's sequence counter sticks at 2^31-1 and then wraps; a
- * node whose number is outside 0..2147483646 stands in front of everybody, so that nobody is granted beside it.
+ * node whose number is outside 0..2147483646 stands in front of all others, so that no request is granted beside it.
  *
  * @param name the whole name below the lock's path
  * @param kind the kind with its separator but without payload: {@code lock-}, {@code __READ__}, {@code range.}

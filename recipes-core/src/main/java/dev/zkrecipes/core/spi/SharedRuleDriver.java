@@ -7,10 +7,10 @@ package dev.zkrecipes.core.spi;
  * A driver whose rule is in part kept in ZooKeeper, as data of the lock's own node, so that all processes decide by the
  * same rule and see it change. The semaphore keeps its limit there.
  *
- * <p>Under such a driver the lock's node is PERSISTENT: whoever needs it first makes it, with {@link #initialRule()}. The
- * engine reads the data together with each list and asks the driver that {@link #under} returns for it. Waiting requests
- * decide again when the data changes. Locks that are held are never taken back by a change, so of the nodes that two
- * rules grant one after the other, some may hold together that neither rule would have let in alone.
+ * <p>Under such a driver the lock's node is PERSISTENT: the first client that needs it creates it, with {@link
+ * #initialRule()}. The engine reads the data together with each list and asks the driver that {@link #under} returns
+ * for it. Waiting requests decide again when the data changes. A change never takes back held locks. So two rules in
+ * succession may grant nodes that hold together although neither rule alone would have granted them all.
  *
  * <p>{@link #decide} of the driver itself decides as under its initial rule.
  */

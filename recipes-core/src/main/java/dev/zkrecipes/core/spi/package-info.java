@@ -2,7 +2,7 @@
 // Copyright the zkrecipes authors
 
 /**
- * What authors of recipes touch.
+ * What authors of recipes use.
  *
  * <table>
  * <caption>Map of the package</caption>
@@ -10,7 +10,7 @@
  * <tr><td>{@link dev.zkrecipes.core.spi.LockDriver}</td><td>decides who holds: the part to write</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockNode}</td><td>a node in the queue, and its place in the order</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.Decision}</td><td>what a driver answers</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.MutexDriver}</td><td>the simplest one: who is first, holds</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.MutexDriver}</td><td>the simplest one: the first request holds</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.SharedRuleDriver}</td><td>a driver whose rule all processes share</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockInternals}</td><td>the engine for one path and one driver</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockGroups}</td><td>two modes of a lock, several locks as one</td></tr>

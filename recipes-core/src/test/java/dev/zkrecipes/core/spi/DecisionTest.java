@@ -18,7 +18,7 @@ class DecisionTest {
     void waitingForNothing_isRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Decision.waitFor(List.of()))
-                .withMessageContaining("for ever");
+                .withMessageContaining("forever");
     }
 
     @Test

@@ -223,7 +223,7 @@ class NeighboursIT {
 
     @Test
     @Tag("H66")
-    void otherRecipeOfTheirs_onTheSamePath_isToldByName() throws Exception {
+    void otherRecipeOfTheirs_onTheSamePath_isNamed() throws Exception {
         Hold mutex = get(theirs(Kind.MUTEX).acquire());
         assertThatThrownBy(new InterProcessReadWriteLock(client, path).writeLock()::acquire)
                 .isInstanceOf(IncompatibleNodeException.class)

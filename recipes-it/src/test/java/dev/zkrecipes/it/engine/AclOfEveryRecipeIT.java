@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A lock with an ACL of its own makes everything with it, whatever the recipe, and refuses a path that has another. */
+/** A lock with its own ACL creates everything with it, whatever the recipe, and refuses a path with another ACL. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H63")
@@ -155,7 +155,7 @@ class AclOfEveryRecipeIT {
 
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void pathOfSomebodyElse_isRefused(Kind kind) {
+    void pathOfAnotherOwner_isRefused(Kind kind) {
         byte[] limit = "zkrecipes 1\nconfigured=3\ncurrent=3\n".getBytes(StandardCharsets.UTF_8);
         server.createNode(path, limit); // open to everybody
         assertThatThrownBy(kind.make(client, path)::acquire)

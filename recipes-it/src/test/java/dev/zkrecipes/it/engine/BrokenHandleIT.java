@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client jar that lacks a method: every request that needs it fails and names it, none waits for ever. */
+/** A client jar that lacks a method: every request that needs it fails and names it, none waits forever. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H97")

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A handle of the application's outlives the clients on it, and must not keep them. */
+/** An application's handle outlives the clients on it, and must not keep them alive. */
 @Timeout(90)
 @WithZooKeeper
 @Tag("H85")
@@ -44,7 +44,7 @@ class ClosedClientIT {
             assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             clients.add(client);
             requests.add(new InterProcessMutex(client, "/one-of-many").acquireAsync());
-            // Those who wait for a permit also watch the rule, and go on doing so for a while.
+            // Requests that wait for a permit also watch the rule, and continue to do so for a while.
             requests.add(new InterProcessSemaphore(client, "/one-of-many-permits", 1).acquireAsync());
         }
         Soon.await()

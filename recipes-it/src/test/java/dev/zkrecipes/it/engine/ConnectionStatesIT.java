@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a client comes, stays and goes, for each kind of handle that it may work on. */
+/** How a client connects, stays and ends, for each kind of handle that it may use. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 100)
 class ConnectionStatesIT {
@@ -77,7 +77,7 @@ class ConnectionStatesIT {
     // ---- Clients that open their own sessions.
 
     @Test
-    void states_areToldOnceInOrderAndOffTheEventThread() throws Exception {
+    void states_areReportedOnceInOrder_offTheEventThread() throws Exception {
         List<ConnectionState> told = new CopyOnWriteArrayList<>();
         List<String> threads = new CopyOnWriteArrayList<>();
         List<ConnectionState> toldToAnother = new CopyOnWriteArrayList<>();
@@ -426,7 +426,7 @@ class ConnectionStatesIT {
     }
 
     @Test
-    void supplierThatFails_isTheCauseOfAClearErrorToWhoOnlyTries() throws Exception {
+    void failingSupplier_isTheCauseOfATrysError() throws Exception {
         IllegalStateException cause = new IllegalStateException("not\nstarted");
         try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
             throw cause;
@@ -465,7 +465,7 @@ class ConnectionStatesIT {
     }
 
     @Test
-    void supplierThatIsBroken_endsWhoWaits() {
+    void brokenSupplier_endsWaiters() {
         try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
             throw new NoClassDefFoundError("gone");
         })) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What ZooKeeper 3.9.5 does that the engine relies on, when a deletion alone lets somebody have a lock. */
+/** Facts about ZooKeeper 3.9.5 that the engine relies on when a deletion alone grants a lock. */
 @WithZooKeeper
 class DeletionWatchFactsIT {
     private static final int TIMEOUT_MILLIS = 30_000;
@@ -81,7 +81,7 @@ class DeletionWatchFactsIT {
         }
     };
 
-    /** Whatever a server has sent before has been told when this returns. */
+    /** When this returns, everything that the server sent before has been delivered. */
     private void settle() throws Exception {
         CompletableFuture<Integer> told = new CompletableFuture<>();
         watching.exists("/", false, (rc, path, ctx, stat) -> told.complete(rc), null);
@@ -170,7 +170,7 @@ class DeletionWatchFactsIT {
         assertThat(pathsTold()).isEqualTo(order);
     }
 
-    /** Whoever watches both may see the one deletion and not the other yet, though neither was ever without the other. */
+    /** A client that watches both may see the one deletion and not the other yet, though neither was ever without the other. */
     @Test
     void deletionsOfOneTransaction_areToldOneAfterTheOther_inItsOrder() throws Exception {
         List<String> nodes = makeNodes();

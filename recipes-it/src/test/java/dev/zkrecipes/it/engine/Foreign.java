@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 
-/** A lock that nobody can look behind, as one of another library. */
+/** An opaque lock, like one of another library. */
 record Foreign(InterProcessLock behind) implements InterProcessLock {
     @Override
     public String path() {

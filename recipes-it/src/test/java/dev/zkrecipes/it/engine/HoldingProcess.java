@@ -9,7 +9,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import java.time.Duration;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A process that holds two locks by two threads until it is ended, and never gives them back itself. */
+/** A process that holds two locks by two threads until it is ended, and never releases them itself. */
 final class HoldingProcess {
     private HoldingProcess() {}
 

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** A path, a node or a request that no packet can carry costs its own lock an error, and others two connections at most. */
+/** A path, a node or a request too large for a packet fails its own lock, and costs others at most two connections. */
 @Tag("H75")
 @Timeout(120)
 @WithZooKeeper
@@ -72,7 +72,7 @@ class LargePacketsIT {
         return server.requests().minus(before).of(RequestType.RESUME_SESSION);
     }
 
-    /** Names are no lock's, so nobody waits for them. */
+    /** The names are not those of lock nodes, so no request waits for them. */
     private List<String> createForeignChildren(int count) {
         server.createNode(path, new byte[0]);
         List<String> foreign = new ArrayList<>();
@@ -177,7 +177,7 @@ class LargePacketsIT {
     }
 
     @Test
-    void busyPathThatIsLostTwiceByChance_failsNobody() throws Exception {
+    void busyPathLostTwiceByChance_failsNoRequest() throws Exception {
         int waiters = 4500; // so many names, if they were as long as names may be, would not fit a packet
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient unlucky = ZooKeeperClient.builder()

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A mutex that passes on inside the process: what it costs, who is served when, and what becomes of requests for it. */
+/** A mutex that passes on inside the process: what it costs, the order of service, and what happens to requests for it. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class LocalHandoffIT {
@@ -104,7 +104,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void whoWaitsHere_costsFiveRequestsForEachNode_howManyEverWait() throws Exception {
+    void localWaiters_costFiveRequestsForEachNode_howeverMany() throws Exception {
         int nodes = 4;
         RequestCounts start = server.requests();
         List<CompletableFuture<Lease>> asked = ask(mutex, nodes * (MOST + 1));
@@ -192,7 +192,7 @@ class LocalHandoffIT {
         assertNothingLeft();
     }
 
-    /** Notes who is granted before whoever waits for the future can go on. */
+    /** Records each grant before the code that waits for the future can continue. */
     private static List<CompletableFuture<Lease>> note(
             String who, List<CompletableFuture<Lease>> asked, List<String> order) {
         return asked.stream()
@@ -266,7 +266,7 @@ class LocalHandoffIT {
     // ---- The node lives on.
 
     @Test
-    void guardOfAnEarlierHolder_standsWhileALaterOneOfTheProcessHolds_butIsNotGivenOutAnyMore() throws Exception {
+    void guardOfAnEarlierHolder_holdsForALaterOneOfTheProcess_butAClosedLeaseGivesNone() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         CompletableFuture<Lease> next = mutex.acquireAsync();
         Op guard = first.guard();
@@ -281,7 +281,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void nodeThatSomebodyDeletes_isLostByItsPresentHolderOnly_andThoseWhoWaitStandAgain() throws Exception {
+    void deletedNode_isLostByItsCurrentHolderOnly_andWaitersQueueAgain() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         CompletableFuture<Lease> second = mutex.acquireAsync();
         CompletableFuture<Lease> third = mutex.acquireAsync();
@@ -303,7 +303,7 @@ class LocalHandoffIT {
     // ---- Requests to give back.
 
     @Test
-    void lockThatSomebodyAsksFor_isGivenBackToZooKeeper_thoughOthersWaitHere() throws Exception {
+    void lockAskedBack_returnsToZooKeeper_despiteLocalWaiters() throws Exception {
         Lease holder = Soon.get(mutex.acquireAsync());
         CompletableFuture<Lease> next = mutex.acquireAsync();
         await().until(() -> server.watchCount() == 1);
@@ -318,7 +318,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void request_reachesThePresentHolder_andNobodyElse() throws Exception {
+    void request_reachesOnlyTheCurrentHolder() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         List<RevocationRequest> tooLate = new CopyOnWriteArrayList<>();
         first.onRevocationRequested(tooLate::add);

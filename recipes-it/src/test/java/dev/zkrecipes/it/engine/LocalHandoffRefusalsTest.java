@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where passing on inside the process makes no sense, it is refused when the lock is made; nobody is asked for that. */
+/** Where passing on inside the process makes no sense, it is refused when the lock is created, without asking a server. */
 class LocalHandoffRefusalsTest {
     private static final LockOptions PASSING_ON = LockOptions.defaults().localHandoffs(3);
 

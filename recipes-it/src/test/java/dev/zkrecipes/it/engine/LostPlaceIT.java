@@ -26,8 +26,8 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Somebody deletes the node of a waiter just before the holder in front of it gives back, and the waiter hears of both
- * later. By then the lock is the next one's.
+ * Somebody deletes the node of a waiter just before the holder in front of it releases, and the waiter hears of both
+ * later. By then the next request has the lock.
  */
 @Timeout(60)
 @WithZooKeeper
@@ -111,7 +111,7 @@ class LostPlaceIT {
     }
 
     @Test
-    void bothDeletionsToldLate_grantNothing() {
+    void lateNewsOfBothDeletions_grantsNothing() {
         proxy.pauseReplies();
         List<Lease> holders = deleteAndGiveBack();
         proxy.resume();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** P6: unknown outcomes, one after the other. Each fault costs a second to reconnect, so the cases run beside each other. */
+/** P6: unknown outcomes, one after the other. Each fault costs a second to reconnect, so the cases run concurrently. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 @Execution(ExecutionMode.CONCURRENT)

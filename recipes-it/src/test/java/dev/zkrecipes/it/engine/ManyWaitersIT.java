@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What many waiters cost their own process: as much as they have nodes, not that times lock objects, limits or threads.
+ * What many waiters cost their own process: in proportion to nodes, not multiplied by lock objects, limits or threads.
  * Memory is what is left after a collection; work is counted in allocated bytes, which do not depend on the machine.
  */
 @Tag("load")
@@ -127,7 +127,7 @@ class ManyWaitersIT {
 
     @Test
     @Tag("H78")
-    void leaseBesideManyWaitersAndManyHoldingThreads_staysValid() throws Exception {
+    void lease_staysValidBesideManyWaitersAndHoldingThreads() throws Exception {
         int threads = 2000;
         int waiters = 4000;
         Duration timeout = Duration.ofSeconds(6);

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A lock with an ACL of its own, among users of the scheme digest. */
+/** A lock with its own ACL, among users of the scheme digest. */
 @Timeout(60)
 @WithZooKeeper
 class MutexAclIT {
@@ -118,7 +118,7 @@ class MutexAclIT {
     }
 
     @Test
-    void aclOfWhoeverCreates_isTakenForWhatItComesTo() throws Exception {
+    void creatorAcl_isComparedAsTheIdentityItStandsFor() throws Exception {
         LockOptions creators = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
         new InterProcessMutex(alice, path, creators).acquire().close();
         assertThat(aclOf(alice, path)).isEqualTo(ALICE.acl(Perms.ALL));
@@ -160,7 +160,7 @@ class MutexAclIT {
 
     @Test
     @Tag("H63")
-    void pathMadeAnewWithWeakerRights_isReported_thoughTheSessionKnewTheOldOne() throws Exception {
+    void pathRecreatedWithWeakerRights_isReported_thoughTheSessionKnewTheOldOne() throws Exception {
         InterProcessMutex mutex = mutex(alice);
         mutex.acquire().close();
         server.deleteNode(path);

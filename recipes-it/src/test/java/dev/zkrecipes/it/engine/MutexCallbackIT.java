@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What drivers and listeners throw: it is told, leaves nothing behind, and disturbs nobody else. */
+/** Exceptions of drivers and listeners are reported, leave nothing behind, and affect no one else. */
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(60)
 class MutexCallbackIT {
@@ -181,7 +181,7 @@ class MutexCallbackIT {
 
     @Test
     @Tag("H45")
-    void listenerThatThrows_keepsTheNewsFromNobody() throws Exception {
+    void throwingListener_doesNotStopTheOthers() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         Lease lease = mutex.acquire();
         AtomicInteger told = new AtomicInteger();

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** What a mutex may and may not believe of a follower that has lost its leader: it still answers, from the past. */
+/** What a mutex may and may not believe of a follower that has lost its leader and still answers from the past. */
 @Timeout(120)
 class MutexEnsembleIT {
     private static final Duration SESSION = Duration.ofSeconds(4);
@@ -142,7 +142,7 @@ class MutexEnsembleIT {
 
     @Test
     @Tag("H57")
-    void lockThatIsHeld_isNeverFreeToWhoSeesThePast() throws Exception {
+    void heldLock_isNeverFreeToAStaleReader() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", port(follower));
                 ZooKeeperClient holding = client(leader.connectString(), SESSION);
                 ZooKeeperClient late = client(proxy.connectString(), LONG_SESSION);
@@ -173,7 +173,7 @@ class MutexEnsembleIT {
 
     @Test
     @Tag("H57")
-    void lockThatWasJustFreed_mayBeBusyToWhoSeesThePast_whoWritesNothing() throws Exception {
+    void justReleasedLock_mayLookBusyToAStaleReader_whichWritesNothing() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", port(follower));
                 ZooKeeperClient holding = client(leader.connectString(), SESSION);
                 ZooKeeperClient late = client(proxy.connectString(), LONG_SESSION);

@@ -164,7 +164,7 @@ class MutexLeakIT {
         AtomicInteger failed = new AtomicInteger();
         ScheduledExecutorService leaver = Executors.newSingleThreadScheduledExecutor();
         try (ZooKeeperClient client = client()) {
-            // Both queue on one path; one of them has a driver that fails now and then.
+            // Both queue on one path; one of them has a driver that fails occasionally.
             InterProcessMutex sound = new InterProcessMutex(client, path);
             Random luck = seed.random(0);
             InterProcessLock flaky = new LockInternals(
@@ -297,7 +297,7 @@ class MutexLeakIT {
 
     @Test
     @Tag("H49")
-    void parentsThatAreReapedAllTheTime_failNobody() throws Exception {
+    void constantlyReapedParents_failNoRequest() throws Exception {
         AtomicInteger cycles = new AtomicInteger();
         try (EmbeddedZooKeeper reaping = EmbeddedZooKeeper.builder()
                         .containerCheckInterval(Duration.ofMillis(10))

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** P13: a lock path that has numbered two thousand million nodes goes on as if it were new. */
+/** P13: a lock path that has numbered two billion nodes works as if it were new. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 class MutexOldAgeIT {
@@ -216,7 +216,7 @@ class MutexOldAgeIT {
 
     @Test
     @Tag("H05")
-    void subNodeInTheWay_isTold_andHarmsNoHolder() throws Exception {
+    void subNodeInTheWay_isReported_andHarmsNoHolder() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         try (Lease lease = mutex.acquire();
                 ZooKeeperClient rival = client(server.connectString())) {
@@ -247,7 +247,7 @@ class MutexOldAgeIT {
 
     @Test
     @Tag("H05")
-    void missingRights_areTold_andHarmNoRelease() throws Exception {
+    void missingRights_areReported_andHarmNoRelease() throws Exception {
         ZooKeeper handle = client.zooKeeper().orElseThrow();
         List<ACL> noDelete =
                 new ArrayList<>(List.of(new ACL(Perms.READ | Perms.CREATE | Perms.ADMIN, Ids.ANYONE_ID_UNSAFE)));

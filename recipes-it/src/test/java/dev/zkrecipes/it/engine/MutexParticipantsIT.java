@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who is in the queue, what of it is shown, and what does not belong there. */
+/** Which nodes are in the queue, what is shown of them, and what does not belong there. */
 @Timeout(60)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -187,7 +187,7 @@ class MutexParticipantsIT {
 
     @Test
     @Tag("H66")
-    void foreignNodeThatComesBehindAWaiter_isNotSeenByIt_butByWhoeverListsNext() throws Exception {
+    void foreignNodeBehindAWaiter_isSeenOnlyByTheNextList() throws Exception {
         Lease held = new InterProcessMutex(anna, path).acquire();
         String holder = path + "/" + server.children(path).get(0);
         CompletableFuture<Lease> wanted = new InterProcessMutex(ben, path).acquireAsync();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A holder whose process stands still for longer than its session lasts. */
+/** A holder whose process is stopped for longer than its session lasts. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexPauseIT {

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** P2, P6: nobody who waits is forgotten, whatever becomes of requests, replies, events and nodes. */
+/** P2, P6: no waiter is forgotten, whatever happens to requests, replies, events and nodes. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 200)
 class MutexQueueIT {
@@ -79,7 +79,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H25")
-    void waiterWhoseServerIsAwayForAWhile_keepsItsPlace() throws Exception {
+    void waiterWithoutAServerForAWhile_keepsItsPlace() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
@@ -101,7 +101,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H26")
-    void waiterWhoseNodeIsDeleted_queuesAgain() throws Exception {
+    void waiterWithADeletedNode_queuesAgain() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
@@ -124,7 +124,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H26")
-    void waiterWhoseNodeIsDeleted_failsIfToldTo() throws Exception {
+    void waiterWithADeletedNode_failsByPolicy() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(
                     client, path, LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL));
@@ -168,7 +168,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H38")
-    void predecessorWhoseDataChanges_isWatchedOn_andWakesNobody() throws Exception {
+    void predecessorWithChangedData_isStillWatched_andWakesNoWaiter() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
@@ -188,7 +188,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H38")
-    void predecessorWithNodesBelowIt_isWatchedOn() throws Exception {
+    void predecessorWithNodesBelowIt_isStillWatched() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             String holder =
                     path + "/ffffffffffffffffffffffffffffffff-lock-0000000000"; // made by hand: it may have some
@@ -241,7 +241,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H28")
-    void listenerThatSleeps_holdsNobodyUp() throws Exception {
+    void sleepingListener_delaysNoGrant() throws Exception {
         CountDownLatch wakeUp = new CountDownLatch(1);
         CountDownLatch asleep = new CountDownLatch(2);
         try (ZooKeeperClient client = client(server.connectString());
@@ -296,7 +296,7 @@ class MutexQueueIT {
         }
     }
 
-    /** Everybody behind the first waits for the first. */
+    /** All behind the first wait for the first. */
     private static final class BehindTheFirst implements LockDriver {
         private final MutexDriver mutex = new MutexDriver();
 

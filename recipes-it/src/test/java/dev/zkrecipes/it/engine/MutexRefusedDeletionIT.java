@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** A client that may join and may not delete, on a path whose rights it did not choose. */
+/** A client that may join but not delete, on a path whose rights it did not choose. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H47")
@@ -82,7 +82,7 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void close_tellsOfIt_onceAndByName_andTheHoldIsGivenBack() throws Exception {
+    void close_reportsTheRefusalOnceByName_andReleasesTheHold() throws Exception {
         Lease lease = mutex.acquire();
         assertNames(node(), catchThrowableOfType(LockAccessException.class, lease::close));
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
@@ -110,7 +110,7 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void mendedRights_letTheNodeGo_withoutAnybodyAsking() throws Exception {
+    void fixedRights_letTheNodeGo_unasked() throws Exception {
         Lease lease = mutex.acquire();
         closeInVain(lease);
         assertThat(server.children(path)).hasSize(1);
@@ -121,7 +121,7 @@ class MutexRefusedDeletionIT {
 
     @Test
     @Tag("H88")
-    void nextAcquireOfTheClient_isToldOfItsOwnGhost_andIsServedWhenThatIsGone() throws Exception {
+    void nextAcquire_isToldOfItsOwnAbandonedNode_andIsServedWhenThatIsGone() throws Exception {
         Lease lease = mutex.acquire();
         String ghost = node();
         closeInVain(lease);

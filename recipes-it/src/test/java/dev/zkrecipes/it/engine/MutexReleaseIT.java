@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** P9: a lock is given back whoever asks for it, wherever he runs and whether or not a server is there to hear of it. */
+/** P9: a release works whatever thread calls it, wherever it runs, and whether or not a server can be reached. */
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(60)
 class MutexReleaseIT {

@@ -54,7 +54,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MutexRevocationIT {
-    /** A sixth of it is longer than any test: nobody learns anything from the regular check. */
+    /** A sixth of it is longer than any test: the regular check reveals nothing. */
     private static final Duration LONG = Duration.ofSeconds(60);
 
     private static final String CURATORS = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000000";
@@ -187,7 +187,7 @@ class MutexRevocationIT {
 
     @Test
     @Tag("H60")
-    void requestOrListenerWhileTheHolderIsCutOff_isToldWhenItIsBack() throws Exception {
+    void requestOrListenerWhileTheHolderIsCutOff_isReportedWhenItIsBack() throws Exception {
         Lease lease = mutex.acquire();
         Participant holder = holder();
         List<RevocationRequest> heard = listen(lease);
@@ -272,7 +272,7 @@ class MutexRevocationIT {
     }
 
     @Test
-    void requesterWhoseSessionEnds_breaksInTheNext() throws Exception {
+    void requesterWithAnEndedSession_breaksInTheNext() throws Exception {
         Lease lease = new InterProcessMutex(asking, path).acquire();
         long session = holding.zooKeeper().orElseThrow().getSessionId();
         List<Revocation> asked = new Revoker(holding).request(mutex, Duration.ofMillis(300));
@@ -346,7 +346,7 @@ class MutexRevocationIT {
 
     @Test
     @Tag("H60")
-    void requestsOfCurator_areTold() throws Exception {
+    void requestsOfCurator_areReported() throws Exception {
         Lease lease = mutex.acquire();
         server.setData(node(), "__REVOKE__".getBytes(UTF_8));
         List<RevocationRequest> heard = listen(lease);

@@ -104,7 +104,7 @@ class MutexSessionIT {
 
     @Test
     @Tag("H58")
-    void waiterWhoseSessionExpires_queuesAgainOrFails_asThePolicySays() throws Exception {
+    void waiterWithAnExpiredSession_queuesAgainOrFails_byPolicy() throws Exception {
         try (ZooKeeperClient holding = client(server.connectString(), Duration.ofSeconds(10));
                 ZooKeeperClient client = client(server.connectString(), Duration.ofSeconds(10))) {
             LockOptions options = LockOptions.defaults();

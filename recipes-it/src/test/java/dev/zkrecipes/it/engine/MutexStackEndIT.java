@@ -133,7 +133,7 @@ class MutexStackEndIT {
 
     @ParameterizedTest
     @EnumSource
-    void whoAsksAtTheEndOfItsStack_isGrantedOrLeavesNothing(Way way) throws Exception {
+    void requestAtTheEndOfTheStack_isGrantedOrLeavesNothing(Way way) throws Exception {
         for (int i = 0; i < DIVES; i++) {
             Dive dive = new Dive(mutex, way, 1 + i % 7);
             Thread diver = new Thread(

@@ -82,7 +82,7 @@ class MutexTimeIT {
         }
     }
 
-    /** Late is what is later than plain waits of the same length at the same time: the machine's share is not ours. */
+    /** Late means later than plain waits of the same length at the same time, so that a slow machine does not count. */
     private static void assertEndsInTime(Callable<Boolean> call) throws Exception {
         AtomicLong plain = new AtomicLong();
         try (Workers control = new Workers();

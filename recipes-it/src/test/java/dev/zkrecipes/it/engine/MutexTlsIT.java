@@ -74,7 +74,7 @@ class MutexTlsIT {
         return ZooKeeperClient.builder().connectString(port.connectString()).sessionTimeout(Duration.ofSeconds(10));
     }
 
-    /** For those who get no answer. */
+    /** For clients that get no answer. */
     private ZooKeeperClientBuilder refused() {
         return builder().requestTimeout(Duration.ofMillis(300));
     }
@@ -105,7 +105,7 @@ class MutexTlsIT {
         }
     }
 
-    /** Settings of somebody who has these keys and trusts whom the owner of the others trusts. */
+    /** Settings of a client with these keys that trusts what the owner of the others trusts. */
     private static ZKClientConfig config(TlsKeys keys, TlsKeys trust) {
         ZKClientConfig config = keys.clientConfig();
         config.setProperty(TRUST_STORE, trust.clientConfig().getProperty(TRUST_STORE));
@@ -145,7 +145,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void clientWithoutTls_atASecurePort_isToldWhatToSet() throws Exception {
+    void plainClientAtSecurePort_learnsWhatToSet() throws Exception {
         try (ZooKeeperClient client = refused().build()) {
             assertThat(refusal(client))
                     .contains("check the address " + port.connectString())
@@ -154,7 +154,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void clientWithTls_atAPlainPort_isToldWhatToUnset() throws Exception {
+    void tlsClientAtPlainPort_learnsWhatToUnset() throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(server.connectString())
                 .requestTimeout(Duration.ofMillis(300))

@@ -21,8 +21,8 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A process that holds a mutex, looks all the time whether it still does, notices when it was stopped for longer than its
- * session lasts, and then writes down the first answers that it gets.
+ * A process that holds a mutex and keeps checking whether it still does. It notices when it was stopped for longer than its
+ * session lasts, and then records the first answers that it gets.
  */
 final class PausedHolder {
     static final Duration SESSION = Duration.ofSeconds(2);

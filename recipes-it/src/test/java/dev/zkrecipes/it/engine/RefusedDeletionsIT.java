@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** Deletions that ZooKeeper refuses end with what they are about. */
+/** Refused deletions end when their node or session is gone. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H81")
@@ -93,7 +93,7 @@ class RefusedDeletionsIT {
     }
 
     @Test
-    void nodesThatSomebodyElseDeletes_areNotAskedForAnyMore() {
+    void nodesDeletedByOthers_areNoLongerRequested() {
         for (int i = 0; i < NODES; i++) {
             server.deleteNode(path(i) + "/" + server.children(path(i)).get(0));
         }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** Release without waiting, on a real server: what the same process may count on, and what another one sees. */
+/** Release without waiting, on a real server: what the same process may rely on, and what another one sees. */
 @WithZooKeeper
 @Timeout(60)
 class ReleaseInBackgroundIT {

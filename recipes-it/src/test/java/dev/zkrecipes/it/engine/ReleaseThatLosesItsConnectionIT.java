@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who waits for the confirmation of a release waits only while there is somebody who can give it. */
+/** A release waits for its confirmation only as long as there is a connection that can bring it. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H86")

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** A request to give back costs by those who hold: how many wait makes no difference. */
+/** The cost of a request to give back depends on the holders; the number of waiters makes no difference. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H90")
@@ -65,7 +65,7 @@ class RevocationCostIT {
         }
     }
 
-    /** Nodes of somebody who never asks for anything. */
+    /** Nodes of a client that never sends a request. */
     private void queueUp(String kind) {
         for (int i = 0; i < WAITING; i++) {
             server.createNode(path + "/" + String.format("%032x-%s%010d", i, kind, 1000 + i), new byte[0]);

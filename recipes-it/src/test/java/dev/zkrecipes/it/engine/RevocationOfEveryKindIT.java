@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests to give back what stands on several nodes, or is held by several. */
+/** Requests to give back a lock that has several nodes or several holders. */
 @Timeout(60)
 @WithZooKeeper
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

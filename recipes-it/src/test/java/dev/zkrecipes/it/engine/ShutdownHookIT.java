@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a process gives back that is ended by SIGTERM. */
+/** What a process releases when SIGTERM ends it. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class ShutdownHookIT {
@@ -48,7 +48,7 @@ class ShutdownHookIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"own", "wrapped"})
-    void clientWithAHook_givesEverythingBackBeforeTheProcessEnds(String handle) throws Exception {
+    void shutdownHook_releasesEverythingBeforeTheProcessEnds(String handle) throws Exception {
         holdAndTerminate(handle, "hook");
         assertThat(server.children(path + "/a")).isEmpty();
         assertThat(server.children(path + "/b")).isEmpty();

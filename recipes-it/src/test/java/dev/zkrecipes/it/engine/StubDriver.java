@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
-/** A driver on the mutex's nodes that decides as it is told. */
+/** A driver on the mutex's nodes that decides as the test tells it. */
 record StubDriver(BiFunction<List<LockNode>, LockNode, Decision> rule) implements LockDriver {
     private static final MutexDriver MUTEX = new MutexDriver();
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** ZooKeeper never removes a container that never had a child: an acquire that gives up has to. */
+/** ZooKeeper never removes a container that never had a child: an acquire that gives up has to do that. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H87")
@@ -106,7 +106,7 @@ class UnusedContainerIT {
     }
 
     @Test
-    void containerThatSomebodyUses_stays() throws Exception {
+    void containerInUse_stays() throws Exception {
         Held reply = proxy.holdReply(RequestType.CREATE_CONTAINER, 1);
         CompletableFuture<Lease> wanted = new InterProcessMutex(client, root).acquireAsync();
         reply.awaitReached(LIMIT);

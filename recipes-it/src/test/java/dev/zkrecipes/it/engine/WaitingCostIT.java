@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** What many waiters cost the server: nothing while they wait, and not one request for each where one does for all. */
+/** What many waiters cost the server: nothing while they wait, and one request for all of them wherever one is enough. */
 @Timeout(120)
 @WithZooKeeper
 class WaitingCostIT {
@@ -144,16 +144,16 @@ class WaitingCostIT {
 
     @Test
     @Tag("H90")
-    void createsWhoseRepliesAreLostTogether_areSettledByFewRequests() throws Exception {
+    void createsWithLostReplies_areSettledByFewRequests() throws Exception {
         RequestCounts cost = costOfLostCreates(false);
-        // Each node that is found is read once, as its owner must be seen; all else is asked for together.
+        // Each node that is found is read once, as its owner must be seen; everything else is requested together.
         assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
         assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
     }
 
     @Test
     @Tag("H90")
-    void createsWhoseRepliesAreLostAndThatNobodyWantsAnyMore_areFoundByFewRequests() throws Exception {
+    void abandonedCreatesWithLostReplies_areFoundByFewRequests() throws Exception {
         RequestCounts cost = costOfLostCreates(true);
         assertThat(cost.of(RequestType.DELETE)).as("%s", cost).isEqualTo(LOST_CREATES);
         assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);

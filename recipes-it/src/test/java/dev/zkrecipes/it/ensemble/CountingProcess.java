@@ -29,9 +29,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.Op;
 
 /**
- * A process that counts under locks of every recipe, carelessly: it writes at the end of each hold without looking
- * whether the lease still stands, and relies on the guard. Meanwhile it asks all the time whether the lease is valid, and
- * notes the last time at which it was told so. When its standard input ends it takes every lock once more, and ends.
+ * A process that counts under locks of every recipe, carelessly: it writes at the end of each hold without checking
+ * whether the lease is still held, and relies on the guard. Meanwhile it keeps asking whether the lease is valid, and
+ * records the last time that it was. When its standard input ends it takes every lock once more, and exits.
  */
 final class CountingProcess implements AutoCloseable {
     static final Duration SESSION = Duration.ofSeconds(2);
@@ -92,7 +92,7 @@ final class CountingProcess implements AutoCloseable {
     private static void awaitEndOfInput() {
         try {
             while (System.in.read() >= 0) {
-                // nobody writes to it
+                // nothing is written to it
             }
         } catch (IOException e) {
             // as its end

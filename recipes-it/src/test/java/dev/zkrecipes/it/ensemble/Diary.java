@@ -76,7 +76,7 @@ final class Diary {
         return outcome(last).isPresent() ? Optional.empty() : Optional.of(last);
     }
 
-    /** What became of the write at its end. */
+    /** The outcome of the write at its end. */
     Optional<Write.Outcome> outcome(Stay stay) throws IOException {
         return writes().stream()
                 .filter(write -> write.id().equals(stay.writeId()))

@@ -27,10 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Twelve processes count under locks of every recipe on three servers, while the leader is killed, followers are cut off
  * from their clients and from their leader, and holders are stopped for longer than their sessions last. No guarded write
- * is lost, no late one gets through, no lease calls itself valid after somebody else was granted, everybody is served
+ * is lost, no late one gets through, no lease claims to be valid after another client was granted, all are served
  * afterwards, and nothing is left.
  *
- * <p>Each kind of trouble happens at least once; {@code -Densemble.seconds=180} goes on for longer. {@code
+ * <p>Each kind of trouble happens at least once; {@code -Densemble.seconds=180} runs for longer. {@code
  * -Dzkrecipes.seed=N} repeats the choices of a run.
  */
 @Tag("load")

@@ -8,7 +8,7 @@ package dev.zkrecipes.it.ensemble;
  * can be compared.
  *
  * @param lock the name of the lock
- * @param exclusive whether nobody else may hold it at the same time
+ * @param exclusive whether no other may hold it at the same time
  * @param token the fencing token
  * @param grantedAt when the process knew that it held the lock; the server knew before
  * @param lastValidAt the last time from which on it asked whether the lease was valid and was told so

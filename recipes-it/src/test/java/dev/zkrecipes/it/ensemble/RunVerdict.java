@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Compares what the processes say with what the servers have, and lists what must not be. */
+/** Compares what the processes say with what the servers have, and lists violations. */
 final class RunVerdict {
     private final List<Hold> holds;
     private final List<Write> writes;
@@ -78,7 +78,7 @@ final class RunVerdict {
         });
     }
 
-    /** Nobody writes after a later holder did. */
+    /** No holder writes after a later one did. */
     private void judgeTokens(String name, List<Store.Entry> history) {
         long greatest = 0;
         for (Store.Entry entry : history) {
@@ -89,7 +89,7 @@ final class RunVerdict {
         }
     }
 
-    /** Nobody was told that he holds after somebody who must not hold beside him was granted. */
+    /** No client was told that it holds after another one, which must not hold beside it, was granted. */
     private void judgeValidity(String name) {
         List<Hold> inOrder = holds.stream()
                 .filter(hold -> hold.lock().equals(name))

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The judge of the ensemble's test notices what it is there to notice. */
+/** The judge of the ensemble test notices every kind of violation. */
 class RunVerdictTest {
     private static List<String> judge(List<Hold> holds, List<Write> writes, long counter, List<Entry> history) {
         return RunVerdict.violations(holds, writes, Map.of("a", counter), Map.of("a", history));
@@ -48,7 +48,7 @@ class RunVerdictTest {
     }
 
     @Test
-    void leaseThatIsValidAfterALaterGrant_isFound_whoeverCameBetween() {
+    void leaseValidAfterALaterGrant_isFound_evenAcrossOtherHolds() {
         assertThat(judge(hold(true, 1, 10, 31), hold(true, 2, 30, 40))).hasSize(1);
         assertThat(judge(hold(true, 1, 10, 35), hold(true, 2, 30, 32), hold(true, 3, 34, 40)))
                 .hasSize(2);

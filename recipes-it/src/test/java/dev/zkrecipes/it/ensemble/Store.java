@@ -17,8 +17,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The counters, as an application would keep them: with a session of its own, which outlives that of the locks, so that
- * nothing but the guard stands between a late write and the data. Each increment leaves an entry in the counter's
+ * The counters, as an application would keep them: with a separate session, which outlives that of the locks, so that
+ * only the guard protects the data from a late write. Each increment leaves an entry in the counter's
  * history, by the same transaction, so that it can be seen later which ones were applied, and in which order.
  */
 final class Store implements AutoCloseable {
@@ -73,7 +73,7 @@ final class Store implements AutoCloseable {
                     handle.multi(increments(names, guards, id, token));
                     return Outcome.DONE;
                 } catch (KeeperException.BadVersionException e) {
-                    // The guard stands, so nobody else writes: we read what a follower had not heard of yet.
+                    // The guard holds, so no one else writes: the read came from a follower that was behind.
                     handle.sync(counter(names.get(0)));
                 }
             }

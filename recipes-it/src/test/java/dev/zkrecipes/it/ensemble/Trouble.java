@@ -106,7 +106,7 @@ final class Trouble {
         return process < 2 * servers.size() ? Optional.of(servers.get(process % servers.size())) : Optional.empty();
     }
 
-    /** One behind which somebody holds who knows no other server, if there is one. */
+    /** A server with a holder that knows no other server, if there is one. */
     private EnsembleServer anyFollower() throws IOException {
         List<EnsembleServer> followers = new ArrayList<>(ensemble.followers());
         Collections.shuffle(followers, random);

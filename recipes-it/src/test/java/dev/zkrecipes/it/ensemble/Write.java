@@ -14,11 +14,11 @@ import java.util.List;
  */
 record Write(String id, List<String> counters, Outcome outcome) {
 
-    /** What became of a write. */
+    /** The outcome of a write. */
     enum Outcome {
         /** Acknowledged. */
         DONE,
-        /** Refused by the guard: the lease does not stand any more. */
+        /** Refused by the guard: the lease is no longer held. */
         REFUSED,
         /** The answer was lost. */
         UNKNOWN

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * All recipes, alone and together in multi-locks, by several clients, while connections are cut and paused and requests
- * and replies are lost. The sessions outlive every fault, so exclusion holds to the letter, nobody loses a lease or waits
- * for ever, and at the end no node is left.
+ * and replies are lost. The sessions outlive every fault, so exclusion holds strictly, no client loses a lease or waits
+ * forever, and at the end no node is left.
  *
  * <p>{@code -Dfaults.seconds=600} makes it longer, {@code -Dfaults.seed=N} repeats the choices of a run.
  */
@@ -51,7 +51,7 @@ class AllRecipesUnderFaultsIT {
     @Test
     @Tag("H25")
     @Tag("H35")
-    void everyRuleHolds_nobodyIsForgotten_nothingIsLeft(EmbeddedZooKeeper server) throws Exception {
+    void everyRuleHolds_noWaiterIsForgotten_nothingIsLeft(EmbeddedZooKeeper server) throws Exception {
         System.out.println("-Dfaults.seed=" + seed);
         AtomicBoolean over = new AtomicBoolean();
         try (TestClients clients = TestClients.of(server, Duration.ofSeconds(20));

@@ -6,7 +6,7 @@ package dev.zkrecipes.it.faults;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What a lock protects: whoever is inside takes up room, and there is only so much of it. */
+/** What a lock protects: each holder inside takes up room, and room is limited. */
 final class Room {
     private final String name;
     private final int size;

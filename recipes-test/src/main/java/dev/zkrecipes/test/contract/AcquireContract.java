@@ -31,13 +31,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock against every way in which the request can end while there is a session. Each method is one
- * ending, played with each flavour of request that can end so; whatever the ending, nothing is left of the request.
+ * Every way to ask for a lock against every way in which the request can end while there is a session. Each method tests one
+ * ending with each flavour of request that can end so. Whatever the ending, nothing is left of the request.
  */
 public abstract class AcquireContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
     private static final Duration SHORT = Duration.ofMillis(200);
-    /** How late a thread may be on a machine that has the time. */
+    /** How late a thread may be on a machine that is not overloaded. */
     private static final Duration LATE = Duration.ofMillis(700);
 
     private static final int INTERRUPTS = 1500;
@@ -63,7 +63,7 @@ public abstract class AcquireContract extends Stage {
 
     @ParameterizedTest
     @MethodSource(FLAVOUR + "waiting")
-    void heldLock_isGrantedWhenItIsGivenBack(Flavour flavour) throws InterruptedException {
+    void heldLock_isGrantedWhenItIsReleased(Flavour flavour) throws InterruptedException {
         Lease held = scene.rival.acquire();
         Request request = Request.of(workers, flavour, scene.lock);
         scene.awaitWaiting();
@@ -82,7 +82,7 @@ public abstract class AcquireContract extends Stage {
     @ParameterizedTest
     @MethodSource(FLAVOUR + "trying")
     @Tag("H55")
-    void heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten(Flavour flavour) throws InterruptedException {
+    void tryOnAHeldLock_isNotGranted_andWritesNothing(Flavour flavour) throws InterruptedException {
         Lease held = scene.rival.acquire();
         RequestCounts before = contenders.proxy.requestsSeen();
         Request request = Request.of(workers, flavour, scene.lock);
@@ -110,7 +110,7 @@ public abstract class AcquireContract extends Stage {
     }
 
     @Test
-    void negativeTimeout_isRefusedAndToALockMeansToTry() throws InterruptedException {
+    void negativeTimeout_isRejected() throws InterruptedException {
         assertThatThrownBy(() -> scene.lock.tryAcquire(Duration.ofNanos(-1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT-0.000000001S");
@@ -136,7 +136,7 @@ public abstract class AcquireContract extends Stage {
     @ParameterizedTest
     @MethodSource(FLAVOUR + "timed")
     @Tag("H36")
-    void timedOutWaiter_isNotGrantedAfterwards_butWhoAsksNext(Flavour flavour) throws InterruptedException {
+    void timedOutWaiter_isNotGrantedAfterwards_butTheNextRequestIs(Flavour flavour) throws InterruptedException {
         Lease held = scene.rival.acquire();
         Request request = Request.limited(workers, flavour, scene.lock, SHORT);
         scene.awaitWaiting(request);
@@ -162,7 +162,7 @@ public abstract class AcquireContract extends Stage {
         }
         scene.awaitOnlyTheRival();
         await().untilAsserted(() -> assertThat(Remains.of(contenders.client)).isEmpty());
-        // The client cannot take back the server's own watch on a node that lives.
+        // The client cannot remove the server's own watch on a node that still exists.
         await().untilAsserted(() -> assertThat(contenders.watches()).isLessThanOrEqualTo(1));
         held.close();
         scene.assertNothingLeft();
@@ -253,7 +253,7 @@ public abstract class AcquireContract extends Stage {
         }
         workers.join(Duration.ofSeconds(20));
         assertThat(interrupted).hasValueGreaterThanOrEqualTo(INTERRUPTS);
-        // Many may have to be deleted still; none of them goes by itself, as its session lives on.
+        // Many may still have to be deleted; none disappears by itself, as its session is still alive.
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(() -> assertThat(scene.nodes()).isEmpty());
         scene.assertNothingLeft();
@@ -261,7 +261,7 @@ public abstract class AcquireContract extends Stage {
 
     // ---- Given up.
 
-    /** The ways to end a future that one does not want any more. */
+    /** The ways to end a future that is no longer wanted. */
     static Stream<Named<Consumer<CompletableFuture<Lease>>>> renunciations() {
         return Stream.of(
                 Named.of("cancel", wanted -> wanted.cancel(true)),
@@ -284,7 +284,7 @@ public abstract class AcquireContract extends Stage {
     }
 
     @Test
-    void futureCancelledAsItIsGranted_givesTheLockBack() throws InterruptedException {
+    void futureCancelledAsItIsGranted_releasesTheLock() throws InterruptedException {
         for (int i = 0; i < 200; i++) {
             CompletableFuture<Lease> wanted = scene.lock.acquireAsync();
             scene.nodes(); // a varying little while

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The counter that ZooKeeper numbers the nodes of a lock from is started anew long before numbers repeat. */
+/** The counter from which ZooKeeper numbers the nodes of a lock is reset long before numbers repeat. */
 public abstract class CounterContract extends OwnStage {
     private static final int OLD = 1 << 30;
     private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
@@ -57,7 +57,7 @@ public abstract class CounterContract extends OwnStage {
 
     @Test
     @Tag("H05")
-    void oldCounter_isStartedAnewByAHolderThatSawNobodyElse() throws InterruptedException {
+    void oldCounter_isResetByAHolderThatSawNoOther() throws InterruptedException {
         Map<String, String> rules = rules();
         age(OLD);
         Lease old = lock.acquire();
@@ -77,7 +77,7 @@ public abstract class CounterContract extends OwnStage {
 
     @Test
     @Tag("H05")
-    void oldCounter_isLeftAloneWhileAnybodyIsThere() throws InterruptedException {
+    void oldCounter_isNotResetWhileAnyRequestIsThere() throws InterruptedException {
         age(OLD);
         Lease held = lock.acquire();
         CompletableFuture<Lease> waiting = scene.rival.acquireAsync();
@@ -92,7 +92,7 @@ public abstract class CounterContract extends OwnStage {
 
     @Test
     @Tag("H05")
-    void wornOutCounter_isStartedAnewBeforeAnybodyIsGranted() throws InterruptedException {
+    void wornOutCounter_isResetBeforeAnyGrant() throws InterruptedException {
         Map<String, String> rules = rules();
         long token;
         try (Lease last = lock.acquire()) {
@@ -116,7 +116,7 @@ public abstract class CounterContract extends OwnStage {
 
     @Test
     @Tag("H05")
-    void wornOutCounter_waitsForWhoHolds() throws InterruptedException {
+    void wornOutCounter_waitsForHolders() throws InterruptedException {
         Lease held = scene.rival.acquire();
         age(STUCK);
         assertThat(lock.tryAcquire()).isEmpty();

@@ -36,7 +36,7 @@ final class DriverQueue {
     }
 
     /**
-     * All queues of this length. What a driver does not read is left out: one rule of the contract says that, and not all.
+     * All queues of this length. Names that a driver cannot read are left out: a single rule of the contract covers them.
      *
      * @param rising whether the ids rise with the numbers, or fall
      */
@@ -86,7 +86,7 @@ final class DriverQueue {
         return nodes.get(nodes.size() - 1);
     }
 
-    /** Every part of those in front, at the place of its choice. */
+    /** Every subset of those in front, at the index of its choice. */
     List<Part> parts() {
         return IntStream.range(0, 1 << (nodes.size() - 1)).mapToObj(this::part).toList();
     }
@@ -104,7 +104,7 @@ final class DriverQueue {
         return new Part((1 << (nodes.size() - 1)) - 1, nodes.subList(0, nodes.size() - 1));
     }
 
-    /** The part that these are; a node that is not in front is left out. */
+    /** The subset that these form; a node that is not in front is left out. */
     int choice(List<LockNode> some) {
         return some.stream()
                 .mapToInt(nodes::indexOf)
@@ -120,7 +120,7 @@ final class DriverQueue {
                 .allMatch(queue -> isGrant(queue.answer(queue.whole())));
     }
 
-    /** Whether all say that nobody is granted before those in front of it. */
+    /** Whether all drivers declare that no request is granted before those in front of it. */
     boolean isServedInOrder() {
         return drivers.stream().allMatch(FifoDriver.class::isInstance);
     }
@@ -129,7 +129,7 @@ final class DriverQueue {
         return driver().decide(List.copyOf(part.nodes()), self());
     }
 
-    /** The answer; empty if there is none, which is what one rule of the contract is about. */
+    /** The answer; empty if there is none, which a single rule of the contract covers. */
     Optional<Decision> answer(Part part) {
         return answer(driver(), part);
     }

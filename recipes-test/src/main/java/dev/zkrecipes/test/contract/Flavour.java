@@ -106,7 +106,7 @@ enum Flavour {
         return INTERRUPTIBLE.stream();
     }
 
-    /** Those that an interrupt does not disturb. */
+    /** Those that ignore an interrupt. */
     static Stream<Flavour> uninterruptible() {
         return EnumSet.complementOf(EnumSet.copyOf(INTERRUPTIBLE)).stream();
     }

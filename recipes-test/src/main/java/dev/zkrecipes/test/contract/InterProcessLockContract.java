@@ -6,8 +6,8 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise of any lock, whoever
- * made it: with the engine of this library or without.
+ * All that {@link dev.zkrecipes.core.InterProcessLock} and {@link dev.zkrecipes.core.Lease} promise of any lock,
+ * made with the engine of this library or without.
  *
  * <pre>{@code
  * class InterProcessMutexContractIT extends InterProcessLockContract {
@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>What only some locks can do is asked for by a nested class: see {@link LockCapabilityContract}. The suites start a
- * server in this JVM. They take it that each request of the lock is one ephemeral node of the client's session on each of
- * {@link Recipe#queues()}, and that whoever waits watches the node of whom it waits for.
+ * <p>To test what only some locks can do, add a nested class: see {@link LockCapabilityContract}. The suites start a
+ * server in this JVM. They assume that each request of the lock is one ephemeral node of the client's session on each of
+ * {@link Recipe#queues()}, and that a waiting request watches the node that it waits for.
  */
 public abstract class InterProcessLockContract extends LockCapabilityContract {
 

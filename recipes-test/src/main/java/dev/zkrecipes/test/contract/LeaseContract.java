@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A lease knows how it stands: while it is held for long, without a connection, without its node. */
+/** A lease knows its state: while it is held for long, without a connection, without its node. */
 public abstract class LeaseContract extends OwnStage {
     private static final Duration SHORT = Duration.ofSeconds(2);
     /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
@@ -60,7 +60,7 @@ public abstract class LeaseContract extends OwnStage {
         assertThat(losses).hasValue(1);
     }
 
-    /** A machine that is late makes the lease doubtful, rightly, but loses nothing. */
+    /** A slow machine rightly makes the lease SUSPENDED, but loses nothing. */
     private static void assertStaysHeldPastTheSessionTimeout(Lease held) {
         long end = System.nanoTime() + SHORT.plusMillis(200).toNanos();
         try (Lateness lateness = Lateness.measure()) {
@@ -73,7 +73,7 @@ public abstract class LeaseContract extends OwnStage {
         await().until(() -> held.state() == LeaseState.HELD);
     }
 
-    /** Whether the process may have stood still for so long that what was written after it proves less. */
+    /** Whether the process may have been stopped for so long that later writes prove less. */
     private static boolean isLate(Lateness lateness) {
         return lateness.soFar().compareTo(SHORT.dividedBy(12)) > 0;
     }

@@ -31,7 +31,7 @@ public abstract class LockCapabilityContract {
      */
     protected abstract Recipe recipe();
 
-    /** The thread that holds the lock acquires it again at once, and nobody else may give it back. */
+    /** The thread that holds the lock acquires it again at once, and no other thread may release it. */
     protected abstract class Reentrant extends ReentrantContract {
         /** For a nested class of the test. */
         protected Reentrant() {}
@@ -42,7 +42,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** The instance holds the lock, once at a time, and any thread may give it back. */
+    /** The instance holds the lock, one hold at a time, and any thread may release it. */
     protected abstract class InstanceOwned extends InstanceOwnedContract {
         /** For a nested class of the test. */
         protected InstanceOwned() {}
@@ -53,7 +53,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** Each acquire is a request of its own, and any thread may give it back. */
+    /** Each acquire is a separate request, and any thread may release it. */
     protected abstract class Unowned extends UnownedContract {
         /** For a nested class of the test. */
         protected Unowned() {}
@@ -64,7 +64,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** Holders hear that others ask for the lock. */
+    /** Holders learn that others ask for the lock. */
     protected abstract class Revocable extends RevocationContract {
         /** For a nested class of the test. */
         protected Revocable() {}
@@ -75,7 +75,7 @@ public abstract class LockCapabilityContract {
         }
     }
 
-    /** The numbers of the queue begin anew before they repeat. */
+    /** The numbers of the queue are reset before they repeat. */
     protected abstract class Renewable extends CounterContract {
         /** For a nested class of the test. */
         protected Renewable() {}

@@ -107,7 +107,7 @@ public abstract class LockDriverContract {
     }
 
     /**
-     * For locks of which any two either conflict or do not, whoever else is there: checks over all queues that a request
+     * For locks of which any two either conflict or do not, whatever else is there: checks over all queues that a request
      * waits for the nearest one that it conflicts with and for nothing else, so that it wakes as rarely as can be.
      *
      * @param conflict whether a node in front and the one that is decided on may not hold together
@@ -263,7 +263,7 @@ public abstract class LockDriverContract {
                 () -> queue.about(part) + ": the answer is " + expected + ", and " + how + " " + other);
     }
 
-    /** Whom a driver is asked about says what he wants by his name: to show who holds, one driver decides on all nodes. */
+    /** A node's name says what the request asks for: to show the holders, one driver decides on all nodes. */
     @Test
     void answer_isTheSameWhicheverDriverOfTheLockIsAsked() {
         asked().forEach(queue -> queue.parts().forEach(part -> {
@@ -284,7 +284,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void wait_isForNodesInFrontOnly() {
+    void wait_isOnlyForNodesInFront() {
         asked().forEach(queue -> queue.parts()
                 .forEach(part -> queue.answer(part).ifPresent(answer -> {
                     if (answer instanceof Decision.WaitFor wait) {
@@ -298,7 +298,7 @@ public abstract class LockDriverContract {
     // ---- The laws.
 
     @Test
-    void law1_whoIsGrantedBehindSome_isGrantedBehindAnyPartOfThem() {
+    void law1_requestGrantedBehindSome_isGrantedBehindAnySubset() {
         asked().forEach(queue -> {
             List<DriverQueue.Part> parts = queue.parts();
             List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
@@ -315,7 +315,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void law2_whoWaits_isNotGrantedWhileAllThatItWaitsForAreThere() {
+    void law2_waiter_isNotGrantedWhileAllThatItWaitsForAreThere() {
         asked().forEach(queue -> {
             List<DriverQueue.Part> parts = queue.parts();
             List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
@@ -334,7 +334,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void law4_whoeverIsGrantedByAFifoDriver_hasNobodyInFrontThatIsNot() {
+    void law4_requestGrantedByAFifoDriver_hasOnlyGrantedOnesInFront() {
         asked().filter(DriverQueue::isServedInOrder)
                 .filter(queue -> DriverQueue.isGrant(queue.answer(queue.whole())))
                 .forEach(queue -> require(
@@ -346,7 +346,7 @@ public abstract class LockDriverContract {
 
     /** Requests leave in any order, so by law 1 these are all the sets that can ever hold together. */
     @Test
-    void whoeverIsGrantedOneAfterAnother_isCompatible() {
+    void requestsGrantedInSuccession_areCompatible() {
         asked().filter(DriverQueue::isGrantedThroughout)
                 .forEach(queue -> require(
                         compatible(queue.nodes()),
@@ -356,7 +356,7 @@ public abstract class LockDriverContract {
 
     /** A driver that has them wait keeps them waiting for nothing. */
     @Test
-    void whoIsCompatibleWithAllInFront_doesNotWait() {
+    void requestCompatibleWithAllInFront_doesNotWait() {
         asked().filter(queue -> compatible(queue.nodes()))
                 .forEach(queue -> require(
                         !(queue.answer(queue.whole()).orElse(null) instanceof Decision.WaitFor),
@@ -364,7 +364,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void whoIsAlone_isGranted_unlessNever() {
+    void loneRequest_isGranted_unlessNever() {
         List<Decision> answers = DriverQueue.all(drivers(), 1, false)
                 .flatMap(queue -> queue.answer(queue.whole()).stream())
                 .toList();

@@ -20,14 +20,14 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Once the server has ended the session, every question is answered with the loss, and the holds are counted down. */
+/** Once the server has ended the session, every call reports the loss, and the holds are counted down. */
 public abstract class LossContract extends OwnStage {
     /** For the test of a recipe. */
     protected LossContract() {}
 
     @Test
     @Tag("H02")
-    void lostLock_isToldToWhoeverAsks() throws InterruptedException {
+    void lostLock_isReportedByEveryCall() throws InterruptedException {
         Lease lease = lock.acquire();
         Lease rivals = loseToTheRival(lease);
 
@@ -77,7 +77,7 @@ public abstract class LossContract extends OwnStage {
 
     @Test
     @Tag("H02")
-    void lossListenersAndFuture_areToldOnce() throws InterruptedException {
+    void lossListenersAndFuture_areNotifiedOnce() throws InterruptedException {
         Lease lease = lock.acquire();
         AtomicInteger before = new AtomicInteger();
         AtomicInteger after = new AtomicInteger();
@@ -131,7 +131,7 @@ public abstract class LossContract extends OwnStage {
     }
 
     @Test
-    void lossOfAnAsynchronousLease_isToldAndClosingItIsSilent() throws InterruptedException {
+    void lossOfAnAsynchronousLease_isReported_andClosingItIsSilent() throws InterruptedException {
         Lease lease = Soon.get(lock.acquireAsync());
         Lease rivals = loseToTheRival(lease);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
@@ -149,7 +149,7 @@ public abstract class LossContract extends OwnStage {
         return rivals;
     }
 
-    /** Told of the loss, or, if the lost hold is nobody's, that the lock is busy. */
+    /** The thread is told of the loss, or, if the lost hold belongs to no thread, that the lock is busy. */
     private void assertNobodyGetsTheLock() throws InterruptedException {
         if (recipe().ownership() == Ownership.NOBODY) {
             assertThat(lock.tryAcquire()).isEmpty();

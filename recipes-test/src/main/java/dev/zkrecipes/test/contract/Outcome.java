@@ -40,13 +40,13 @@ record Outcome(
         assertThat(error).as(toString()).isExactlyInstanceOf(type);
     }
 
-    /** The same, and the message names the path: who reads it in a log has to know which lock it is about. */
+    /** The same, and the message names the path: a reader of the log must know which lock it is about. */
     void assertFailed(Class<? extends Throwable> type, String path) {
         assertFailed(type);
         assertThat(error).hasMessageContaining(path);
     }
 
-    /** Not shorter, and no longer than that, on a machine that has the time. */
+    /** At least that long, and no longer, on a machine that is not overloaded. */
     void assertTook(Duration shortest, Duration longest) {
         assertThat(took).as(toString()).isBetween(shortest, longest.plus(late));
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** Where tests play that leave nothing as it was: each has clients of its own. Else as {@link Stage}. */
+/** The setting of tests that change everything: each has its own clients. Otherwise as {@link Stage}. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 abstract class OwnStage {
@@ -40,7 +40,7 @@ abstract class OwnStage {
         open(sessionTimeout());
     }
 
-    /** With sessions of another length than the other tests have. */
+    /** With another session time-out than the other tests. */
     final void reopen(Duration session) throws InterruptedException {
         contenders.close();
         open(session);

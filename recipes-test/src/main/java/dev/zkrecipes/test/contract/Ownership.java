@@ -3,15 +3,15 @@
 
 package dev.zkrecipes.test.contract;
 
-/** Whom the holds of a lock belong to. */
+/** The owner of a lock's holds. */
 public enum Ownership {
-    /** The thread that acquired, which acquires again at once; nobody else may give back. */
+    /** The thread that acquired, which acquires again at once; no other thread may release. */
     REENTRANT_THREAD,
-    /** The thread that acquired, which queues like anybody else when it asks again; nobody else may give back. */
+    /** The thread that acquired, which queues like any other when it asks again; no other thread may release. */
     THREAD,
-    /** The instance, once at a time: any thread may give back. As long as a lost hold is open, acquires are refused. */
+    /** The instance, one hold at a time: any thread may release. As long as a lost hold is open, acquires are refused. */
     INSTANCE,
-    /** Nobody: any thread may give back, and each acquire is a request of its own, whatever became of earlier ones. */
+    /** No owner: any thread may release, and each acquire is a separate request, whatever happened to earlier ones. */
     NOBODY;
 
     boolean isOfThread() {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Never more permits than the limit, all that a request wants or none, first come, first served. */
+/** Never more permits than the limit, all of a request's permits or none, first come, first served. */
 public abstract class PermitsContract extends TwoClients {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int ROUNDS = 10;

@@ -87,7 +87,7 @@ public abstract class ReentrantContract extends Stage {
     }
 
     @Test
-    void lock_isGivenBackWithTheLastOfItsHolds() throws InterruptedException {
+    void lock_isReleasedWithItsLastHold() throws InterruptedException {
         Lease first = scene.lock.acquire();
         Lease second = scene.lock.acquire();
         first.close();

@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * What a client whose locks are all given back must not know any more. It is found by reflection: the engine has no
- * window for tests, and a field that was renamed fails the suites instead of passing unseen.
+ * What a client must no longer keep after all its locks are released. It is found by reflection: the engine has no
+ * test hooks, and a renamed field fails the suites instead of passing unnoticed.
  */
 public final class Remains {
     private static final ClassValue<Map<String, Field>> FIELDS = new ClassValue<>() {

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One request for a lock, made by a thread of its own, which keeps what it gets until it is told to give it back. */
+/** One request for a lock, made by its own thread, which keeps what it gets until it is told to release it. */
 final class Request {
     private static final Duration LONG = Duration.ofSeconds(20);
 
@@ -60,13 +60,13 @@ final class Request {
         worker.interrupt();
     }
 
-    /** Has the thread give back what it got, and throws what it threw. */
+    /** Has the thread release what it got, and throws what it threw. */
     void giveBack() throws InterruptedException {
         wantedBack.countDown();
         result(givenBack, "the end of giving back");
     }
 
-    /** The same, for what was lost: a release may tell of that, the closing of a lease is silent. */
+    /** The same, for a lost hold: a release may report the loss, closing a lease is silent. */
     void giveBackLost() throws InterruptedException {
         try {
             giveBack();

@@ -59,7 +59,7 @@ public abstract class ResizeContract extends TwoClients {
     }
 
     @Test
-    void resizeUp_wakesThoseWhoFit() throws InterruptedException {
+    void resizeUp_wakesThoseThatFit() throws InterruptedException {
         Lease held = semaphore.apply(LIMIT).acquire();
         CompletableFuture<Lease> first = others.apply(2).acquireAsync();
         awaitNodes(2);

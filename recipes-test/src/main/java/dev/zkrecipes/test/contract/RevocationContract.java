@@ -24,9 +24,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Requests to give the lock back: each is told once to each hold that listens, whenever it was made, and spoils nothing. */
+/** Requests to give the lock back: each is reported once to each listening hold, whenever it was made, and breaks nothing. */
 public abstract class RevocationContract extends Stage {
-    /** How many requests stand side by side on a node. */
+    /** How many requests a node keeps. */
     private static final int STANDING = 8;
 
     private Revoker revoker;
@@ -58,7 +58,7 @@ public abstract class RevocationContract extends Stage {
 
     @Test
     @Tag("H60")
-    void requestBeforeAnybodyListens_isToldToEachThatDoesLater() throws InterruptedException {
+    void requestBeforeAnyListener_isReportedToEachLaterOne() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<Revocation> asked = revoker.request(scene.lock);
         assertThat(asked)
@@ -84,7 +84,7 @@ public abstract class RevocationContract extends Stage {
 
     @Test
     @Tag("H60")
-    void requestToAWaiter_isToldWhenItHolds() throws InterruptedException {
+    void requestToAWaiter_isReportedWhenItHolds() throws InterruptedException {
         Lease held = scene.rival.acquire();
         CompletableFuture<Lease> wanted = scene.lock.acquireAsync();
         scene.awaitWaiting();
@@ -101,7 +101,7 @@ public abstract class RevocationContract extends Stage {
 
     @Test
     @Tag("H60")
-    void everyRequest_isToldOnce() throws InterruptedException {
+    void everyRequest_isReportedOnce() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
         for (int requests = 1; requests <= STANDING + 2; requests++) {
@@ -125,7 +125,7 @@ public abstract class RevocationContract extends Stage {
 
     @Test
     @Tag("H60")
-    void requestsAtTheSameTime_areAllToldAndKeepTheOwner() throws InterruptedException {
+    void concurrentRequests_areAllReported_andKeepTheOwner() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
         List<Participant> before = requests();
@@ -157,7 +157,7 @@ public abstract class RevocationContract extends Stage {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
         revoker.request(
-                scene.lock); // after which whoever waits has a node of its own, also behind a lock that passes on
+                scene.lock); // after which each waiter has its own node, even behind a lock that is passed on
         await().until(() -> heard.size() == 1);
         if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
             Lease again = scene.lock.acquire();
@@ -183,7 +183,7 @@ public abstract class RevocationContract extends Stage {
     }
 
     @Test
-    void holderThatObeys_givesBack() throws InterruptedException {
+    void obedientHolder_releases() throws InterruptedException {
         Lease lease = Soon.get(scene.lock.acquireAsync());
         List<RevocationRequest> heard = listen(lease);
         lease.onRevocationRequested(request -> lease.close());
@@ -191,7 +191,7 @@ public abstract class RevocationContract extends Stage {
         Duration grace = Duration.ofMinutes(1);
         List<Revocation> asked = revoker.request(scene.lock, grace);
         assertThat(asked).hasSize(recipe().queues().size());
-        // Of several nodes the holder gives all back when it hears of the first, maybe before the others are asked for.
+        // A holder of several nodes releases all of them when it hears of the first request, maybe before the others are marked.
         assertThat(asked.stream().map(revocation -> Soon.get(revocation.outcome())))
                 .contains(RevocationOutcome.GIVEN_BACK)
                 .doesNotContain(RevocationOutcome.BROKEN);
@@ -212,20 +212,20 @@ public abstract class RevocationContract extends Stage {
         assertThat(asked).hasSize(recipe().queues().size());
         List<RevocationOutcome> outcomes =
                 asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
-        // Of several nodes the first is broken; the holder may learn of it and give the others back before they are.
+        // Of several nodes the first is broken; the holder may learn of it and release the others before they are broken.
         assertThat(outcomes).contains(RevocationOutcome.BROKEN);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
         assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked
         Lease next = Soon.get(wanted);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
-        Soon.await().until(next::isValid); // the deletion hit nobody else
+        Soon.await().until(next::isValid); // the deletion affected no other node
         lease.close();
         Soon.get(next.closeAsync());
         assertNothingLeft();
     }
 
     @Test
-    void leaseThatHasEnded_isToldNothing() throws InterruptedException {
+    void endedLease_isToldNothing() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         revoker.request(scene.lock);
         Participant holder = requests().get(0);

@@ -118,7 +118,7 @@ final class Scene {
                                 || server.childWatchers(node).contains(session));
     }
 
-    /** Waits until nobody but the rival is in the queues. */
+    /** Waits until only the rival is in the queues. */
     void awaitOnlyTheRival() {
         await().untilAsserted(() ->
                 assertThat(nodes()).hasSize(1).allMatch(node -> isOwnedBy(contenders.rivalsSession(), node)));
@@ -136,7 +136,7 @@ final class Scene {
                 .allMatch(node -> isOwnedBy(contenders.session(), node), "is of the present session");
     }
 
-    /** After everybody has given back what he had: the rival can have the lock, and no node is left. */
+    /** After all holds are released: the rival can have the lock, and no node is left. */
     void assertPathIsFree() throws InterruptedException {
         Optional<Lease> next = rival.tryAcquire(IN_TIME);
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();

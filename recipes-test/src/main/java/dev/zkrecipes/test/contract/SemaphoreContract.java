@@ -6,7 +6,7 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that a fair semaphore must do whose permits belong to nobody, and a number of its permits as an
+ * All that a fair semaphore must do whose permits belong to no thread, and a number of its permits as an
  * {@link dev.zkrecipes.core.InterProcessLock}.
  *
  * <pre>{@code

@@ -26,17 +26,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock when the session, the connection or the client goes meanwhile. To connect again takes up to a
- * second, so where they can all flavours of request do it together.
+ * Every way to ask for a lock when the session, the connection or the client goes meanwhile. A reconnect takes up to a
+ * second, so where possible all flavours of request share one.
  */
 public abstract class SessionContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
     private static final Duration SHORT = Duration.ofMillis(200);
-    /** How late a thread may be on a machine that has the time. */
+    /** How late a thread may be on a machine that is not overloaded. */
     private static final Duration LATE = Duration.ofMillis(700);
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
-    /** A create whose reply is lost with its session is looked for until the session is certainly over. */
+    /** The client looks for a create whose reply was lost with its session until that session is certainly over. */
     private static final Duration BRIEF = Duration.ofSeconds(2);
     /** Does not end by itself while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(40);
@@ -96,7 +96,7 @@ public abstract class SessionContract extends Stage {
     @Test
     @Tag("H58")
     @Tag("H59")
-    void sessionLostWhileWaiting_failsIfToldSo() throws InterruptedException {
+    void sessionLostWhileWaiting_failsByPolicy() throws InterruptedException {
         LockOptions options = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
         try (Contenders own = Contenders.open(server, recipe(), LASTING)) {
             List<Waiter> waiters = Waiter.all(own, workers, options);
@@ -115,8 +115,8 @@ public abstract class SessionContract extends Stage {
     }
 
     /**
-     * The server ends the session while the reply to one of the requests is on its way. Who reads that reply first may
-     * believe in his lease until he hears the rest, as nobody has told him: from then on he must not.
+     * The server ends the session while the reply to one of the requests is on its way. A client that reads that reply
+     * first may trust its lease until it hears the rest. From then on it must not.
      */
     @ParameterizedTest
     @MethodSource(FLAVOUR + "trying")
@@ -125,7 +125,7 @@ public abstract class SessionContract extends Stage {
         List<Contenders> open = new ArrayList<>();
         List<Try> tries = new ArrayList<>();
         try {
-            // Each by a client of its own: what one has lost it looks for, as long as its session may live.
+            // Each by its own client: a client looks for what it has lost as long as its session may be alive.
             for (Step step : Step.ofATry(server, recipe())) {
                 Contenders own = Contenders.open(server, recipe(), BRIEF);
                 open.add(own);
@@ -187,7 +187,7 @@ public abstract class SessionContract extends Stage {
 
     @Test
     @Tag("H50")
-    void withoutAConnection_whoOnlyTriesFailsAtOnceAndTimeOutsAreKept() throws InterruptedException {
+    void withoutAConnection_aTryFailsAtOnce_andTimeOutsAreKept() throws InterruptedException {
         contenders.disconnect();
         for (Flavour flavour : Flavour.trying().toList()) {
             Outcome outcome = Request.of(workers, flavour, scene.lock).outcome();
@@ -244,7 +244,7 @@ public abstract class SessionContract extends Stage {
 
     @Test
     @Tag("H20")
-    void closingTheClient_endsEveryWaiterWithinASecondAndLetsNobodyIn() throws InterruptedException {
+    void closingTheClient_endsEveryWaiterWithinASecond_andGrantsNone() throws InterruptedException {
         try (Contenders own = Contenders.open(server, recipe());
                 Lateness lateness = Lateness.measure()) {
             List<Waiter> waiters = Waiter.all(own, workers, LockOptions.defaults());

@@ -87,7 +87,7 @@ public abstract class SharingContract extends TwoClients {
     }
 
     @Test
-    void writerWhoLeavesTheQueue_letsTheReadersBehindItIn() throws InterruptedException {
+    void leavingWriter_letsTheReadersBehindItIn() throws InterruptedException {
         Lease reading = lock.read().acquire();
         CompletableFuture<Lease> writer = rival.write().acquireAsync();
         awaitNodes(2);
@@ -104,7 +104,7 @@ public abstract class SharingContract extends TwoClients {
 
     @Test
     @Tag("H29")
-    void readerWhoTimesOut_leavesTheOtherReadersOfItsSessionAwake() throws InterruptedException {
+    void timedOutReader_leavesTheOtherReadersOfItsSessionAwake() throws InterruptedException {
         Lease writing = lock.write().acquire();
         CompletableFuture<Lease> patient = rival.read().acquireAsync();
         awaitNodes(2);
@@ -115,7 +115,7 @@ public abstract class SharingContract extends TwoClients {
     }
 
     @Test
-    void readersWhoComeAndGo_doNotStarveAWriter_norWritersAReader() throws InterruptedException {
+    void comingAndGoingReaders_doNotStarveAWriter_norWritersAReader() throws InterruptedException {
         Lease previous = lock.read().acquire();
         CompletableFuture<Lease> writer = rival.write().acquireAsync();
         awaitNodes(2);
@@ -147,7 +147,7 @@ public abstract class SharingContract extends TwoClients {
         long readers = Math.max(one.fencingToken(), two.fencingToken());
         one.close();
         two.close();
-        server.deleteNode(path); // the numbers begin anew, the tokens go on
+        server.deleteNode(path); // the numbers begin again, the tokens continue to rise
         Lease second = rival.write().acquire();
         assertThat(second.fencingToken()).isGreaterThan(readers);
         second.close();

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Where the tests of a suite play: on one server, with the same two clients, each on a scene of its own. A test that
- * hangs fails, though it hangs in a wait that no interrupt ends: so it has a thread of its own.
+ * The setting of a suite's tests: one server and the same two clients, and a separate scene for each test. A test that
+ * hangs fails, even in a wait that no interrupt ends, because it has its own thread.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
@@ -46,7 +46,7 @@ abstract class Stage {
         contenders.close();
     }
 
-    /** A test that failed may have left anything: the next one begins with new clients, and fails for itself only. */
+    /** A failed test may have left anything behind: the next one begins with new clients, so that only its own failures count. */
     @BeforeEach
     void set() throws InterruptedException {
         if (!contenders.isClean()) {

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One of the requests of which an acquire consists: the {@code nth} of its type. What they are differs from recipe to
- * recipe, so they are found out.
+ * One of the requests of which an acquire consists: the {@code nth} of its type. They differ from recipe to
+ * recipe, so a trial run records them.
  */
 record Step(RequestType type, int nth) {
     private static final Set<RequestType> WRITES = EnumSet.of(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 abstract class TwoClients {
-    /** So long that nothing is gone just because its session is, and no lease is checked beside what is counted. */
+    /** So long that nothing disappears just because its session does, and no lease is checked while requests are counted. */
     private static final Duration SESSION = Duration.ofSeconds(20);
 
     final String path = "/contract/" + UUID.randomUUID();
@@ -58,7 +58,7 @@ abstract class TwoClients {
         await().untilAsserted(() -> assertThat(server.children(path)).hasSize(count));
     }
 
-    /** What was granted; whatever was not fails the test. */
+    /** The granted leases; a request that was not granted fails the test. */
     static Lease granted(Optional<Lease> lease, String what) {
         return lease.orElseThrow(() -> new AssertionError("not granted, or not in time: " + what));
     }

@@ -10,7 +10,7 @@ import dev.zkrecipes.test.RequestCounts;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A lock whose holds belong to nobody: {@link Ownership#NOBODY}. */
+/** A lock whose holds belong to no thread: {@link Ownership#NOBODY}. */
 public abstract class UnownedContract extends AnyThreadContract {
 
     /** For the test of a recipe. */

@@ -2,7 +2,7 @@
 // Copyright the zkrecipes authors
 
 /**
- * What every lock must do, whatever its recipe and whoever made it: suites of JUnit tests, for the test of a lock or of a
+ * What every lock must do, whatever its recipe and its author: suites of JUnit tests, for the test of a lock or of a
  * driver to extend. Their names are the rules. {@code docs/testing-your-driver.md} is a guide.
  *
  * <table>
@@ -21,7 +21,7 @@
  *     each of the next five that the lock is capable of</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.ReentrantContract}</td><td>a lock of threads</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.InstanceOwnedContract}</td><td>a lock of the instance</td></tr>
- * <tr><td></td><td>{@link dev.zkrecipes.test.contract.UnownedContract}</td><td>a lock whose holds are nobody's</td></tr>
+ * <tr><td></td><td>{@link dev.zkrecipes.test.contract.UnownedContract}</td><td>a lock whose holds belong to no thread</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.RevocationContract}</td><td>a lock that is held and asked for</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.CounterContract}</td><td>a queue whose numbers grow old</td></tr>
  * <tr><td>a read-write lock</td><td>{@link dev.zkrecipes.test.contract.ReadWriteLockContract}</td><td>the next two</td></tr>
@@ -34,8 +34,8 @@
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.ResizeContract}</td><td>a limit that is changed</td></tr>
  * </table>
  *
- * <p>All but the first need a real server, which they start themselves in this JVM. How many requests a lock may send is no
- * part of them: that differs from recipe to recipe.
+ * <p>All but the first need a real server, which they start themselves in this JVM. They do not check how many requests a
+ * lock may send: that differs from recipe to recipe.
  */
 @NullMarked
 package dev.zkrecipes.test.contract;

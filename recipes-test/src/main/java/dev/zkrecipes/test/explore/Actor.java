@@ -25,8 +25,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that asks for the lock a few times, one request after the other or beside it: asynchronously, with a limit of time, by a try,
- * or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and gives back.
+ * A process that asks for the lock a few times, one request after the other or beside it: asynchronously, with a limit
+ * of time, by a try, or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and
+ * gives back.
  *
  * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of one
  * thread are, so one process at a time makes them; the others ask asynchronously meanwhile.
@@ -169,7 +170,7 @@ final class Actor {
         });
     }
 
-    /** So long that nobody who may hold beside it can be asleep any more, unless he is forgotten. */
+    /** So long that no request that may hold beside it can still be asleep, unless it was forgotten. */
     private void holdLong(Lease lease) {
         Duration time = Schedule.SESSION.multipliedBy(4);
         List<Place> asleep = new ArrayList<>();
@@ -234,7 +235,7 @@ final class Actor {
         }
     }
 
-    /** The outer one is given back first. */
+    /** The outer one is released first. */
     private void nest(Nesting nesting) throws InterruptedException {
         InterProcessLock outer = locks.get(nesting.outer());
         tell("takes " + outer.path() + " and then the other mode, or the same again");
@@ -273,7 +274,7 @@ final class Actor {
         client.close();
     }
 
-    /** What should not be there any more when all is given back. */
+    /** What should no longer be there when everything is released. */
     List<String> leftovers() {
         List<String> found = new ArrayList<>();
         if (process.watches() > 0) {

@@ -37,7 +37,7 @@ final class Chaos {
         return left == 0 && hunts == 0 && !ensemble.isTroubled();
     }
 
-    /** Also what a fault has left to heal by itself is over then. */
+    /** By then, whatever a fault has left to heal by itself is over, too. */
     boolean isOverFor(Duration time) {
         return isOver() && schedule.simulation().now() - lastTrouble > time.toNanos();
     }
@@ -98,7 +98,7 @@ final class Chaos {
         }
     }
 
-    /** Where a waiter loses its place just when its turn would come, an engine is in more danger than anywhere else. */
+    /** An engine is in most danger when a waiter loses its place just before its turn. */
     private Fault kind() {
         return kinds.contains(Fault.LOST_PLACE) && choices().chance(200)
                 ? Fault.LOST_PLACE
@@ -110,7 +110,7 @@ final class Chaos {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
     }
 
-    /** Waits until somebody waits; half of the times, until the one in front of it then gives back by itself. */
+    /** Waits until a request waits; half of the time, also until the one in front of it releases by itself. */
     private void hunt(int tries) {
         Optional<Place> front = schedule.lockNodes().stream()
                 .filter(place -> !behind(place).isEmpty())
@@ -128,7 +128,7 @@ final class Chaos {
         }
     }
 
-    /** A lease is being given back: its node is about to go. */
+    /** A lease is being released: its node is about to go. */
     void onClosing(List<Place> nodes) {
         Optional<Place> front =
                 nodes.stream().filter(place -> !behind(place).isEmpty()).findFirst();

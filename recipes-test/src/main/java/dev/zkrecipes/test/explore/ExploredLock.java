@@ -90,8 +90,8 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, where something stands between the engine and the ensemble: to see what comes of losing an event, or of
-     * any other thing that ZooKeeper never does.
+     * The same, with something between the engine and the ensemble: to see what happens if an event is lost, or
+     * something else happens that ZooKeeper never does.
      *
      * @param decorator put around each session
      * @return the lock
@@ -111,7 +111,7 @@ public final class ExploredLock {
     }
 
     /**
-     * What it is called.
+     * Its name.
      *
      * @return the name
      */

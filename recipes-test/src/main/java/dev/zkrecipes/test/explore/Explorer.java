@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>holders do not conflict, by the order of the committed transactions
- *   <li>a lease whose node is gone is not valid, whoever may know that
- *   <li>nobody is granted before somebody who came earlier, has stayed, and would have to be waited for, and nobody whose
+ *   <li>a lease whose node is gone is not valid, whether or not anyone knows that
+ *   <li>no request is granted before an earlier one that is still there and that it would have to wait for, and none whose
  *       own node was gone before its turn came
  *   <li>tokens rise
  *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after a loss

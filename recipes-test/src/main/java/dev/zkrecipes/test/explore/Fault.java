@@ -7,7 +7,7 @@ package dev.zkrecipes.test.explore;
 public enum Fault {
     /** A connection breaks; what is under way may or may not arrive. */
     DISCONNECT,
-    /** A connection goes dead for a while without anybody being told. */
+    /** A connection is silently dead for a while. */
     STALL,
     /** No server can be reached from a process for a while. */
     OUTAGE,
@@ -15,7 +15,7 @@ public enum Fault {
     PAUSE,
     /** The ensemble ends a session. */
     EXPIRY,
-    /** A follower is cut off from its leader and goes on serving reads. */
+    /** A follower is cut off from its leader and continues to serve reads. */
     CUT_FOLLOWER,
     /** The leader is cut off; another one is elected; some of what was under way survives. */
     DEPOSED_LEADER,

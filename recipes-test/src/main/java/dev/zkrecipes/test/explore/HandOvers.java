@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Watches over nodes that pass from holder to holder inside a process, where the ensemble sees nothing: one holder at a time,
- * in the order of their tokens, no more often than allowed, and nobody after a loss.
+ * Checks nodes that pass from holder to holder inside a process, where the ensemble sees nothing: one holder at a time,
+ * in the order of their tokens, no more often than allowed, and to none after a loss.
  */
 final class HandOvers {
     private final int most;
@@ -34,7 +34,7 @@ final class HandOvers {
     }
 
     /**
-     * Somebody is granted a node.
+     * A node is granted.
      *
      * @param beside the open holds
      * @return the promise that is broken, if one is

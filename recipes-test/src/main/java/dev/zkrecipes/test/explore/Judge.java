@@ -19,8 +19,8 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches over the promises, by what the ensemble has committed and by what the processes are told. The order of the
- * committed transactions is the order of events: a lease whose node was deleted there is over, whoever knows.
+ * Checks the promises, by what the ensemble has committed and by what the processes are told. The order of the
+ * committed transactions is the order of events: a lease whose node was deleted there is over, whether or not anyone knows.
  */
 final class Judge {
     private final SimulatedZooKeeper ensemble;
@@ -179,7 +179,7 @@ final class Judge {
         return nodes;
     }
 
-    /** Fair, and so exclusive too: whoever came before and is still there lets it. */
+    /** Fair, and so exclusive too: each earlier request that is still there lets it hold. */
     private void requireTurn(String who, Place place) {
         List<String> front = inFrontOf(place, ensemble.committed());
         if (!rule.mayHold(front, place.kind())) {

@@ -6,7 +6,7 @@ package dev.zkrecipes.test.explore;
 import java.util.List;
 
 /**
- * What a lock promises, said without its driver, to judge the driver by: who may hold beside whom.
+ * What a lock promises, stated without its driver so that it can judge the driver: which requests may hold together.
  *
  * <pre>{@code
  * Rule mutex = (front, self) -> front.isEmpty();

@@ -30,7 +30,7 @@ final class Schedule {
 
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final int SLICES = 40;
-    /** Of one process, so that a node passes on there. */
+    /** For one process, so that a node is passed on there. */
     private static final int MANY_REQUESTS = 8;
     /** For each client; some hundred are the rule. */
     private static final int MOST_STEPS = 50_000;
@@ -100,7 +100,7 @@ final class Schedule {
         return actors;
     }
 
-    /** Whether somebody may hold for very long, which is once. */
+    /** Whether a process may hold for very long, which happens once. */
     boolean tryHoldingLong() {
         boolean may = !heldLong;
         heldLong = true;
@@ -127,7 +127,7 @@ final class Schedule {
         }
     }
 
-    /** Closing blocks; while somebody else does, nobody can. */
+    /** Closing blocks; while another thread blocks, no other can. */
     void close(Actor actor) {
         if (tryBlocking()) {
             try {
@@ -143,12 +143,12 @@ final class Schedule {
         return closed.contains(actor);
     }
 
-    /** Somebody gives a lease back. */
+    /** A process releases a lease. */
     void onClosing(Lease lease) {
         chaos.onClosing(judge.onClosing(lease).stream().map(Place::of).toList());
     }
 
-    /** Something whose end nobody waits for. */
+    /** Something whose end is not waited for. */
     void keep(CompletableFuture<?> future) {
         kept.add(future);
     }

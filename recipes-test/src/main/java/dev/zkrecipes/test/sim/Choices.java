@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Everything that a simulated run leaves open is asked for here: how long a message takes, whether a fault strikes now,
+ * Decides everything that a simulated run leaves open: how long a message takes, whether a fault strikes now,
  * what a client does next. A run is a function of these answers, so the answers are the run: the same ones replay it, and
  * fewer or smaller ones make a simpler one. Zero is always the plain answer: no fault, the shortest way.
  *
@@ -67,7 +67,7 @@ public final class Choices {
     }
 
     /**
-     * Whether something happens that need not.
+     * Whether an optional event happens.
      *
      * @param perMille how often it does, in a thousand
      * @return true if so

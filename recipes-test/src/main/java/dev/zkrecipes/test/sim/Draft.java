@@ -31,7 +31,7 @@ final class Draft {
     /** What happened to a node. */
     record Change(String path, Kind kind) {}
 
-    /** What watches are told of. */
+    /** What is reported to watches. */
     enum Kind {
         CREATED,
         CHANGED,
@@ -64,7 +64,7 @@ final class Draft {
         return nodes == base.nodes() ? base : new NodeTree(nodes);
     }
 
-    /** Takes everything back that was done so far. */
+    /** Undoes everything that was done so far. */
     void undo() {
         nodes = base.nodes();
         changes.clear();

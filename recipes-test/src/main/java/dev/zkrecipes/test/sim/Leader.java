@@ -10,8 +10,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One term of office: takes writes in order, tries each on what the ones before it will have left, and commits them, in
- * order, when a quorum has them on disk. After its term nobody hears it any more, but it does not know that at once.
+ * One term of a leader: it takes writes in order, tries each on what the ones before it will have left, and commits them, in
+ * order, when a quorum has them on disk. After its term no server listens to it, but it does not know that at once.
  */
 final class Leader {
     private final SimulatedZooKeeper ensemble;
@@ -53,7 +53,7 @@ final class Leader {
     }
 
     /**
-     * When it pings its followers next: every half tick, and now and then a little late, after which it goes on from
+     * When it pings its followers next: every half tick, and occasionally a little late, after which it continues from
      * there.
      */
     long nextPing() {
@@ -86,7 +86,7 @@ final class Leader {
         }
     }
 
-    /** Something that no client of the engine's asked for. */
+    /** Something that no client of the engine requested. */
     void take(long session, Write<?> write, long ends) {
         propose(new Proposal(Transaction.of(draft(session), write, ends), null, null));
     }

@@ -32,7 +32,7 @@ final class Operations {
         return operations.stream().allMatch(op -> op.getType() == OpCode.getChildren || op.getType() == OpCode.getData);
     }
 
-    /** Each read has an answer of its own; the client takes the first failure for that of all. */
+    /** Each read has its own answer; the client takes the first failure as that of all. */
     static Answer<List<OpResult>> read(NodeTree tree, List<Op> operations) {
         List<OpResult> results = new ArrayList<>(operations.size());
         Code code = Code.OK;

@@ -11,8 +11,9 @@ import java.util.function.LongConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The leader's clocks for all sessions. Only what followers report moves them on: pings, and that there was traffic, when
- * the leader pings them, every half tick. Writes that they forward do not. A session ends at the first tick after its time-out has passed.
+ * The leader's clocks for all sessions. Only what followers report advances them: pings and traffic, when the leader
+ * pings them, every half tick. Writes that they forward do not. A session ends at the first tick after its time-out has
+ * passed.
  */
 final class SessionTracker {
     private final Simulation simulation;

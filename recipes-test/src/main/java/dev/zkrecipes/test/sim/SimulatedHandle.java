@@ -150,8 +150,8 @@ final class SimulatedHandle implements ZooKeeperOperations {
     }
 
     /**
-     * From now on the watch is told nothing. The server is asked whether it has such a watch, which removes nothing there;
-     * then the client forgets it.
+     * From now on the watch gets no events. The client asks the server whether it has such a watch, which removes
+     * nothing there, and then forgets it.
      */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The engine thread and clock of one simulated process. The process can be paused, as by a long garbage collection or
- * SIGSTOP: nothing runs in it then, while the clock goes on. Not thread-safe.
+ * SIGSTOP: nothing runs in it then, while the clock continues. Not thread-safe.
  */
 public final class SimulatedScheduler implements EngineScheduler {
     private final Simulation simulation;
@@ -71,9 +71,9 @@ public final class SimulatedScheduler implements EngineScheduler {
     }
 
     /**
-     * Plans something that happens in this process, outside of the engine: what its user does.
+     * Schedules something that its user does in this process, outside of the engine.
      *
-     * @param delay how long from now; if the process is stopped then, when it goes on
+     * @param delay how long from now; if the process is stopped then, when it continues
      * @param body what happens
      */
     public void after(Duration delay, Runnable body) {
@@ -83,14 +83,14 @@ public final class SimulatedScheduler implements EngineScheduler {
     /**
      * Lets everything else happen for a while, as a thread of the process sleeps.
      *
-     * @param time how long, or until the process goes on after a pause
+     * @param time how long, or until the process continues after a pause
      */
     public void sleep(Duration time) {
         simulation.passUntil(simulation.now() + time.toNanos());
         simulation.passUntil(Math.max(pausedUntil, simulation.now()));
     }
 
-    /** Something that happens in this process at that time, or when it goes on after a pause, in order. */
+    /** Something that happens in this process at that time, or when it continues after a pause, in order. */
     Event planHere(long at, Runnable body) {
         return simulation.plan(at, () -> {
             if (isPaused() || !heldUp.isEmpty()) {
@@ -132,7 +132,7 @@ public final class SimulatedScheduler implements EngineScheduler {
         return Instant.EPOCH.plusNanos(simulation.now());
     }
 
-    /** In order; now and then the thread is late. */
+    /** In order; occasionally the thread is late. */
     @Override
     public void execute(Runnable task) {
         long late = simulation.choices().chance(20) ? simulation.lag() : 0;

@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * One server: answers reads from what it has applied, which may be less than what is committed, and passes writes on to
- * its leader. Cut off from the leader it goes on serving for a while.
+ * its leader. Cut off from the leader it continues to serve for a while.
  */
 final class SimulatedServer {
     private final int id;
@@ -187,7 +187,7 @@ final class SimulatedServer {
         watches.spend(path, event).forEach(connection -> connection.notify(path, event));
     }
 
-    /** A client that comes back names a watch, and how much it has seen: what it missed it is told now. */
+    /** A returning client names a watch and how much it has seen: now it receives what it missed. */
     void watchAgain(WatchKind kind, String path, long seen, Connection connection) {
         TreeNode node = tree().get(path);
         if (node == null) {
@@ -215,7 +215,7 @@ final class SimulatedServer {
         List.copyOf(connections).forEach(Connection::closeByServer);
     }
 
-    /** The line is back: what was not lost meanwhile goes through, and what was missed is made up for. */
+    /** The line is back: what was not lost meanwhile goes through, and the server catches up with what it missed. */
     void reconnect() {
         cut = false;
         serving = true;

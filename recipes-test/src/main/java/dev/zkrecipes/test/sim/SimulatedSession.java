@@ -109,7 +109,7 @@ final class SimulatedSession {
         }
     }
 
-    /** At the server. One that has seen less than the client has does not take it. */
+    /** At the server. A server that has seen less than the client refuses the session. */
     private void shakeHands(Connection begun, SimulatedServer server) {
         if (!server.isServing() || server.lastZxid() < lastZxid) {
             begun.closeByServer();
@@ -247,7 +247,7 @@ final class SimulatedSession {
         scheduler.execute(() -> states.accept(next));
     }
 
-    /** What was sent may have been applied; what was not sent was not. Neither is told. */
+    /** What was sent may have been applied; what was not sent was not. The client learns neither. */
     private void failAll(Code code) {
         List<Request<?>> all = new ArrayList<>(unanswered);
         all.addAll(unsent);
@@ -306,7 +306,7 @@ final class SimulatedSession {
         }
     }
 
-    /** The handle may tell the watch still, but that tells nobody. */
+    /** The handle may still call the watch, but that tells no one. */
     void silence(Consumer<NodeEvent> watch) {
         silenced.add(watch);
     }
@@ -316,7 +316,7 @@ final class SimulatedSession {
         silenced.remove(watch);
     }
 
-    /** Says so to the server if it can, and waits for nothing. */
+    /** Tells the server if it can, and waits for nothing. */
     void close() {
         if (state.isFinal()) {
             return;

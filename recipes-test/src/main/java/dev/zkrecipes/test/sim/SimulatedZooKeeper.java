@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 
 /**
  * A model of a ZooKeeper ensemble as its clients see it, behind the engine's port: deterministic, on one thread and a
- * simulated clock. Whatever a real one leaves open, {@link Choices} decide.
+ * simulated clock. {@link Choices} decide whatever a real ensemble leaves open.
  *
  * <p>What it models:
  *
@@ -155,7 +155,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * The nodes that the servers watch for somebody.
+     * The nodes on which the servers have watches.
      *
      * @return their paths
      */
@@ -172,7 +172,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Tells of every committed transaction.
+     * Reports every committed transaction.
      *
      * @param listener run when one is committed, before any server has applied it; told all nodes as they were before it
      *     and the paths that it deleted
@@ -199,7 +199,7 @@ public final class SimulatedZooKeeper {
 
     /**
      * Cuts the connection between a follower and its leader, silently. The follower continues to serve reads; if the connection
-     * stays dead, it notices after a while and serves nobody.
+     * stays dead, it notices after a while and serves no client.
      *
      * @param which one of the followers, 0 or more
      * @param time until the connection is repaired
@@ -230,7 +230,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Cuts the leader off from all others, which elect another one. Of what it had not committed, some may survive. It
+     * Cuts the leader off from all others, which elect another one. Some of its uncommitted transactions may survive. It
      * serves reads of the past until it notices.
      *
      * @param time until it is back, as a follower, after the election
@@ -310,7 +310,7 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Lets every path look as if it had been used for years: when it is made first, its counter begins here.
+     * Makes every path look as if it had been used for years: when it is first created, its counter begins here.
      *
      * @param number the number of the first sequential node
      */

@@ -36,7 +36,7 @@ public final class Simulation {
      * Begins at time 1.
      *
      * @param choices decides whatever is open
-     * @param trace is told what happens; null if nobody wants to know
+     * @param trace is told what happens; null if not needed
      */
     public Simulation(Choices choices, @Nullable Trace trace) {
         this.choices = choices;

@@ -12,7 +12,7 @@ import org.apache.zookeeper.KeeperException.Code;
  * committed like the others.
  *
  * @param tree all nodes after it
- * @param answer what who asked for it is told
+ * @param answer the answer to its requester
  * @param ends the session that it ends; 0 if none
  */
 record Transaction(long zxid, NodeTree tree, List<Draft.Change> changes, Answer<?> answer, long ends) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Who watches what: a server keeps connections in it, a client its watches. An event that spends watches of both kinds of the
- * same one is told to it once.
+ * The watches and their owners: a server keeps connections in it, a client its watches. An event that spends watches of
+ * both kinds of the same one is told to it once.
  */
 final class WatchTable<W> {
     private final Map<WatchKind, Map<String, Set<W>>> watches = new EnumMap<>(WatchKind.class);
@@ -30,7 +30,7 @@ final class WatchTable<W> {
         of(kind).computeIfAbsent(path, key -> new LinkedHashSet<>()).add(watcher);
     }
 
-    /** Takes out those whom an event concerns. */
+    /** Removes the watches that an event concerns. */
     Set<W> spend(String path, WatchEvent event) {
         Set<W> told = Set.of();
         for (WatchKind kind : WatchKind.values()) {

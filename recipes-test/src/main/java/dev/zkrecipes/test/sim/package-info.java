@@ -2,8 +2,8 @@
 // Copyright the zkrecipes authors
 
 /**
- * A ZooKeeper ensemble that is simulated: on one thread, with a clock of its own, deterministic. It stands behind the
- * engine's two ports, for schedules that a real ensemble cannot be made to take.
+ * A simulated ZooKeeper ensemble: deterministic, on one thread, with its own clock. It is behind the
+ * engine's two ports, for schedules that a real ensemble cannot be forced into.
  *
  * <p>{@link dev.zkrecipes.test.sim.SimulatedZooKeeper} is the ensemble, {@link dev.zkrecipes.test.sim.SimulatedProcess} a
  * process with its handles, {@link dev.zkrecipes.test.sim.SimulatedScheduler} that process's thread and clock,

@@ -78,27 +78,27 @@ class BrokenLocksIT {
     void soundLock_passes() {
         play(SOUND, "freeLock_isGranted", Flavour.class)
                 .assertStatistics(tests -> tests.started(8).succeeded(8));
-        play(SOUND, "heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten", Flavour.class)
+        play(SOUND, "tryOnAHeldLock_isNotGranted_andWritesNothing", Flavour.class)
                 .assertStatistics(tests -> tests.started(2).succeeded(2));
         play(SOUND, "timedOutAcquires_leaveNoNodeAndAtMostOneWatch")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
         play(SOUND, "interruptWhileWaiting_endsTheRequest", Flavour.class)
                 .assertStatistics(tests -> tests.started(4).succeeded(4));
-        play(LossSuite.class, SOUND, "lostLock_isToldToWhoeverAsks")
+        play(LossSuite.class, SOUND, "lostLock_isReportedByEveryCall")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
         play(LossSuite.class, SOUND, "closingTheClient_losesWhatIsHeld")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
         play(LeaseSuite.class, SOUND, "holderWhoseNodeIsDeleted_learnsIt")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
-        play(HoldsSuite.class, SOUND, "lock_isGivenBackWithTheLastOfItsHolds")
+        play(HoldsSuite.class, SOUND, "lock_isReleasedWithItsLastHold")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
     }
 
     @Test
-    void lockThatIsGrantedBesideItsRival_isFound() {
+    void lockGrantedBesideItsRival_isFound() {
         Recipe.Maker generous = decidingBy((predecessors, self) -> Decision.granted());
         assertFound(
-                play(generous, "heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten", Flavour.class),
+                play(generous, "tryOnAHeldLock_isNotGranted_andWritesNothing", Flavour.class),
                 2,
                 "expected: NOT_GRANTED");
     }
@@ -108,7 +108,7 @@ class BrokenLocksIT {
         assertFound(
                 play(
                         replacing("tryAcquire", 0, sound -> ask(sound, 1000)),
-                        "heldLock_isNotGrantedToWhoOnlyTries_andNothingIsWritten",
+                        "tryOnAHeldLock_isNotGranted_andWritesNothing",
                         Flavour.class),
                 1, // the view as a Lock is sound
                 "CREATE2=1");
@@ -162,11 +162,11 @@ class BrokenLocksIT {
                     return null;
                 })
                 .make(client, path, options);
-        assertFound(play(LossSuite.class, freeing, "lostLock_isToldToWhoeverAsks"), 1, "deleted by somebody else");
+        assertFound(play(LossSuite.class, freeing, "lostLock_isReportedByEveryCall"), 1, "deleted by somebody else");
     }
 
     @Test
-    void lockThatIsGivenBackWithTheFirstOfItsHolds_isFound() {
+    void lockReleasedWithItsFirstHold_isFound() {
         Recipe.Maker hasty = (client, path, options) -> leasing(SOUND, (lease, method) -> {
                     if (method.equals("close")) {
                         deleteNodes(client, path);
@@ -175,7 +175,7 @@ class BrokenLocksIT {
                 })
                 .make(client, path, options);
         assertFound(
-                play(HoldsSuite.class, hasty, "lock_isGivenBackWithTheLastOfItsHolds"),
+                play(HoldsSuite.class, hasty, "lock_isReleasedWithItsLastHold"),
                 1,
                 "Expecting an empty Optional");
     }

@@ -75,7 +75,7 @@ class BrokenLocksTest {
     }
 
     @Test
-    void lockThatIsGrantedBesideItsHolder_isFound() {
+    void lockGrantedBesideItsHolder_isFound() {
         assertBroken(
                 Queue.exploredMutex(new Queue(
                         "lock-", front -> front.size() < 2 ? Decision.granted() : Decision.waitFor(front.get(1)))),

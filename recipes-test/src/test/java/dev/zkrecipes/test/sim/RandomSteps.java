@@ -47,7 +47,7 @@ final class RandomSteps {
     private int leaving; // so many steps ahead
     private int away; // for so many steps
 
-    /** One that may be set again and again, but is of one kind for ever, as each of the engine's is. */
+    /** A watch that may be set repeatedly but is always of one kind, as each of the engine's is. */
     private record Watch(int session, String path, boolean forDeletion, String name) {}
 
     /**

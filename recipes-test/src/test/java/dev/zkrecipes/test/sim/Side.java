@@ -24,7 +24,7 @@ interface Side {
     /** Waits until something has been answered. */
     <T> T await(CompletableFuture<T> answer);
 
-    /** Waits until all that the last operation caused has been told to everybody. */
+    /** Waits until all that the last operation caused has been reported to all. */
     void settle();
 
     /** The newest transaction's number. */

@@ -95,7 +95,7 @@ class SimulatedSchedulerTest {
     }
 
     @Test
-    void closedScheduler_runsWhatItWasGivenBefore() {
+    void closedScheduler_runsEarlierTasks() {
         scheduler.execute(() -> done.add("before"));
         schedule(5, "timer");
         scheduler.close();

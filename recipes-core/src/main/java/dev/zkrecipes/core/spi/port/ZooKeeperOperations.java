@@ -98,7 +98,7 @@ public interface ZooKeeperOperations {
     record Content(byte[] data, Stat stat) {}
 
     /**
-     * Who may do what with a node.
+     * The rights on a node.
      *
      * @param acl its ACL, as the server shows it to this session
      * @param stat its metadata
@@ -108,7 +108,7 @@ public interface ZooKeeperOperations {
     /**
      * How the session stood when it was opened: CONNECTED for the handle of somebody else that was connected already.
      *
-     * @return the state from which the changes go on
+     * @return the state after which the changes are reported
      */
     State initialState();
 
@@ -134,8 +134,8 @@ public interface ZooKeeperOperations {
     Optional<ZooKeeper> handle();
 
     /**
-     * Creates an EPHEMERAL_SEQUENTIAL node. The engine always sends a list behind it, so the answer may be delivered together with
-     * the list's.
+     * Creates an EPHEMERAL_SEQUENTIAL node. The engine always sends a list behind it, so the answer may be delivered
+     * together with the list's.
      *
      * @param prefix the path without the sequence number
      * @param data the node's data
