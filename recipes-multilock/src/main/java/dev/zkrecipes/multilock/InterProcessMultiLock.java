@@ -135,7 +135,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
                     client.isPresent() || foreign.add(member), "the lock %s is named twice", member.path());
             Preconditions.checkArgument(
                     client.isPresent() || options.acl().isEmpty(),
-                    "the lock %s is made by somebody else, who alone can give it an ACL",
+                    "the lock %s was not created by this library, so the multi-lock cannot give it an ACL",
                     member.path());
             byClient.computeIfAbsent(client.isPresent() ? client.get() : member, key -> new ArrayList<>())
                     .add(member);

@@ -145,7 +145,7 @@ final class MixedLock implements InterProcessLock {
                 .toList();
         if (!heldPaths.isEmpty() && heldPaths.size() < parts.size()) {
             throw new LockRefusedException("this thread holds " + heldPaths + " and asks for " + path()
-                    + " together: it could wait for itself, or for a request that waits for it; give back what it holds"
+                    + " together: it could wait for itself, or for a request that waits for it; release what it holds"
                     + " first, or acquire all of them together from the start");
         }
         return Optional.empty();

@@ -63,7 +63,7 @@ final class TimeLimit {
         } catch (ExecutionException e) {
             Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
             Throwables.throwIfUnchecked(cause);
-            throw new LockException("cannot give back what was tried", cause);
+            throw new LockException("cannot release the members that were tried", cause);
         }
     }
 

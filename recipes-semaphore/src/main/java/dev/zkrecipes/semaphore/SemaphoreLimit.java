@@ -42,9 +42,10 @@ record SemaphoreLimit(int configured, int current) {
                 return new SemaphoreLimit(configured.get(), current.get());
             }
         }
-        throw new LockRefusedException("the node " + path + " holds no limit of a semaphore but "
-                + (data.length == 0 ? "no data" : data.length + " bytes of something else")
-                + ": it was made for something else, or by hand; use another path, or delete it while nobody uses it");
+        throw new LockRefusedException("the node " + path + " contains "
+                + (data.length == 0 ? "no data" : data.length + " bytes of other data")
+                + " instead of a semaphore's limit: it was created for another purpose, or by hand; use another path, or"
+                + " delete the node while it is not in use");
     }
 
     byte[] encode() {

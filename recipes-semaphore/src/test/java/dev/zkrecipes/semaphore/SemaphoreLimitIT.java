@@ -114,11 +114,11 @@ class SemaphoreLimitIT {
         server.createNode(path + "-a", new byte[0], CreateMode.CONTAINER);
         assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-a", 4).acquire())
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining(path + "-a holds no limit of a semaphore but no data");
+                .hasMessageContaining(path + "-a contains no data instead of a semaphore's limit");
         server.createNode(path + "-b", "zkrecipes 1\nconfigured=04\ncurrent=4\n".getBytes(StandardCharsets.UTF_8));
         assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-b", 4).acquire())
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("something else");
+                .hasMessageContaining("bytes of other data instead of a semaphore's limit");
     }
 
     @Test

@@ -65,14 +65,15 @@ class SemaphoreLimitTest {
         assertThatThrownBy(() -> decode(data))
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(PATH)
-                .hasMessageContaining(data.getBytes(StandardCharsets.UTF_8).length + " bytes of something else");
+                .hasMessageContaining(data.getBytes(StandardCharsets.UTF_8).length
+                        + " bytes of other data instead of a semaphore's limit");
     }
 
     @Test
     void noData_areRefusedAsSuch_andBytesThatAreNoTextToo() {
         assertThatThrownBy(() -> decode(""))
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("but no data");
+                .hasMessageContaining("contains no data");
         assertThatThrownBy(() -> SemaphoreLimit.decode(PATH, new byte[] {(byte) 0xff, 0, (byte) 0xc3}))
                 .isInstanceOf(LockRefusedException.class);
     }

@@ -67,7 +67,8 @@ class SemaphoreModelIT {
 
     @Test
     @Tag("H22")
-    void requestsReturnsLeavesAndResizes_inAnyOrder_grantExactlyThoseThatFit(EmbeddedZooKeeper server) throws Exception {
+    void requestsReturnsLeavesAndResizes_inAnyOrder_grantExactlyThoseThatFit(EmbeddedZooKeeper server)
+            throws Exception {
         for (int i = 0; i < STEPS; i++) {
             String step = step(server);
             settle(step);

@@ -160,7 +160,8 @@ final class TcpGate implements AutoCloseable {
             try (Socket server = connect()) {
                 client.setTcpNoDelay(true);
                 server.setTcpNoDelay(true);
-                // Now, before either side can hang up: afterwards a socket gives no streams, and the other side would be
+                // Now, before either side can hang up: afterwards a socket gives no streams, and the other side would
+                // be
                 // closed.
                 InputStream fromClient = client.getInputStream();
                 OutputStream toClient = client.getOutputStream();

@@ -60,7 +60,8 @@ public final class Cases {
                 .target(0, Metric.CPU, CURATOR, 1.1)
                 .target(0, Metric.ALLOCATED, 9 * 1024)
                 .build());
-        ALL.add(BenchCase.named("uncontended-not-awaited", "the same, but ours and bare continue when the delete is sent")
+        ALL.add(BenchCase.named(
+                        "uncontended-not-awaited", "the same, but ours and bare continue when the delete is sent")
                 .at(0, 2)
                 .ours(Ours.mutexNotAwaited())
                 .curator(Curator.mutex())

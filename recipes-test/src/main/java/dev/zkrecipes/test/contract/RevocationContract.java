@@ -156,8 +156,7 @@ public abstract class RevocationContract extends Stage {
     void holdsThatEnd_disarmNoOther() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
-        revoker.request(
-                scene.lock); // after which each waiter has its own node, even behind a lock that is passed on
+        revoker.request(scene.lock); // after which each waiter has its own node, even behind a lock that is passed on
         await().until(() -> heard.size() == 1);
         if (recipe().ownership() == Ownership.REENTRANT_THREAD) {
             Lease again = scene.lock.acquire();
@@ -191,7 +190,8 @@ public abstract class RevocationContract extends Stage {
         Duration grace = Duration.ofMinutes(1);
         List<Revocation> asked = revoker.request(scene.lock, grace);
         assertThat(asked).hasSize(recipe().queues().size());
-        // A holder of several nodes releases all of them when it hears of the first request, maybe before the others are marked.
+        // A holder of several nodes releases all of them when it hears of the first request, maybe before the others
+        // are marked.
         assertThat(asked.stream().map(revocation -> Soon.get(revocation.outcome())))
                 .contains(RevocationOutcome.GIVEN_BACK)
                 .doesNotContain(RevocationOutcome.BROKEN);
@@ -212,7 +212,8 @@ public abstract class RevocationContract extends Stage {
         assertThat(asked).hasSize(recipe().queues().size());
         List<RevocationOutcome> outcomes =
                 asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
-        // Of several nodes the first is broken; the holder may learn of it and release the others before they are broken.
+        // Of several nodes the first is broken; the holder may learn of it and release the others before they are
+        // broken.
         assertThat(outcomes).contains(RevocationOutcome.BROKEN);
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(grace.toNanos());
         assertThat(heard).hasSizeLessThanOrEqualTo(1); // it may be broken before it has looked

@@ -174,10 +174,7 @@ class BrokenLocksIT {
                     return null;
                 })
                 .make(client, path, options);
-        assertFound(
-                play(HoldsSuite.class, hasty, "lock_isReleasedWithItsLastHold"),
-                1,
-                "Expecting an empty Optional");
+        assertFound(play(HoldsSuite.class, hasty, "lock_isReleasedWithItsLastHold"), 1, "Expecting an empty Optional");
     }
 
     /** Whosever they are. */
