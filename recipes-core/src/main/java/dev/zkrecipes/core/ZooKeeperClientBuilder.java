@@ -175,7 +175,8 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * Where listeners run and futures complete, but for those of losses, which the client tells on threads of its own
-     * (see {@link Lease#onLost}). Default: daemon threads of the client's own, as many as callbacks block at the same time; idle ones end.
+     * (see {@link Lease#onLost}). Default: one daemon thread of the client's own, and more while
+     * callbacks block; idle ones end.
      *
      * <p>The executor must run, or refuse, what it is given, and must not drop it; it is not shut down with the client. A callback
      * that it refuses runs on a thread of the client's own, and a warning is logged. An executor with a fixed number of threads delivers

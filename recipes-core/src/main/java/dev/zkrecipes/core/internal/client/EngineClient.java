@@ -89,8 +89,8 @@ public final class EngineClient implements HoldingHost {
         this.settings = settings;
         this.scheduler = kind instanceof HandleKind.Simulated simulated ? simulated.scheduler() : new EngineThread();
         this.callbacks = kind instanceof HandleKind.Simulated
-                ? Callbacks.allOn(settings.callbackExecutor())
-                : Callbacks.on(settings.callbackExecutor());
+                ? Callbacks.allOn(settings.callbackExecutor(), scheduler)
+                : Callbacks.on(settings.callbackExecutor(), scheduler);
         this.reporter = new ConnectionReporter(callbacks::sequential);
         String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")

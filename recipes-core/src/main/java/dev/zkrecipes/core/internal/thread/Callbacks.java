@@ -4,39 +4,40 @@
 package dev.zkrecipes.core.internal.thread;
 
 import com.google.common.util.concurrent.MoreExecutors;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where user code runs: on the application's executor, if it gave one, or on threads of the library's own, of which there are as many as
- * user code blocks. Losses have threads of their own. So no callback waits for another, and no number of blocked ones hides a loss.
- * Thread-safe.
+ * Where user code runs: on the application's executor, if it gave one, or on threads of the library's own, of which there are more
+ * the more of them block. Losses have threads of their own. So no callback waits for one that blocks, and no number of those hides a
+ * loss. Thread-safe.
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
 
-    private final ThreadPoolExecutor own = EngineThreads.callbacks();
-    private final ThreadPoolExecutor ownForLosses = EngineThreads.losses();
+    private final CallbackThreads own;
+    private final CallbackThreads ownForLosses;
     private final Executor executor;
     private final Executor losses;
 
-    private Callbacks(@Nullable Executor given, @Nullable Executor givenForLosses) {
+    private Callbacks(EngineScheduler scheduler, @Nullable Executor given, @Nullable Executor givenForLosses) {
+        this.own = EngineThreads.callbacks(scheduler);
+        this.ownForLosses = EngineThreads.losses(scheduler);
         this.executor = given == null ? own : given;
         this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
     }
 
     /** Callbacks run on the executor, if there is one; losses are told on threads of the library's own. */
-    public static Callbacks on(@Nullable Executor given) {
-        return new Callbacks(given, null);
+    public static Callbacks on(@Nullable Executor given, EngineScheduler scheduler) {
+        return new Callbacks(scheduler, given, null);
     }
 
     /** Everything runs on the executor, if there is one: a simulation has no threads but its own. */
-    public static Callbacks allOn(@Nullable Executor given) {
-        return new Callbacks(given, given);
+    public static Callbacks allOn(@Nullable Executor given, EngineScheduler scheduler) {
+        return new Callbacks(scheduler, given, given);
     }
 
     /** Runs the task; a failure of it is logged. */
@@ -57,11 +58,11 @@ public final class Callbacks {
 
     /** Idle threads end now. What comes later still runs, on a thread that ends after it. */
     public void close() {
-        own.setKeepAliveTime(0, TimeUnit.SECONDS);
-        ownForLosses.setKeepAliveTime(0, TimeUnit.SECONDS);
+        own.close();
+        ownForLosses.close();
     }
 
-    private static void runOn(Executor target, ThreadPoolExecutor own, Runnable task) {
+    private static void runOn(Executor target, CallbackThreads own, Runnable task) {
         if (target != own) {
             try {
                 target.execute(task);

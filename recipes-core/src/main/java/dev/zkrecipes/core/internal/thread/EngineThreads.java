@@ -4,9 +4,9 @@
 package dev.zkrecipes.core.internal.thread;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -22,25 +22,24 @@ public final class EngineThreads {
         return named("zkrecipes-engine-%d").newThread(loop);
     }
 
-    /** Where user code runs by default: as many threads as it keeps busy at the same time. */
-    public static ThreadPoolExecutor callbacks() {
-        return asManyAsNeeded("zkrecipes-callback-%d");
+    /** Where user code runs by default. */
+    static CallbackThreads callbacks(EngineScheduler scheduler) {
+        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-callback-%d"), scheduler);
     }
 
     /** Where losses are told, whatever else user code does. */
-    public static ThreadPoolExecutor losses() {
-        return asManyAsNeeded("zkrecipes-loss-%d");
-    }
-
-    private static ThreadPoolExecutor asManyAsNeeded(String format) {
-        return new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), named(format));
+    static CallbackThreads losses(EngineScheduler scheduler) {
+        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-loss-%d"), scheduler);
     }
 
     /** Asks a supplier for handles. */
     public static ExecutorService supplier() {
+        return idling(1, 1, "zkrecipes-supplier-%d");
+    }
+
+    private static ThreadPoolExecutor idling(int threads, int most, String format) {
         ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named("zkrecipes-supplier-%d"));
+                threads, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(format));
         executor.allowCoreThreadTimeOut(true);
         return executor;
     }

@@ -6,9 +6,13 @@ package dev.zkrecipes.core.internal.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.core.internal.ManualScheduler;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -25,7 +29,8 @@ import org.junit.jupiter.api.Timeout;
 class CallbacksTest {
     private static final int MANY = 100;
 
-    private final Callbacks callbacks = Callbacks.on(null);
+    private final EngineThread engine = new EngineThread();
+    private final Callbacks callbacks = Callbacks.on(null, engine);
     private final CountDownLatch released = new CountDownLatch(1);
     private final List<Thread> threads = new ArrayList<>();
 
@@ -33,6 +38,7 @@ class CallbacksTest {
     void release() {
         released.countDown();
         callbacks.close();
+        engine.close();
     }
 
     private void block() {
@@ -72,6 +78,45 @@ class CallbacksTest {
     }
 
     @Test
+    void callbacksThatAreQuick_shareOneThread_howeverManyThereAreAtOnce() throws Exception {
+        ManualScheduler clock = new ManualScheduler();
+        Callbacks quick = Callbacks.on(null, clock);
+        Set<Thread> used = ConcurrentHashMap.newKeySet();
+        CountDownLatch done = new CountDownLatch(100 * MANY);
+        IntStream.range(0, 100 * MANY)
+                .forEach(i -> quick.run(() -> {
+                    used.add(Thread.currentThread());
+                    done.countDown();
+                }));
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(used).hasSize(1);
+        quick.close();
+    }
+
+    @Test
+    void threads_areMore_onlyWhileCallbacksAreHeldUp() throws Exception {
+        ManualScheduler clock = new ManualScheduler();
+        Callbacks held = Callbacks.on(null, clock);
+        CountDownLatch blocked = new CountDownLatch(3);
+        IntStream.range(0, 3)
+                .forEach(i -> held.run(() -> {
+                    blocked.countDown();
+                    block();
+                }));
+        await().until(() -> blocked.getCount() == 2);
+        clock.advance(CallbackThreads.PATIENCE.minusNanos(1));
+        assertThat(blocked.getCount()).isEqualTo(2);
+        clock.advance(Duration.ofNanos(1)); // one thread more
+        await().until(() -> blocked.getCount() == 1);
+        clock.advance(CallbackThreads.PATIENCE); // two more
+        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        clock.advance(CallbackThreads.PATIENCE);
+        assertThat(clock.timers()).as("nobody waits, so nobody looks").isZero();
+        released.countDown();
+        held.close();
+    }
+
+    @Test
     void threads_endWhenTheClientIsClosed_andWhatComesLaterStillRunsOnOneThatEnds() throws Exception {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
@@ -95,7 +140,7 @@ class CallbacksTest {
 
     @Test
     void executorOfTheApplication_runsAllButLosses() throws Exception {
-        Callbacks given = Callbacks.on(Runnable::run);
+        Callbacks given = Callbacks.on(Runnable::run, engine);
         assertThat(ranBy(given::run)).isSameAs(Thread.currentThread());
         assertThat(ranBy(given.sequential())).isSameAs(Thread.currentThread());
         assertThat(ranBy(given::tellLoss).getName()).startsWith("zkrecipes-loss-");
@@ -104,9 +149,11 @@ class CallbacksTest {
 
     @Test
     void executorThatRefuses_isReplacedByAThreadOfOurs() throws Exception {
-        Callbacks refused = Callbacks.on(task -> {
-            throw new RejectedExecutionException("full");
-        });
+        Callbacks refused = Callbacks.on(
+                task -> {
+                    throw new RejectedExecutionException("full");
+                },
+                engine);
         assertThat(ranBy(refused::run).getName()).startsWith("zkrecipes-callback-");
         assertThat(ranBy(refused.sequential()).getName()).startsWith("zkrecipes-callback-");
         refused.close();

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Threads for user code, which may be quick and may block. One thread serves callbacks that are quick, however many there are at
+ * once. A callback that has waited for 10 ms shows that the threads are held up, and their number doubles until nobody waits
+ * for so long. So the number of threads follows that of callbacks that block. Idle threads end. Thread-safe.
+ */
+final class CallbackThreads implements Executor {
+    static final Duration PATIENCE = Duration.ofMillis(10);
+
+    private final ThreadPoolExecutor pool;
+    private final EngineScheduler scheduler;
+    private final AtomicBoolean watched = new AtomicBoolean();
+    private volatile boolean closed;
+
+    CallbackThreads(ThreadPoolExecutor pool, EngineScheduler scheduler) {
+        this.pool = pool;
+        this.scheduler = scheduler;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        pool.execute(task);
+        watch();
+    }
+
+    /** Unless nobody waits, looks again in a while. */
+    private void watch() {
+        if (!pool.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
+            long given = pool.getTaskCount();
+            scheduler.schedule(PATIENCE, () -> look(given));
+        }
+    }
+
+    /** Grows if a task that was given a while ago has not begun; on the engine thread. */
+    private void look(long given) {
+        int waiting = pool.getQueue().size();
+        if (waiting == 0) {
+            resize(1);
+        } else if (pool.getTaskCount() - waiting < given) {
+            resize(2 * pool.getCorePoolSize());
+        }
+        watched.set(false);
+        watch();
+    }
+
+    private void resize(int threads) {
+        pool.setCorePoolSize(threads);
+        if (closed) {
+            pool.setCorePoolSize(Integer.MAX_VALUE);
+        }
+    }
+
+    /** Idle threads end now, and nobody watches any more: each task that comes later has a thread of its own. */
+    void close() {
+        closed = true;
+        pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        pool.setCorePoolSize(Integer.MAX_VALUE);
+    }
+}
