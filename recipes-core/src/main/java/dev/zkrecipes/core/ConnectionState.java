@@ -16,6 +16,12 @@ public enum ConnectionState {
      * {@link #CONNECTING} when it does.
      */
     EXPIRED,
+    /**
+     * ZooKeeper refused the credentials of the client, and with that the session has ended: every lease of it is lost, and waiting
+     * acquires fail with {@link LockAccessException}. A client that opens its own sessions opens the next one, with the same
+     * credentials, when it is asked for a lock again.
+     */
+    AUTH_FAILED,
     /** The client was closed, or a handle that it wraps was. */
     CLOSED
 }

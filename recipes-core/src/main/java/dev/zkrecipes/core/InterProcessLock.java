@@ -76,7 +76,9 @@ public interface InterProcessLock {
      * new session. Zero means not to wait, as {@link #tryAcquire()}.
      *
      * @param timeout how long to wait at most, measured on the monotonic clock
-     * @return the hold, or empty if the time ran out
+     * @return the hold, or empty if the time ran out and the lock was seen to be busy
+     * @throws LockConnectionException if the time ran out and the lock was not seen, or the connection is lost: it is not
+     *     known whether the lock is free. The error tells why, as far as that is known
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is acquired and the
      *     flag is cleared
@@ -98,14 +100,14 @@ public interface InterProcessLock {
     CompletableFuture<Lease> acquireAsync();
 
     /**
-     * Releases the calling thread's youngest open hold, through whichever lock object of this recipe on this path it
-     * was acquired, even if an older one is lost. Waits for ZooKeeper's confirmation, at most for the request time-out
+     * Releases the calling thread's youngest hold that is neither closed nor lost, through whichever lock object of this
+     * recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits for ZooKeeper's confirmation, at most for the request time-out
      * and only while connected, or not at all if the lock {@linkplain LockOptions#releaseInBackground releases in the
      * background}; the deletion continues in the background until it is confirmed. Works with the interrupt flag set
      * and keeps it.
      *
      * @throws IllegalMonitorStateException if the calling thread has no open hold
-     * @throws LockLostException if that hold had been lost; it is released all the same
+     * @throws LockLostException if every open hold had been lost; the youngest is released all the same
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
      *     all the same, but others stay locked out until the session ends, another client deletes the node, or this client
      *     gets the right to, as it keeps trying

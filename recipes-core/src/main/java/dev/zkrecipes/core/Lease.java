@@ -42,6 +42,7 @@ public interface Lease extends AutoCloseable {
      *
      * @return a positive number
      * @throws LockLostException if the lease is lost
+     * @throws IllegalMonitorStateException if the lease is closed
      * @throws IllegalStateException if the lease covers several locks that were not entered together and so have separate
      *     tokens: see {@link #fencingTokens()}
      */
@@ -52,6 +53,7 @@ public interface Lease extends AutoCloseable {
      *
      * @return the tokens by path, unmodifiable
      * @throws LockLostException if the lease is lost
+     * @throws IllegalMonitorStateException if the lease is closed
      */
     default Map<String, Long> fencingTokens() {
         return Map.of(path(), fencingToken());

@@ -4,6 +4,8 @@
 package dev.zkrecipes.core;
 
 import dev.zkrecipes.core.internal.wire.Acls;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -27,12 +29,22 @@ import org.apache.zookeeper.data.ACL;
  * @param releasesInBackground whether a release returns without waiting for ZooKeeper, see {@link #releaseInBackground}
  * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
  *     #localHandoffs(int)}; 0 for never
+ * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty for never
+ * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for that of the client
  */
 public record LockOptions(
-        QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean releasesInBackground, int localHandoffs) {
+        QueueLossPolicy queueLossPolicy,
+        Optional<List<ACL>> acl,
+        boolean releasesInBackground,
+        int localHandoffs,
+        Optional<Duration> holdAtMost,
+        Optional<String> ownerLabel) {
 
     /** The most that {@link #localHandoffs(int)} takes: a fencing token has room for so many holders of one node. */
     public static final int MOST_LOCAL_HANDOFFS = 2047;
+
+    private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
+    private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
 
     private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
 
@@ -43,8 +55,10 @@ public record LockOptions(
      * @param acl who may do what with the lock; empty for the ACL of the client
      * @param releasesInBackground whether a release returns without waiting for ZooKeeper
      * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client; 0 for never
-     * @throws IllegalArgumentException as {@link #withAcl}, or if {@code localHandoffs} is not from 0 to {@value
-     *     #MOST_LOCAL_HANDOFFS}
+     * @param holdAtMost after what time a lease is lost if it is not given back; empty for never
+     * @param ownerLabel what others see as the owner of the lock's nodes; empty for that of the client
+     * @throws IllegalArgumentException as {@link #withAcl}, {@link #localHandoffs(int)}, {@link #holdAtMost(Duration)} and {@link
+     *     #ownerLabel(String)}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
@@ -53,6 +67,19 @@ public record LockOptions(
             throw new IllegalArgumentException(
                     localHandoffs + " local hand-overs: must be from 1 to " + MOST_LOCAL_HANDOFFS + ", or 0 for none");
         }
+        holdAtMost.ifPresent(LockOptions::checkHold);
+        ownerLabel.ifPresent(OwnerLabel::check);
+    }
+
+    private static void checkHold(Duration most) {
+        if (most.compareTo(SHORTEST_HOLD) < 0 || most.compareTo(LONGEST_HOLD) > 0) {
+            throw new IllegalArgumentException("to hold at most " + most
+                    + ": must be from 1 millisecond to 36500 days; leave it out for no limit");
+        }
+    }
+
+    private LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean inBackground, int handoffs) {
+        this(queueLossPolicy, acl, inBackground, handoffs, Optional.empty(), Optional.empty());
     }
 
     /**
@@ -102,7 +129,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        return new LockOptions(policy, acl, releasesInBackground, localHandoffs);
+        return new LockOptions(policy, acl, releasesInBackground, localHandoffs, holdAtMost, ownerLabel);
     }
 
     /**
@@ -116,7 +143,8 @@ public record LockOptions(
      *     using a lock takes
      */
     public LockOptions withAcl(List<ACL> rights) {
-        return new LockOptions(queueLossPolicy, Optional.of(rights), releasesInBackground, localHandoffs);
+        return new LockOptions(
+                queueLossPolicy, Optional.of(rights), releasesInBackground, localHandoffs, holdAtMost, ownerLabel);
     }
 
     /**
@@ -138,7 +166,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions releaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, localHandoffs);
+        return new LockOptions(queueLossPolicy, acl, true, localHandoffs, holdAtMost, ownerLabel);
     }
 
     /**
@@ -170,7 +198,49 @@ public record LockOptions(
      * @throws IllegalArgumentException if {@code max} is less than 0 or greater than {@value #MOST_LOCAL_HANDOFFS}
      */
     public LockOptions localHandoffs(int max) {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, max);
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, max, holdAtMost, ownerLabel);
+    }
+
+    /**
+     * These options for a lock that nobody holds for longer than {@code most}: when that is over and the lease is not given back,
+     * it is LOST, for the reason that its errors and {@link Lease#onLost} tell, and its node is deleted, so that the next in the
+     * queue is granted. A holder that hangs, or forgot to close, then blocks nobody for ever, though its process and
+     * session live. ShedLock calls this {@code lockAtMostFor}.
+     *
+     * <p>The time runs from the grant, on the monotonic clock of the holder's process. Re-entry does not prolong it, nor does a
+     * downgrade to the shared mode; whoever re-enters through a lock object with other options stands under those of the first
+     * acquire. {@link Lease#isValid()} is false from that moment on, also if everything else in the process is late. The others
+     * get the lock a little later, when the deletion has reached the server; without a connection, when there is one again or the
+     * session has ended. As after any loss, the holder may still be at work, so where that would do harm use {@link
+     * Lease#fencingToken()} or {@link Lease#guard()}.
+     *
+     * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its members
+     * name. A lock that {@linkplain #localHandoffs passes on} inside the process gives each holder the whole time; when it is over,
+     * the node goes back to ZooKeeper.
+     *
+     * @param most how long, from 1 millisecond to 36500 days
+     * @return the changed copy
+     * @throws IllegalArgumentException if it is out of these bounds
+     */
+    public LockOptions holdAtMost(Duration most) {
+        Objects.requireNonNull(most, "the time to hold at most is null: leave it out for no limit");
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, localHandoffs, Optional.of(most), ownerLabel);
+    }
+
+    /**
+     * These options with an owner label for this lock, in place of the client's: what others see in {@link
+     * InterProcessLock#participants()} as the owner of its nodes, such as the task that wants it. It is readable to everybody who
+     * may read the nodes. Of several locks as one, each node has the label of its member's options, else that of the multi-lock's.
+     *
+     * @param label 1 to 200 characters, none of them a control character
+     * @return the changed copy
+     * @throws IllegalArgumentException if it is not such a label
+     */
+    public LockOptions ownerLabel(String label) {
+        Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, localHandoffs, holdAtMost, Optional.of(label));
     }
 
     @Override
@@ -178,6 +248,8 @@ public record LockOptions(
         return "LockOptions[" + queueLossPolicy
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
-                + (localHandoffs == 0 ? "" : ", " + localHandoffs + " local hand-overs") + "]";
+                + (localHandoffs == 0 ? "" : ", " + localHandoffs + " local hand-overs")
+                + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
+                + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }
 }

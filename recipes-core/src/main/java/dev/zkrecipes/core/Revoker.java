@@ -28,7 +28,9 @@ import java.util.Optional;
  *
  * <p><b>Who is asked.</b> The current holders of the lock; a client that gets it later is not asked. A thread that has
  * downgraded from the write lock to the read lock holds both, with a node for each. You can also ask a waiting {@link
- * Participant}: it is told when it holds the lock and listens.
+ * Participant}: it is told when it holds the lock and listens. After a semaphore was resized to fewer permits, nothing at the
+ * server tells its holders from the requests that waited then: every request is asked that came before the resize and that the
+ * earlier limit had room for.
  *
  * <p><b>Grace.</b> A holder need not listen or obey. With a grace period, this client deletes the holder's node when
  * that time has passed since the request was written: the lease is broken, and the next request in the queue is

@@ -4,12 +4,14 @@
 package dev.zkrecipes.core;
 
 import com.google.common.base.Preconditions;
+import com.google.common.primitives.Bytes;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.TimeBounds;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * {@link #handles}; everything else has a default. Every value is checked when it is set. Not thread-safe.
  */
 public final class ZooKeeperClientBuilder {
-    private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
-
     private @Nullable HandleKind handles;
-    private Duration sessionTimeout = Duration.ofSeconds(30);
+    private static final Duration DEFAULT_SESSION = Duration.ofSeconds(30);
+
+    private @Nullable Duration sessionTimeout;
     private @Nullable Duration requestTimeout;
     private Duration firstRetryDelay = Duration.ofMillis(20);
     private Duration longestRetryDelay = Duration.ofSeconds(1);
@@ -81,11 +83,12 @@ public final class ZooKeeperClientBuilder {
      * The session time-out to ask for; the server may negotiate another one. A lock of a process that dies is free
      * after this time. Only for own sessions. Default 30 seconds.
      *
-     * @param timeout positive
+     * @param timeout from 10 milliseconds to 2^31-1 milliseconds; most servers grant no less than 4 seconds
      * @return this builder
+     * @throws IllegalArgumentException if it is out of these bounds
      */
     public ZooKeeperClientBuilder sessionTimeout(Duration timeout) {
-        sessionTimeout = positive(timeout, "sessionTimeout");
+        sessionTimeout = TimeBounds.session(timeout);
         return this;
     }
 
@@ -93,11 +96,12 @@ public final class ZooKeeperClientBuilder {
      * How long a call that needs one answer waits for it: {@code tryAcquire()}, {@code participants()},
      * {@code verify()}, and releases. Default: a third of the negotiated session time-out.
      *
-     * @param timeout positive
+     * @param timeout from 1 millisecond to 2^31-1 milliseconds
      * @return this builder
+     * @throws IllegalArgumentException if it is out of these bounds
      */
     public ZooKeeperClientBuilder requestTimeout(Duration timeout) {
-        requestTimeout = positive(timeout, "requestTimeout");
+        requestTimeout = TimeBounds.request(timeout);
         return this;
     }
 
@@ -105,15 +109,13 @@ public final class ZooKeeperClientBuilder {
      * The pace of retries: the delay starts at {@code first}, doubles up to {@code longest}, and is shortened by a
      * random part of up to a half. It paces; it never ends an attempt. Default 20 milliseconds and 1 second.
      *
-     * @param first the first delay, positive
+     * @param first the first delay, at least 1 millisecond
      * @param longest the longest delay, at least {@code first}
      * @return this builder
+     * @throws IllegalArgumentException if they are out of these bounds
      */
     public ZooKeeperClientBuilder retryDelay(Duration first, Duration longest) {
-        positive(first, "first");
-        positive(longest, "longest");
-        Preconditions.checkArgument(
-                first.compareTo(longest) <= 0, "first retry delay %s is longer than the longest, %s", first, longest);
+        TimeBounds.checkPace(first, longest);
         firstRetryDelay = first;
         longestRetryDelay = longest;
         return this;
@@ -139,9 +141,13 @@ public final class ZooKeeperClientBuilder {
      * @param scheme for example {@code digest}
      * @param credentials for example the bytes of {@code user:password}
      * @return this builder
+     * @throws IllegalArgumentException if the scheme is blank, or is {@code digest} and the credentials have no colon
      */
     public ZooKeeperClientBuilder auth(String scheme, byte[] credentials) {
         Preconditions.checkArgument(!scheme.isBlank(), "the auth scheme is blank");
+        Preconditions.checkArgument(
+                !scheme.equals("digest") || Bytes.contains(credentials, (byte) ':'),
+                "the credentials of the scheme digest have no colon: give the bytes of user:password");
         auth.add(new ClientSettings.AuthInfo(scheme, credentials.clone()));
         return this;
     }
@@ -211,8 +217,8 @@ public final class ZooKeeperClientBuilder {
      * Makes the client and returns at once; it connects in the background.
      *
      * @return the client; close it when done
-     * @throws IllegalStateException if it was not said what to connect to; or {@link #auth} or {@link #clientConfig} were
-     *     given though the client opens no sessions; or it is to be closed on shutdown and the JVM is shutting down
+     * @throws IllegalStateException if it was not said what to connect to; or {@link #auth}, {@link #clientConfig} or {@link
+     *     #sessionTimeout} were given though the client opens no sessions; or it is to be closed on shutdown and the JVM is shutting down
      */
     public ZooKeeperClient build() {
         HandleKind kind = handles;
@@ -220,12 +226,13 @@ public final class ZooKeeperClientBuilder {
             throw new IllegalStateException("nothing to connect to: set one of connectString, handle, handles");
         }
         Preconditions.checkState(
-                kind instanceof HandleKind.Opened || (auth.isEmpty() && clientConfig == null),
-                "auth and clientConfig are for sessions that the client opens: give them to the handle");
+                kind instanceof HandleKind.Opened || (auth.isEmpty() && clientConfig == null && sessionTimeout == null),
+                "auth, clientConfig and sessionTimeout are for sessions that the client opens: give them to the"
+                        + " handle");
         return EngineClient.start(
                 kind,
                 new ClientSettings(
-                        sessionTimeout,
+                        sessionTimeout == null ? DEFAULT_SESSION : sessionTimeout,
                         requestTimeout,
                         firstRetryDelay,
                         longestRetryDelay,
@@ -241,14 +248,5 @@ public final class ZooKeeperClientBuilder {
         Preconditions.checkState(handles == null, "it was already said what to connect to");
         handles = kind;
         return this;
-    }
-
-    private static Duration positive(Duration value, String name) {
-        Preconditions.checkArgument(
-                !value.isNegative() && !value.isZero() && value.compareTo(LONGEST) <= 0,
-                "%s is %s, must be positive and at most 2^31-1 ms",
-                name,
-                value);
-        return value;
     }
 }

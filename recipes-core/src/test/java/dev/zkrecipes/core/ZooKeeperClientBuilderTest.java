@@ -11,17 +11,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every setting is checked when it is set. */
 class ZooKeeperClientBuilderTest {
@@ -40,8 +44,8 @@ class ZooKeeperClientBuilderTest {
                 bad("sessionTimeout is " + tooLong, builder -> builder.sessionTimeout(tooLong)),
                 bad("requestTimeout is PT0S", builder -> builder.requestTimeout(Duration.ZERO)),
                 bad("requestTimeout is PT-1S", builder -> builder.requestTimeout(Duration.ofSeconds(-1))),
-                bad("first is PT0S", builder -> builder.retryDelay(Duration.ZERO, fine)),
-                bad("longest is " + tooLong, builder -> builder.retryDelay(fine, tooLong)),
+                bad("first retry delay is PT0S", builder -> builder.retryDelay(Duration.ZERO, fine)),
+                bad("longest retry delay is " + tooLong, builder -> builder.retryDelay(fine, tooLong)),
                 bad("PT1S is longer than the longest, PT0.5S", builder -> builder.retryDelay(fine, fine.dividedBy(2))),
                 bad("ACL is empty", builder -> builder.acl(List.of())),
                 bad("auth scheme is blank", builder -> builder.auth(" ", new byte[0])),
@@ -58,11 +62,40 @@ class ZooKeeperClientBuilderTest {
     }
 
     @ParameterizedTest
+    @ValueSource(longs = {1, 10, 999_999})
+    @Tag("H96")
+    void timesThatKeepTheEngineBusyWithItself_areRefused(long nanos) {
+        Duration tooShort = Duration.ofNanos(nanos);
+        Map<String, Consumer<ZooKeeperClientBuilder>> settings = Map.of(
+                "sessionTimeout is " + tooShort + ", must be from 10 ms to 2^31-1 ms",
+                builder -> builder.sessionTimeout(tooShort),
+                "requestTimeout is " + tooShort + ", must be from 1 ms to 2^31-1 ms",
+                builder -> builder.requestTimeout(tooShort),
+                "first retry delay is " + tooShort + ", must be from 1 ms to 2^31-1 ms",
+                builder -> builder.retryDelay(tooShort, Duration.ofSeconds(1)));
+        settings.forEach((message, setting) -> assertThatIllegalArgumentException()
+                .isThrownBy(() -> setting.accept(builder))
+                .withMessage(message));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.sessionTimeout(Duration.ofMillis(9)));
+        builder.sessionTimeout(Duration.ofMillis(10)).requestTimeout(Duration.ofMillis(1));
+    }
+
+    @ParameterizedTest
     @MethodSource("badSettings")
     void badSettings_areRefusedAtOnceAndNamed(String named, Consumer<ZooKeeperClientBuilder> setting) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> setting.accept(builder))
                 .withMessageContaining(named);
+    }
+
+    @Test
+    void nullTimes_areRefusedByName() {
+        assertThatNullPointerException()
+                .isThrownBy(() -> builder.sessionTimeout(null))
+                .withMessage("sessionTimeout is null: give a duration, or leave the setting out for its default");
+        assertThatNullPointerException()
+                .isThrownBy(() -> builder.retryDelay(Duration.ofSeconds(1), null))
+                .withMessageContaining("longest retry delay is null");
     }
 
     static Stream<Consumer<ZooKeeperClientBuilder>> nulls() {
@@ -104,8 +137,35 @@ class ZooKeeperClientBuilderTest {
     @Test
     void credentialsForAHandleOfSomebodyElse_areRefused() {
         builder.handles(() -> null);
-        builder.auth("digest", new byte[0]);
+        builder.auth("digest", "user:password".getBytes(StandardCharsets.UTF_8));
         assertThatIllegalStateException().isThrownBy(builder::build).withMessageContaining("give them to the handle");
+    }
+
+    @Test
+    void sessionTimeoutForAHandleOfSomebodyElse_isRefused() {
+        builder.handles(() -> null);
+        builder.sessionTimeout(Duration.ofSeconds(30));
+        assertThatIllegalStateException()
+                .isThrownBy(builder::build)
+                .withMessage(
+                        "auth, clientConfig and sessionTimeout are for sessions that the client opens: give them to the"
+                                + " handle");
+    }
+
+    @Test
+    void digestWithoutAColon_isRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.auth("digest", "user".getBytes(StandardCharsets.UTF_8)))
+                .withMessage("the credentials of the scheme digest have no colon: give the bytes of user:password");
+        builder.auth("other", "user".getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void connectStringWithAScheme_isRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.connectString("zk://zk1:2181/app"))
+                .withMessage("malformed connect string \"zk://zk1:2181/app\": leave out \"zk://\"; expected"
+                        + " host:port[,host:port]...[/chroot]");
     }
 
     @Test

@@ -152,6 +152,6 @@ public final class InterProcessMultiLock implements DelegatingLock {
 
     @Override
     public String toString() {
-        return "InterProcessMultiLock[" + path() + "]";
+        return "InterProcessMultiLock[" + lock + "]";
     }
 }

@@ -56,14 +56,14 @@ final class MixedLease implements Lease {
 
     @Override
     public long fencingToken() {
-        requireNotLost();
+        requireOpen();
         throw new IllegalStateException("the members of the multi-lock " + path()
                 + " were not entered together, so they have no token in common: see fencingTokens()");
     }
 
     @Override
     public Map<String, Long> fencingTokens() {
-        requireNotLost();
+        requireOpen();
         return grant.fencingTokens();
     }
 
@@ -98,6 +98,11 @@ final class MixedLease implements Lease {
     public List<Op> guards() {
         requireOpen();
         return grant.guards();
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + path() + ", " + state() + ", of " + grant.leases() + "]";
     }
 
     private void requireOpen() {
@@ -154,7 +159,7 @@ final class MixedLease implements Lease {
     private void end(Runnable waiting) {
         if (closedAs.get() == null && owner != Thread.currentThread() && owner.isAlive()) {
             throw new IllegalMonitorStateException("this hold of the multi-lock " + path() + " belongs to thread "
-                    + owner.getName() + ", which is alive: only that thread may close it");
+                    + ThreadNames.of(owner) + ", which is alive: only that thread may close it");
         }
         LeaseState last = grant.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
         if (!closedAs.compareAndSet(null, last)) {

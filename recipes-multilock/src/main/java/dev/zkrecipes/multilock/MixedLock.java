@@ -12,6 +12,7 @@ import dev.zkrecipes.core.spi.LockGroups;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -49,6 +50,7 @@ final class MixedLock implements InterProcessLock {
 
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        Objects.requireNonNull(timeout, "the time-out is null: give a duration, zero for none");
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("negative time-out " + timeout);
         }
@@ -85,7 +87,7 @@ final class MixedLock implements InterProcessLock {
         while (true) {
             Optional<Lease> waitedFor = limit.acquire(parts.get(first));
             if (waitedFor.isEmpty()) {
-                return Optional.empty();
+                return limit.overdue();
             }
             List<Lease> leases = new ArrayList<>(List.of(waitedFor.get()));
             Optional<Lease> all = tryRest(first, leases, limit::tryAtOnce);
@@ -95,7 +97,7 @@ final class MixedLock implements InterProcessLock {
             first = (first + leases.size()) % parts.size(); // the busy one
             limit.giveBack(leases);
             if (!limit.pause(jittered(pause))) {
-                return Optional.empty();
+                return limit.overdue();
             }
             pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
         }
@@ -161,8 +163,8 @@ final class MixedLock implements InterProcessLock {
     @Override
     public void release() {
         MixedLease youngest = holds.youngest()
-                .orElseThrow(() -> new IllegalMonitorStateException(
-                        "thread " + Thread.currentThread().getName() + " does not hold the multi-lock " + path()));
+                .orElseThrow(() -> new IllegalMonitorStateException("thread " + ThreadNames.of(Thread.currentThread())
+                        + " does not hold the multi-lock " + path()));
         youngest.close();
         if (youngest.state() == LeaseState.LOST) {
             youngest.requireNotLost();
@@ -196,5 +198,11 @@ final class MixedLock implements InterProcessLock {
     @Override
     public Lock asLock() {
         return LockGroups.asLock(this);
+    }
+
+    @Override
+    public String toString() {
+        return path() + ", " + holds.youngest().map(Lease::toString).orElse("not held by this thread") + ", of "
+                + parts;
     }
 }

@@ -23,6 +23,8 @@ final class TimeLimit {
     static final TimeLimit NONE = new TimeLimit(null);
 
     private final @Nullable Long end;
+    private @Nullable LockConnectionException
+            unanswered; // of the last lock that was tried; of the one thread that waits
 
     private TimeLimit(@Nullable Long end) {
         this.end = end;
@@ -44,10 +46,26 @@ final class TimeLimit {
     /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
     Optional<Lease> tryAtOnce(InterProcessLock lock) {
         try {
-            return end == null ? lock.tryAcquire() : LockGroups.tryAtOnce(lock, left(end));
+            if (end == null) {
+                return lock.tryAcquire();
+            }
+            unanswered = null;
+            return LockGroups.tryAtOnce(lock, left(end));
         } catch (LockConnectionException e) {
+            if (end != null) {
+                unanswered = e;
+            }
             return Optional.empty(); // to wait for it is to wait for the connection
         }
+    }
+
+    /** The limit is reached: empty if a lock was seen busy, else what kept that from being seen is thrown. */
+    Optional<Lease> overdue() {
+        LockConnectionException known = unanswered;
+        if (known != null) {
+            throw known;
+        }
+        return Optional.empty();
     }
 
     /** Gives all back, and waits for that as long as the limit allows. */

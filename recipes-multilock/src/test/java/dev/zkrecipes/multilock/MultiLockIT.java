@@ -140,7 +140,7 @@ class MultiLockIT {
     void timedOutRequest_leavesEveryQueue() throws Exception {
         Lease held = mutex(other, y).acquire();
         assertThat(both.tryAcquire()).isEmpty();
-        assertThat(both.tryAcquire(Duration.ofMillis(300))).isEmpty();
+        assertThat(both.tryAcquire(Duration.ofSeconds(1))).isEmpty();
         awaitNodes(0, 1);
         assertThat(mutex(other, x).tryAcquire()).isPresent();
         held.close();
@@ -192,7 +192,7 @@ class MultiLockIT {
                     () -> assertThat(new InterProcessMultiLock(other, List.of(y, x)).tryAcquire(Duration.ofSeconds(3)))
                             .isEmpty());
             awaitNodes(2, 1);
-            assertThat(mutexY.tryAcquire(Duration.ofMillis(200))).isEmpty(); // behind the other's request
+            assertThat(mutexY.tryAcquire(Duration.ofSeconds(1))).isEmpty(); // behind the other's request
             workers.join(Duration.ofSeconds(20));
         }
         held.close();

@@ -62,6 +62,6 @@ public final class InterProcessMutex implements DelegatingLock {
 
     @Override
     public String toString() {
-        return "InterProcessMutex[" + path() + "]";
+        return "InterProcessMutex[" + delegate() + "]";
     }
 }

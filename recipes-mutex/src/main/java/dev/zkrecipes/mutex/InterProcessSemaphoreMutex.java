@@ -56,6 +56,6 @@ public final class InterProcessSemaphoreMutex implements DelegatingLock {
 
     @Override
     public String toString() {
-        return "InterProcessSemaphoreMutex[" + path() + "]";
+        return "InterProcessSemaphoreMutex[" + delegate() + "]";
     }
 }

@@ -236,7 +236,7 @@ class MutexHoldsIT {
     void secondAcquireOfASemaphoreMutex_waitsForTheFirst() throws Exception {
         InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(client, path);
         Lease first = mutex.acquire();
-        assertThat(mutex.tryAcquire(Duration.ofMillis(100))).isEmpty();
+        assertThat(mutex.tryAcquire(Duration.ofSeconds(1))).isEmpty();
         CompletableFuture<Lease> second = mutex.acquireAsync();
         await().until(() -> server.children(path).size() == 2);
         assertThat(second).isNotDone();

@@ -150,6 +150,6 @@ public final class InterProcessReadWriteLock {
 
     @Override
     public String toString() {
-        return "InterProcessReadWriteLock[" + path() + "]";
+        return "InterProcessReadWriteLock[write: " + writeLock + "; read: " + readLock + "]";
     }
 }

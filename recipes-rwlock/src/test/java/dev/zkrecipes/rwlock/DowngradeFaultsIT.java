@@ -178,7 +178,8 @@ class DowngradeFaultsIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         proxy.refuse();
-        assertThat(lock.readLock().tryAcquire(Duration.ofMillis(100))).isEmpty();
+        assertThatThrownBy(() -> lock.readLock().tryAcquire(Duration.ofMillis(100)))
+                .isInstanceOf(LockConnectionException.class);
         int before = changesOfTheQueue();
         proxy.accept();
         Soon.await()
@@ -193,7 +194,8 @@ class DowngradeFaultsIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held reply = proxy.holdReply(RequestType.MULTI, 1);
-        assertThat(lock.readLock().tryAcquire(Duration.ofSeconds(1))).isEmpty();
+        assertThatThrownBy(() -> lock.readLock().tryAcquire(Duration.ofSeconds(1)))
+                .isInstanceOf(LockConnectionException.class);
         reply.awaitReached(SOON);
         assertThat(nodes("__READ__")).isEqualTo(1); // made, and nobody knows
         reply.release();
@@ -205,7 +207,8 @@ class DowngradeFaultsIT {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held reply = proxy.holdReply(RequestType.MULTI, 1);
-        assertThat(lock.readLock().tryAcquire(Duration.ofSeconds(1))).isEmpty();
+        assertThatThrownBy(() -> lock.readLock().tryAcquire(Duration.ofSeconds(1)))
+                .isInstanceOf(LockConnectionException.class);
         reply.awaitReached(SOON);
         proxy.cut();
         assertStillWriting(writing, queued);

@@ -82,7 +82,7 @@ public final class InterProcessSemaphore {
     public InterProcessSemaphore(ZooKeeperClient client, String path, int maxLeases, LockOptions options) {
         this.client = client;
         this.path = path;
-        this.maxLeases = Permits.check(maxLeases);
+        this.maxLeases = Permits.checkLimit(path, maxLeases);
         this.options = options;
         this.internals = internals(1);
         this.bySize = CacheBuilder.newBuilder().maximumSize(SIZES).build(CacheLoader.from(this::permits));
@@ -282,7 +282,7 @@ public final class InterProcessSemaphore {
      * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
      */
     public void resize(int maxLeases) throws InterruptedException {
-        Permits.check(maxLeases);
+        Permits.checkLimit(path, maxLeases);
         internals.changeRule(rule -> {
             SemaphoreLimit limit =
                     rule.map(data -> SemaphoreLimit.decode(path, data)).orElse(SemaphoreLimit.of(this.maxLeases));
@@ -327,6 +327,6 @@ public final class InterProcessSemaphore {
 
     @Override
     public String toString() {
-        return "InterProcessSemaphore[" + path + ", " + maxLeases + "]";
+        return "InterProcessSemaphore[" + path + ", " + maxLeases + " permits, " + client + "]";
     }
 }

@@ -18,6 +18,15 @@ final class Permits {
         return permits;
     }
 
+    /** Returns the limit of a semaphore, or refuses it. */
+    static int checkLimit(String path, int maxLeases) {
+        if (maxLeases < 1) {
+            throw new IllegalArgumentException("a limit of " + maxLeases + " for the semaphore " + path
+                    + ": must be at least 1; nobody could ever hold it");
+        }
+        return maxLeases;
+    }
+
     /** The number; empty if the text is not one. */
     static Optional<Integer> parse(String text) {
         Integer number = Ints.tryParse(text);

@@ -49,6 +49,13 @@ record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implement
     }
 
     @Override
+    public Optional<LockDriver> underEarlier(byte[] rule) {
+        return SemaphoreLimit.decode(path, rule)
+                .beforeResize()
+                .map(earlier -> new SemaphoreDriver(path, earlier, permits));
+    }
+
+    @Override
     public Decision decide(List<LockNode> predecessors, LockNode self) {
         int own = permits(self);
         long room = (long) limit.current() - own;

@@ -11,16 +11,23 @@ import java.util.Optional;
 
 /**
  * The limit of a semaphore, which is the data of its node: three lines of UTF-8, {@code zkrecipes 1},
- * {@code configured=N} and {@code current=N}, each with a line feed at its end. {@code docs/wire-format.md} is the
- * reference.
+ * {@code configured=N} and {@code current=N}, each with a line feed at its end; after a resize to fewer also {@code
+ * earlier=N}. {@code docs/wire-format.md} is the reference.
  *
  * @param configured the number that all its users name in their code
  * @param current the number in force; another one after a resize
+ * @param earlier the greatest number that was in force since it was last as great as {@code current}; not less than that
  */
-record SemaphoreLimit(int configured, int current) {
+record SemaphoreLimit(int configured, int current, int earlier) {
     private static final String VERSION_LINE = "zkrecipes 1";
     private static final String CONFIGURED = "configured=";
     private static final String CURRENT = "current=";
+    private static final String EARLIER = "earlier=";
+
+    /** A limit beside which no greater one was in force before. */
+    SemaphoreLimit(int configured, int current) {
+        this(configured, current, current);
+    }
 
     /** The limit of a semaphore that was never resized. */
     static SemaphoreLimit of(int maxLeases) {
@@ -39,7 +46,8 @@ record SemaphoreLimit(int configured, int current) {
             Optional<Integer> configured = number(lines, CONFIGURED);
             Optional<Integer> current = number(lines, CURRENT);
             if (configured.isPresent() && current.isPresent()) {
-                return new SemaphoreLimit(configured.get(), current.get());
+                int earlier = number(lines, EARLIER).orElse(0);
+                return new SemaphoreLimit(configured.get(), current.get(), Math.max(earlier, current.get()));
             }
         }
         throw new LockRefusedException("the node " + path + " contains "
@@ -49,7 +57,8 @@ record SemaphoreLimit(int configured, int current) {
     }
 
     byte[] encode() {
-        return (VERSION_LINE + '\n' + CONFIGURED + configured + '\n' + CURRENT + current + '\n')
+        String tail = earlier > current ? EARLIER + earlier + '\n' : "";
+        return (VERSION_LINE + '\n' + CONFIGURED + configured + '\n' + CURRENT + current + '\n' + tail)
                 .getBytes(StandardCharsets.UTF_8);
     }
 
@@ -67,7 +76,12 @@ record SemaphoreLimit(int configured, int current) {
     }
 
     SemaphoreLimit resized(int maxLeases) {
-        return new SemaphoreLimit(configured, maxLeases);
+        return new SemaphoreLimit(configured, maxLeases, Math.max(earlier, maxLeases));
+    }
+
+    /** The limit that grants whatever earlier ones have granted; empty if this one does. */
+    Optional<SemaphoreLimit> beforeResize() {
+        return earlier > current ? Optional.of(new SemaphoreLimit(configured, earlier)) : Optional.empty();
     }
 
     private static Optional<Integer> number(List<String> lines, String name) {

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
@@ -21,11 +22,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -84,6 +87,28 @@ class SemaphoreLimitIT {
         others.acquire(9).close();
         server.reapContainers();
         assertThat(others.maxLeases()).isEqualTo(9);
+    }
+
+    @Test
+    @Tag("H84")
+    void revokerAfterAResizeToFewer_asksWhoeverHolds_andNobodyWhoCameLater() throws Exception {
+        semaphore.resize(3);
+        List<Lease> held = List.of(semaphore.acquire(), semaphore.acquire(), semaphore.acquire());
+        List<Lease> asked = new CopyOnWriteArrayList<>();
+        held.forEach(lease -> lease.onRevocationRequested(request -> asked.add(lease)));
+        semaphore.resize(1);
+        CompletableFuture<Lease> later = others.acquireAsync();
+        awaitNodes(4);
+
+        assertThat(new Revoker(other).request(semaphore.permits(1))).hasSize(3);
+        await().until(() -> asked.size() == 3);
+        assertThat(asked).containsExactlyInAnyOrderElementsOf(held);
+
+        held.forEach(Lease::close);
+        try (Lease last = later.get(20, TimeUnit.SECONDS)) {
+            assertThat(last.isValid()).isTrue();
+            assertThat(new Revoker(client).request(semaphore.permits(1))).hasSize(1);
+        }
     }
 
     @Test

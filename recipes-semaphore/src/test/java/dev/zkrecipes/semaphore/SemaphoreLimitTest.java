@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.LockRefusedException;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,8 +80,31 @@ class SemaphoreLimitTest {
     }
 
     @Test
+    void limitOfZero_isRefused() {
+        assertThatThrownBy(() -> Permits.checkLimit(PATH, 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "a limit of 0 for the semaphore " + PATH + ": must be at least 1; nobody could ever hold it");
+    }
+
+    @Test
+    @Tag("H84")
+    void greaterLimitOfBefore_isRemembered_untilTheLimitIsAsGreatAgain() {
+        SemaphoreLimit resized = SemaphoreLimit.of(4).resized(3).resized(1);
+        assertThat(resized.encode())
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("zkrecipes 1\nconfigured=4\ncurrent=1\nearlier=4\n");
+        assertThat(SemaphoreLimit.decode(PATH, resized.encode())).isEqualTo(resized);
+        assertThat(resized.beforeResize()).contains(new SemaphoreLimit(4, 4));
+        assertThat(resized.resized(2).beforeResize()).contains(new SemaphoreLimit(4, 4));
+        assertThat(resized.resized(4)).isEqualTo(SemaphoreLimit.of(4));
+        assertThat(SemaphoreLimit.of(4).beforeResize()).isEmpty();
+        assertThat(decode("zkrecipes 1\nconfigured=4\ncurrent=3\nearlier=2\n")).isEqualTo(new SemaphoreLimit(4, 3));
+    }
+
+    @Test
     void resize_changesWhatIsInForce_andLeavesWhatIsConfigured() {
-        SemaphoreLimit resized = SemaphoreLimit.of(4).resized(9).resized(7);
+        SemaphoreLimit resized = SemaphoreLimit.of(4).resized(7);
         assertThat(resized).isEqualTo(new SemaphoreLimit(4, 7));
         resized.requireConfigured(PATH, 4);
         assertThatThrownBy(() -> resized.requireConfigured(PATH, 7))

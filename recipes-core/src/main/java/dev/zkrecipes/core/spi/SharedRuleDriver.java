@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.spi;
 
+import java.util.Optional;
+
 /**
  * A driver whose rule is in part kept in ZooKeeper, as data of the lock's own node, so that all processes decide by the
  * same rule and see it change. The semaphore keeps its limit there.
@@ -32,4 +34,17 @@ public interface SharedRuleDriver extends LockDriver {
      *     with {@link dev.zkrecipes.core.LockRefusedException}
      */
     LockDriver under(byte[] rule);
+
+    /**
+     * A driver that grants all that was granted under any earlier rule. A request that came before the last change, and that
+     * this driver grants, may hold the lock though the present rule does not grant it: {@link dev.zkrecipes.core.Revoker}
+     * asks it too. The default says that a change of the rule never leaves such holders.
+     *
+     * @param rule the data of the lock's node
+     * @return the driver; empty if the present rule grants whatever holds
+     * @throws RuntimeException as {@link #under}
+     */
+    default Optional<LockDriver> underEarlier(byte[] rule) {
+        return Optional.empty();
+    }
 }

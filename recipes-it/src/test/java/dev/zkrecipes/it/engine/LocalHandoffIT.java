@@ -210,7 +210,7 @@ class LocalHandoffIT {
         try (Workers workers = new Workers()) {
             AtomicInteger empty = new AtomicInteger();
             workers.start("timed", () -> {
-                if (mutex.tryAcquire(Duration.ofMillis(50)).isEmpty()) {
+                if (mutex.tryAcquire(Duration.ofSeconds(1)).isEmpty()) {
                     empty.incrementAndGet();
                 }
             });

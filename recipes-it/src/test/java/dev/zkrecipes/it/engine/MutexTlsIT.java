@@ -120,7 +120,9 @@ class MutexTlsIT {
                         .isInstanceOf(LockConnectionException.class)
                         .hasMessageContaining("never since the client was made"));
         assertThat(client.awaitConnected(Duration.ZERO)).isFalse();
-        assertThat(mutex.tryAcquire(Duration.ofMillis(10))).isEmpty();
+        assertThatThrownBy(() -> mutex.tryAcquire(Duration.ofMillis(10)))
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("never since the client was made");
         assertThatThrownBy(mutex::participants).hasMessageContaining("never since the client was made");
         return catchThrowableOfType(LockConnectionException.class, mutex::tryAcquire)
                 .getMessage();
@@ -148,8 +150,8 @@ class MutexTlsIT {
     void plainClientAtSecurePort_learnsWhatToSet() throws Exception {
         try (ZooKeeperClient client = refused().build()) {
             assertThat(refusal(client))
-                    .contains("check the address " + port.connectString())
-                    .contains("if it is a port for TLS, set zookeeper.client.secure");
+                    .contains(port.connectString()
+                            + " speaks TLS, and this client does not: set zookeeper.client.secure");
         }
     }
 
@@ -160,7 +162,9 @@ class MutexTlsIT {
                 .requestTimeout(Duration.ofMillis(300))
                 .clientConfig(clientKeys.clientConfig())
                 .build()) {
-            assertThat(refusal(client)).contains("unset zookeeper.client.secure");
+            assertThat(refusal(client))
+                    .contains(server.connectString() + " speaks ZooKeeper without TLS, and this client uses TLS")
+                    .contains("unset zookeeper.client.secure");
         }
     }
 

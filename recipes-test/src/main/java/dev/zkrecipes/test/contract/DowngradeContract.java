@@ -56,7 +56,7 @@ public abstract class DowngradeContract extends TwoClients {
         reading.verify();
         assertThat(lock.write().isHeldByCurrentThread()).isFalse();
         assertThat(lock.read().isHeldByCurrentThread()).isTrue();
-        assertThat(rival.write().tryAcquire(Duration.ofMillis(50))).isEmpty();
+        assertThat(rival.write().tryAcquire(Duration.ofSeconds(1))).isEmpty();
         assertThat(queuedWriter).isNotDone();
         assertThat(queuedReader).isNotDone();
         long token = reading.fencingToken();

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +94,20 @@ public abstract class LeaseContract extends OwnStage {
         assertThat(server.requests().of(RequestType.MULTI)).isGreaterThan(checks);
         held.verify();
         held.close();
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    @Tag("H103")
+    void closedLease_hasNoTokens_andNoGuards() throws InterruptedException {
+        Lease closed = lock.acquire();
+        closed.close();
+        for (ThrowingCallable question : List.<ThrowingCallable>of(
+                closed::fencingToken, closed::fencingTokens, closed::guards, closed::verify)) {
+            assertThatThrownBy(question)
+                    .isInstanceOf(IllegalMonitorStateException.class)
+                    .hasMessageContaining("is closed");
+        }
         scene.assertNothingLeft();
     }
 

@@ -153,7 +153,7 @@ public abstract class LossContract extends OwnStage {
     private void assertNobodyGetsTheLock() throws InterruptedException {
         if (recipe().ownership() == Ownership.NOBODY) {
             assertThat(lock.tryAcquire()).isEmpty();
-            assertThat(lock.tryAcquire(Duration.ofMillis(50))).isEmpty();
+            assertThat(lock.tryAcquire(Duration.ofSeconds(1))).isEmpty();
             assertThat(lock.asLock().tryLock()).isFalse();
         } else {
             assertLost(lock::acquire);

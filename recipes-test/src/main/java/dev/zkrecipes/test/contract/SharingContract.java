@@ -108,7 +108,7 @@ public abstract class SharingContract extends TwoClients {
         Lease writing = lock.write().acquire();
         CompletableFuture<Lease> patient = rival.read().acquireAsync();
         awaitNodes(2);
-        assertThat(rival.read().tryAcquire(Duration.ofMillis(50))).isEmpty();
+        assertThat(rival.read().tryAcquire(Duration.ofSeconds(1))).isEmpty();
         awaitNodes(2);
         writing.close();
         Soon.get(patient).close();

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import com.google.common.base.Preconditions;
-import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.QueueLossPolicy;
@@ -71,6 +70,8 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
     private @Nullable CounterRenewal renewal;
+    private volatile boolean seenBusy;
+    private volatile @Nullable LockException obstacle;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
         this(requests, group, mode, (held, rule) -> {});
@@ -101,6 +102,16 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     @Override
+    public boolean wasSeenBusy() {
+        return seenBusy;
+    }
+
+    @Override
+    public Optional<LockException> obstacle() {
+        return Optional.ofNullable(obstacle);
+    }
+
+    @Override
     void start() {
         seek();
     }
@@ -109,6 +120,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     @Override
     protected void onSession(Session found) {
+        obstacle = null;
         group.paths().forEach(requests.cleaner()::flush);
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
@@ -116,13 +128,14 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         } else if (found.isConnected()) {
             peek();
         } else {
-            fail(new LockConnectionException(requests.notConnected() + ", so it cannot be seen whether the lock "
-                    + group.path() + " is free; try again when connected, or use a timed acquire"));
+            fail(requests.notConnected(", so it cannot be seen whether the lock " + group.path()
+                    + " is free; try again when connected, or use a timed acquire"));
         }
     }
 
     @Override
     public void notNow(LockException why) {
+        obstacle = why;
         if (isIn(AcquireStep.SEEKING) && mode == Mode.TRY) {
             fail(why);
         }
@@ -133,8 +146,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         boolean hadPlace = entry != null && entry.nodes().get(0).existence() == OwnNode.Existence.CREATED;
         leaveQueue();
         if (how == State.AUTH_FAILED) {
-            fail(new LockAccessException("ZooKeeper refused the credentials of this client, so the lock " + group.path()
-                    + " cannot be acquired; check the auth settings"));
+            fail(ZooKeeperErrors.credentialsRefused("the lock " + group.path() + " cannot be acquired"));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("the ZooKeeper session ended (" + how + ") while trying for the lock "
                     + group.path() + "; try again"));
@@ -251,6 +263,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     private void await() {
         become(AcquireStep.WAITING);
+        seenBusy = true;
         proofs = 0;
         if (places.isEmpty()) {
             enterViews();
@@ -358,7 +371,13 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                             ? list().names(node.lockPath()).size() == 1
                             : places.get(i).isAlone());
             HeldNode granted = new HeldNode(
-                    group.all().get(i), node, HeldNode.token(node), requests.scheduler(), requests.cleaner());
+                    group.all().get(i),
+                    node,
+                    HeldNode.token(node),
+                    group.holdAtMost(),
+                    requests.scheduler(),
+                    requests.cleaner());
+            granted.limitTime();
             onHeld.accept(
                     granted,
                     places.isEmpty()

@@ -32,6 +32,14 @@ public interface Acquisition {
      */
     CompletableFuture<Optional<List<HeldNode>>> outcome();
 
+    /** Whether somebody else was seen to hold the lock, or to stand in front of this. Any thread. */
+    boolean wasSeenBusy();
+
+    /** Why there is no session to ask in, if that is known. Any thread. */
+    default Optional<LockException> obstacle() {
+        return Optional.empty();
+    }
+
     /** Gives up, unless there is an outcome already; returns whether it gave up. Any thread. */
     boolean giveUp();
 

@@ -68,7 +68,7 @@ public final class CreateNodes {
             long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
             List<ACL> acl = targets.all().get(0).acl();
-            session.zk().createEphemeralSequential(node.prefix(), requests.nodeData(), acl, answer -> {
+            session.zk().createEphemeralSequential(node.prefix(), data(0), acl, answer -> {
                 if (answer.isOk()) {
                     node.createdAt(answer.value().path(), answer.value().stat().getCzxid());
                     session.committed(sentAt);
@@ -80,6 +80,10 @@ public final class CreateNodes {
         } else {
             sendTogether(done);
         }
+    }
+
+    private byte[] data(int index) {
+        return requests.nodeData(targets.all().get(index), targets.options());
     }
 
     /** Counts the nodes, or refuses them. */
@@ -123,9 +127,7 @@ public final class CreateNodes {
         long size = PacketLimit.REQUEST_HEADER;
         for (int i = 0; i < nodes.size(); i++) {
             size += PacketLimit.mostOfCreate(
-                    nodes.get(i).prefix(),
-                    requests.nodeData(),
-                    targets.all().get(i).acl());
+                    nodes.get(i).prefix(), data(i), targets.all().get(i).acl());
         }
         return size;
     }
@@ -148,7 +150,7 @@ public final class CreateNodes {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             List<ACL> acl = targets.all().get(i).acl();
-            operations.add(Op.create(nodes.get(i).prefix(), requests.nodeData(), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+            operations.add(Op.create(nodes.get(i).prefix(), data(i), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
         return operations;
     }

@@ -65,6 +65,12 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         return List.of(target.path());
     }
 
+    /** Whoever holds the exclusive mode has nobody in front. */
+    @Override
+    public boolean wasSeenBusy() {
+        return false;
+    }
+
     @Override
     void start() {
         if (session.isEnded()) {
@@ -80,7 +86,7 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         if (mode == Mode.QUEUE || found.isConnected()) {
             whenConnected(this::send);
         } else {
-            fail(new LockConnectionException(requests.notConnected() + ", so the lock " + target.path()
+            fail(requests.notConnected(", so the lock " + target.path()
                     + " cannot be taken in its shared mode; try again when connected"));
         }
     }
@@ -92,7 +98,11 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),
-                Op.create(node.prefix(), requests.nodeData(), target.acl(), CreateMode.EPHEMERAL));
+                Op.create(
+                        node.prefix(),
+                        requests.nodeData(target, target.options()),
+                        target.acl(),
+                        CreateMode.EPHEMERAL));
         var next = inThisState(this::onAnswer);
         session.zk().multi(operations, answer -> {
             note(answer, sentAt);
@@ -130,7 +140,8 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
     }
 
     private void grant() {
-        HeldNode shared = new HeldNode(target, node, exclusive.token(), requests.scheduler(), requests.cleaner());
+        HeldNode shared = new HeldNode(exclusive, target, node);
+        shared.limitTime();
         session.leases().add(shared);
         endAsGranted(List.of(shared));
     }

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionTask;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
@@ -174,7 +175,7 @@ public final class Enqueue {
                 case NONODE ->
                     owner.fail(new LockException(requests.rootName() + " does not exist, so the lock " + target.path()
                             + " cannot be made; create the chroot node first"));
-                default -> owner.retryOrFail("create the path " + target.path(), answer, this::createAnew);
+                default -> owner.retryOrFail(ZooKeeperErrors.CREATE_PATH + target.path(), answer, this::createAnew);
             }
         }));
     }

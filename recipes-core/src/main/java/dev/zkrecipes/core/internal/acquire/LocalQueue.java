@@ -78,7 +78,8 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private volatile boolean scouting;
 
     private final Map<Succession, Line> lines = new LinkedHashMap<>();
-    private @Nullable AcquireLoop scout;
+    private volatile @Nullable AcquireLoop scout; // set on the engine thread only
+    private volatile boolean holding; // a node of this client holds the lock
     private @Nullable RuleSight rule;
     private int leftEarly; // since the requests that are over were taken out
 
@@ -132,6 +133,12 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         } else if (left == 0 && scouting) {
             scheduler.execute(this::look); // nobody needs the scout
         }
+    }
+
+    @Override
+    public boolean isBusy() {
+        AcquireLoop sent = scout;
+        return holding || (sent != null && sent.wasSeenBusy());
     }
 
     // ---- Passing on.
@@ -195,6 +202,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     @Override
     public void onOver(Succession line) {
         Line over = lines.remove(line);
+        holding = !lines.isEmpty();
         if (over != null) {
             over.end();
             if (over.session().isEnded() && key.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
@@ -306,8 +314,9 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     }
 
     private void endScout() {
-        if (scout != null) {
-            scout.giveUp();
+        AcquireLoop sent = scout;
+        if (sent != null) {
+            sent.giveUp();
         }
     }
 
@@ -315,6 +324,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     void adopt(HeldNode held, Optional<Content> decidedBy) {
         Line line = new Line(held, key.options().localHandoffs(), decidedBy, this, () -> scheduler.execute(this::look));
         lines.put(line.holders(), line);
+        holding = true;
     }
 
     private void onScoutEnded(List<HeldNode> granted, @Nullable Throwable failure) {

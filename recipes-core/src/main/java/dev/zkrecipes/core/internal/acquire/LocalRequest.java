@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
 final class LocalRequest implements Acquisition {
 
     /** Where it waits. */
-    @FunctionalInterface
     interface Place {
+        /** Whether the lock was seen to be held. */
+        boolean isBusy();
+
         /** It has ended. */
         void onLeft(boolean withoutTheLock);
     }
@@ -98,6 +100,12 @@ final class LocalRequest implements Acquisition {
             leave(false);
         }
         return first;
+    }
+
+    @Override
+    public boolean wasSeenBusy() {
+        Place stands = place.get();
+        return stands != null && stands.isBusy();
     }
 
     @Override

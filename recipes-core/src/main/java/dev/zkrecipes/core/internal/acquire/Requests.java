@@ -4,14 +4,19 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** The requests of one client that are under way, and what they share. Thread-safe. */
@@ -22,7 +27,7 @@ public final class Requests {
     private final Supplier<Backoff> pace;
     private final byte[] nodeData;
     private final String rootName;
-    private final Supplier<String> notConnected;
+    private final Function<String, LockConnectionException> notConnected;
     private final QueueViews queues = new QueueViews();
     private final CounterRenewals renewals = new CounterRenewals();
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
@@ -34,7 +39,7 @@ public final class Requests {
      * @param pace makes the pauses of one request
      * @param nodeData what the nodes carry
      * @param rootName what to call the node that all paths lie below, in messages
-     * @param notConnected how errors begin that tell of a missing connection
+     * @param notConnected makes errors that tell of a missing connection, of what follows from it
      */
     public Requests(
             EngineScheduler scheduler,
@@ -43,7 +48,7 @@ public final class Requests {
             Supplier<Backoff> pace,
             byte[] nodeData,
             String rootName,
-            Supplier<String> notConnected) {
+            Function<String, LockConnectionException> notConnected) {
         this.scheduler = scheduler;
         this.sessions = sessions;
         this.cleaner = cleaner;
@@ -77,17 +82,25 @@ public final class Requests {
         return pace.get();
     }
 
-    /** Not a copy: it goes into requests, which nobody changes. */
-    byte[] nodeData() {
-        return nodeData;
+    /**
+     * What the nodes of a lock carry. Not a copy: it goes into requests, which nobody changes.
+     *
+     * @param ofAll the options of what the lock is acquired with, or its own
+     */
+    byte[] nodeData(LockSpec target, LockOptions ofAll) {
+        return target.options()
+                .ownerLabel()
+                .or(ofAll::ownerLabel)
+                .map(OwnerLabel::encode)
+                .orElse(nodeData);
     }
 
     String rootName() {
         return rootName;
     }
 
-    String notConnected() {
-        return notConnected.get();
+    LockConnectionException notConnected(String consequence) {
+        return notConnected.apply(consequence);
     }
 
     /** Lets a request begin, or ends it if the client is closed. */

@@ -60,7 +60,8 @@ public final class ConnectionReporter {
             case CONNECTING -> ConnectionState.CONNECTING;
             case CONNECTED -> ConnectionState.CONNECTED;
             case READ_ONLY, DISCONNECTED -> ConnectionState.SUSPENDED;
-            case EXPIRED, AUTH_FAILED, CLOSED -> ConnectionState.EXPIRED;
+            case EXPIRED, CLOSED -> ConnectionState.EXPIRED;
+            case AUTH_FAILED -> ConnectionState.AUTH_FAILED;
         };
     }
 }

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.acquire.Requests;
@@ -35,6 +36,7 @@ import dev.zkrecipes.core.internal.zk.ConnectionTrouble;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.OpenedHandles;
 import dev.zkrecipes.core.internal.zk.WrappedHandles;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -83,6 +85,8 @@ public final class EngineClient implements HoldingHost {
     private @Nullable Session used; // the one that was asked for last: its states are the client's
     private volatile long sessionTimeoutNanos;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
+    private volatile long sessionId;
+    private final String servers;
     private volatile @Nullable ShutdownHook hook;
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
@@ -99,6 +103,8 @@ public final class EngineClient implements HoldingHost {
         this.trouble = kind instanceof HandleKind.Opened opened
                 ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
                 : Optional.empty();
+        this.servers =
+                kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
         this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
         this.sessions = sessionSource(kind);
         this.cleaner = new NodeCleaner(scheduler, this::newPace, sessions, this::requestTimeout);
@@ -241,11 +247,11 @@ public final class EngineClient implements HoldingHost {
         return deadOwners;
     }
 
-    /** How errors begin that tell of a missing connection. Any thread. */
+    /** An error that tells of the missing connection. Any thread. */
     @Override
-    public String notConnected() {
-        return "not connected to ZooKeeper"
-                + trouble.map(ConnectionTrouble::told).orElse("");
+    public LockConnectionException notConnected(String consequence) {
+        return trouble.map(found -> found.error(consequence))
+                .orElseGet(() -> ConnectionTrouble.unexplained(consequence));
     }
 
     /** How long a call that needs one answer waits for it. Any thread. */
@@ -298,15 +304,26 @@ public final class EngineClient implements HoldingHost {
     }
 
     private void tellState(Session session, State state) {
+        sessionId = session.zk().sessionId();
         sessionTimeoutNanos = session.timeoutNanos() > 0 ? session.timeoutNanos() : sessionTimeoutNanos;
         if (!closing.get()) { // the end of closing tells of itself
             boolean over = state == State.CLOSED && !sessions.renewsSessions();
             reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
         }
         if (state == State.CONNECTED) {
-            trouble.ifPresent(ConnectionTrouble::end);
+            trouble.ifPresent(ConnectionTrouble::onConnected);
+            if (!connected.isDone()
+                    && sessions.ownsSessions()
+                    && sessionTimeoutNanos != settings.sessionTimeout().toNanos()) {
+                log.info(
+                        "{}: the server decides, within the bounds of its minSessionTimeout and maxSessionTimeout.",
+                        this);
+            }
             connected.complete(true);
             return;
+        }
+        if (state != State.CONNECTING) {
+            trouble.ifPresent(ConnectionTrouble::onDisconnected);
         }
         untilDisconnected.forEach(Runnable::run);
         if (connected.isDone() && !closing.get()) {
@@ -320,7 +337,12 @@ public final class EngineClient implements HoldingHost {
         }
         if (state.isFinal()) {
             living.remove(session);
-            if (!closing.get()) {
+            if (state == State.AUTH_FAILED && !closing.get()) {
+                log.warn(
+                        "{}: the locks of session 0x{} are lost, and waiting acquires fail.",
+                        ZooKeeperErrors.CREDENTIALS_REFUSED,
+                        Long.toHexString(session.zk().sessionId()));
+            } else if (!closing.get()) {
                 log.warn(
                         "ZooKeeper session 0x{} has ended ({}): its locks are lost, waiting acquires {}.",
                         Long.toHexString(session.zk().sessionId()),
@@ -368,6 +390,22 @@ public final class EngineClient implements HoldingHost {
     @Override
     public String ownerLabel() {
         return settings.ownerLabel();
+    }
+
+    /** The session time-out, and the one that was asked for if the server granted another. */
+    private String grantedTimeout() {
+        Duration granted = Duration.ofNanos(sessionTimeoutNanos);
+        boolean isOther = sessions.ownsSessions() && !granted.equals(settings.sessionTimeout());
+        return " with a time-out of " + granted
+                + (isOther ? ", while " + settings.sessionTimeout() + " was asked for" : "");
+    }
+
+    @Override
+    public String toString() {
+        long id = sessionId;
+        return "ZooKeeperClient[" + servers + ", " + connectionState() + ", "
+                + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout()) + ", owner "
+                + ownerLabel() + "]";
     }
 
     @Override

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.internal.acquire.Acquisition;
-import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.Collection;
@@ -77,9 +76,9 @@ public final class DeadOwnerCheck {
         }
         for (String lock : data.notYetWarnedOf(waitedFor)) {
             log.warn(
-                    "Thread {} ended while it held the lock {}. It stays locked until a lease of it is closed, which any"
-                            + " thread may do now, or the client is. Close leases with try-with-resources.",
-                    Printable.of(data.ownerName()),
+                    "Thread {} ended while it held the lock {}. It stays locked until a lease of it is closed, which"
+                            + " any thread may do now, or the client is. Close leases with try-with-resources.",
+                    data.ownerName(),
                     lock);
         }
     }

@@ -4,10 +4,12 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.Participant;
@@ -20,7 +22,7 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.StackReserve;
-import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,8 +196,8 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireNotNegative(timeout);
+        Deadline deadline = Deadline.after(timeout, client.scheduler());
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         if (timeout.isZero()) {
@@ -207,14 +209,38 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         }
         return request(Mode.QUEUE, attempt -> {
             try {
-                if (Blocking.await(attempt.outcome(), deadline).isEmpty() && attempt.giveUp()) {
-                    return Optional.empty();
+                if (Blocking.await(attempt.outcome(), deadline).isEmpty()) {
+                    Optional<? extends LockException> unseen = unseen(attempt, timeout);
+                    if (attempt.giveUp()) {
+                        unseen.ifPresent(failure -> {
+                            throw failure;
+                        });
+                        return Optional.empty();
+                    }
                 }
                 return Optional.of(hold(awaitGrant(attempt)));
             } catch (InterruptedException e) {
                 return Optional.of(leaveOrHold(attempt, e));
             }
         });
+    }
+
+    /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
+    private Optional<? extends LockException> unseen(Acquisition attempt, Duration timeout) {
+        boolean seen = attempt.wasSeenBusy();
+        if (attempt.obstacle().isPresent()) {
+            return attempt.obstacle();
+        }
+        String unknown = " the lock " + path() + " is free; ";
+        if (client.connectionState() != ConnectionState.CONNECTED) {
+            String before = seen ? " any more (the lock was busy when it was last seen)" : "";
+            return Optional.of(client.notConnected(before + " after " + timeout + ", so it is not known whether"
+                    + unknown + "try again when connected"));
+        }
+        return seen
+                ? Optional.empty()
+                : Optional.of(new LockConnectionException("no answer from ZooKeeper within " + timeout
+                        + ", so it is not known whether" + unknown + "wait longer, or try again"));
     }
 
     /** As {@link #acquire()}, but waits on when interrupted and keeps the flag. */
@@ -417,8 +443,12 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         do {
             lease = mine == null ? null : mine.youngest(targets);
             if (lease == null) {
-                throw new IllegalMonitorStateException("thread "
-                        + Printable.of(Thread.currentThread().getName()) + " does not hold the lock " + path());
+                throw new IllegalMonitorStateException(
+                        owner == Owner.THREAD
+                                ? "thread " + ThreadName.ofCaller() + " does not hold the lock " + path()
+                                : "nothing is held through this object of the lock " + path()
+                                        + ": it was given back already, or never acquired; release once for each"
+                                        + " acquire");
             }
         } while (!lease.beginClosing()); // another thread has just closed that one: try the next
         lease.awaitRelease();
@@ -500,6 +530,17 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
             all.addAll(new PathQueries(client, target).holders(deadline));
         }
         return List.copyOf(all);
+    }
+
+    /** What is held by the calling thread, or through the instance, and how the client stands. */
+    @Override
+    public String toString() {
+        LockData mine = mine();
+        Hold youngest = mine == null ? null : mine.youngest(targets);
+        String held = youngest != null
+                ? youngest.toString()
+                : owner == Owner.THREAD ? "not held by thread " + ThreadName.ofCaller() : "not held";
+        return path() + ", " + held + ", " + client;
     }
 
     @Override

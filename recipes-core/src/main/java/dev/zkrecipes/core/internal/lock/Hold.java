@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.StackReserve;
-import dev.zkrecipes.core.internal.wire.Printable;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -144,7 +143,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         return closedAs == null && !isLost();
     }
 
-    private boolean isLost() {
+    boolean isLost() {
         for (int i = 0; i < grants.size(); i++) {
             if (grants.get(i).isLost()) {
                 return true;
@@ -189,6 +188,7 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     @Override
     public Map<String, Long> fencingTokens() {
+        requireOpenAndStanding();
         return grants.stream().collect(Collectors.toUnmodifiableMap(HeldNode::lockPath, HeldNode::token));
     }
 
@@ -328,7 +328,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
         if (!data.mayClose()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
-                    + Printable.of(data.ownerName()) + ", which is alive: only that thread may close it");
+                    + data.ownerName() + ", which is alive: only that thread may close it");
         }
         boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
         // The last one looks at the clock; the others go by what the engine knows.
@@ -377,6 +377,16 @@ public final class Hold implements Lease, HeldNode.Listener {
         for (int i = 0; i < grants.size(); i++) {
             grants.get(i).requireNotLost();
         }
+    }
+
+    @Override
+    public String toString() {
+        String tokens = grants.stream()
+                .map(grant -> String.valueOf(grant.tokenWhenGranted()))
+                .distinct()
+                .collect(Collectors.joining(", "));
+        return "Lease[" + path() + ", " + state() + ", token " + tokens + ", session 0x"
+                + Long.toHexString(grants.get(0).session().zk().sessionId()) + "]";
     }
 
     private void requireOpenAndStanding() {

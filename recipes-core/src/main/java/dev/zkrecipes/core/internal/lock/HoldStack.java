@@ -72,15 +72,19 @@ final class HoldStack {
         return link;
     }
 
-    /** The youngest of exactly these locks. */
+    /** The youngest of exactly these locks that is not lost; if all of them are, the youngest. */
     @Nullable
     Hold youngestOf(LockGroup targets) {
+        Hold lost = null;
         for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
             if (link.hold.targets().equals(targets)) {
-                return link.hold;
+                if (!link.hold.isLost()) {
+                    return link.hold;
+                }
+                lost = lost == null ? link.hold : lost;
             }
         }
-        return null;
+        return lost;
     }
 
     /** The youngest that stands on the node. */

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -39,7 +40,7 @@ public final class LockData implements HeldNode.Listener {
     }
 
     public String ownerName() {
-        return owner == null ? "any thread" : owner.getName();
+        return owner == null ? "any thread" : ThreadName.of(owner);
     }
 
     /** Whether the calling thread may give back what is recorded here. */
@@ -98,7 +99,7 @@ public final class LockData implements HeldNode.Listener {
         return grants.stream().filter(grant -> holdOn(grant) == null).toList();
     }
 
-    /** The youngest open hold of exactly these locks: the one to give back next. */
+    /** The open hold of exactly these locks to give back next: the youngest that is not lost, else the youngest. */
     @Nullable
     Hold youngest(LockGroup targets) {
         HoldStack holds = open.get(targets.paths().get(0));

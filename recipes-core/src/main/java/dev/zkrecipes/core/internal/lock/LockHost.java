@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
@@ -24,8 +25,12 @@ public interface LockHost extends ZooKeeperClient {
     /** How long a call that needs one answer waits for it. */
     Duration requestTimeout();
 
-    /** How errors begin that tell of a missing connection. */
-    String notConnected();
+    /**
+     * An error that tells of the missing connection.
+     *
+     * @param consequence what follows from that, and what to do
+     */
+    LockConnectionException notConnected(String consequence);
 
     /** Throws if the client is closed. */
     void requireOpenFor(String lockPath);

@@ -109,8 +109,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
         if (session.isConnected()) {
             guard(() -> ask(session));
         } else {
-            fail(new LockConnectionException(
-                    client.notConnected() + ", so nobody can be asked for " + subject + "; ask again when connected"));
+            fail(client.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));
         }
     }
 }

@@ -39,6 +39,8 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     static final int UNDER_WAY = 100;
 
     private final boolean holdersOnly;
+    private final Set<LockNode> maybeHolding = new HashSet<>(); // if they came before the last change of the rule
+    private long ruleChangedAt;
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
     ParticipantQuery(LockHost client, LockSpec target, boolean holdersOnly) {
@@ -65,8 +67,14 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
         Set<LockNode> holding = new HashSet<>();
         nodes.stream().filter(queue::holds).forEach(holding::add);
-        List<LockNode> asked =
-                holdersOnly ? nodes.stream().filter(holding::contains).toList() : nodes;
+        if (holdersOnly) {
+            noteHoldersByEarlierRules(queue, list);
+        }
+        List<LockNode> asked = holdersOnly
+                ? nodes.stream()
+                        .filter(node -> holding.contains(node) || maybeHolding.contains(node))
+                        .toList()
+                : nodes;
         Runnable last = () -> complete(nodes, holding);
         if (asked.isEmpty()) {
             last.run();
@@ -75,6 +83,13 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         for (int i = 0; i < UNDER_WAY; i++) {
             readNext(session, next, asked.size(), last);
         }
+    }
+
+    private void noteHoldersByEarlierRules(LockQueue queue, ChildrenSnapshot list) {
+        list.rule(target().path()).ifPresent(rule -> {
+            ruleChangedAt = rule.stat().getMzxid();
+            maybeHolding.addAll(queue.maybeHeldByEarlier(rule.data()));
+        });
     }
 
     private void readNext(Session session, Iterator<LockNode> next, int count, Runnable last) {
@@ -104,12 +119,19 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         int position = 0;
         for (LockNode node : nodes) {
             Answer<Content> answer = contents.get(node);
-            if (answer != null && answer.code() != Code.NONODE) {
+            if (answer != null && answer.code() != Code.NONODE && !cameUnderPresentRule(node, answer)) {
                 seen.add(seen(node, answer, position, holding.contains(node), now));
             }
             position += answer != null && answer.code() == Code.NONODE ? 0 : 1;
         }
         answer(List.copyOf(seen));
+    }
+
+    /** Whether an earlier rule cannot have granted the node, and the present one does not. */
+    private boolean cameUnderPresentRule(LockNode node, Answer<Content> answer) {
+        return maybeHolding.contains(node)
+                && answer.isOk()
+                && answer.value().stat().getCzxid() > ruleChangedAt;
     }
 
     private SeenParticipant seen(LockNode node, Answer<Content> answer, int position, boolean holds, Instant now) {

@@ -15,7 +15,10 @@ import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -44,9 +47,11 @@ public final class HeldNode implements KeepAlive.Held {
     private final String nodePath;
     private final long token;
     private final long grantedAt;
+    private final @Nullable Span span; // null if it may be held for any time
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
     private volatile @Nullable Listener listener;
     private volatile boolean told;
+    private volatile @Nullable Timer timer; // of its span
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Line line; // set before anybody else sees this
 
@@ -70,9 +75,15 @@ public final class HeldNode implements KeepAlive.Held {
         /** The node is gone, or the session that it belongs to. */
         void lose(String reason);
 
+        /** The time of a holder, which may have ended before, is over. */
+        void expire(HeldNode holder, String reason);
+
         /** The node carries requests to give it back, or carries none. */
         void noteRequests(boolean isAsked);
     }
+
+    /** How long it may be held, from when it was granted to this holder. */
+    private record Span(Duration most, long endsAt) {}
 
     /** How it ended, and, if it was lost, why. */
     public record End(LeaseState state, String reason) {}
@@ -81,8 +92,15 @@ public final class HeldNode implements KeepAlive.Held {
      * A node that is held.
      *
      * @param token what {@link #token(OwnNode)} says, or the token of the grant that this one goes on from
+     * @param most how long it may be held; empty for any time
      */
-    public HeldNode(LockSpec target, OwnNode node, long token, EngineScheduler scheduler, NodeCleaner cleaner) {
+    public HeldNode(
+            LockSpec target,
+            OwnNode node,
+            long token,
+            Optional<Duration> most,
+            EngineScheduler scheduler,
+            NodeCleaner cleaner) {
         this.target = target;
         this.scheduler = scheduler;
         this.cleaner = cleaner;
@@ -90,6 +108,19 @@ public final class HeldNode implements KeepAlive.Held {
         this.nodePath = node.path();
         this.token = token;
         this.grantedAt = scheduler.nanoTime();
+        this.span = most.map(time -> new Span(time, grantedAt + time.toNanos())).orElse(null);
+    }
+
+    /** The shared mode that follows from an exclusive one: with its token, and what is left of its time. */
+    public HeldNode(HeldNode exclusive, LockSpec target, OwnNode node) {
+        this.target = target;
+        this.scheduler = exclusive.scheduler;
+        this.cleaner = exclusive.cleaner;
+        this.node = node;
+        this.nodePath = node.path();
+        this.token = exclusive.token();
+        this.grantedAt = scheduler.nanoTime();
+        this.span = exclusive.span;
     }
 
     /** A later holder of the node that {@code first} was granted. */
@@ -102,6 +133,10 @@ public final class HeldNode implements KeepAlive.Held {
         this.token = token;
         this.grantedAt = first.grantedAt;
         this.line = line;
+        Span whole = first.span;
+        this.span = whole == null
+                ? null
+                : new Span(whole.most(), scheduler.nanoTime() + whole.most().toNanos());
     }
 
     public Session session() {
@@ -152,7 +187,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** The same, whatever has become of it. */
-    long tokenWhenGranted() {
+    public long tokenWhenGranted() {
         return token;
     }
 
@@ -163,6 +198,10 @@ public final class HeldNode implements KeepAlive.Held {
         }
         if (session().isOutlived()) {
             lose(Session.OUTLIVED);
+            return state();
+        }
+        if (isOverdue()) {
+            expire();
             return state();
         }
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
@@ -178,8 +217,35 @@ public final class HeldNode implements KeepAlive.Held {
         if (last == null && session().isOutlived()) {
             lose(Session.OUTLIVED);
             last = end.get();
+        } else if (last == null && isOverdue()) {
+            expire();
+            last = end.get();
         }
         return last != null && last.state() == LeaseState.LOST;
+    }
+
+    /** From now on it is lost when its time is over, if it has one. To be called once, before anybody is told of it. */
+    public void limitTime() {
+        if (span != null) {
+            timer = scheduler.schedule(
+                    Duration.ofNanos(Math.max(0, span.endsAt() - scheduler.nanoTime())), this::state);
+        }
+    }
+
+    private boolean isOverdue() {
+        return span != null && scheduler.nanoTime() - span.endsAt() >= 0;
+    }
+
+    /** Its time is over; whoever has the node after it has a time of its own. */
+    private void expire() {
+        StackReserve.requireForATask();
+        String reason = "it was held for " + (span == null ? "" : span.most())
+                + ", the most that its LockOptions.holdAtMost allows";
+        if (line != null) {
+            line.expire(this, reason);
+        } else if (endAsLost(reason)) {
+            scheduler.execute(this::afterEnd);
+        }
     }
 
     public void requireNotLost() {
@@ -270,6 +336,7 @@ public final class HeldNode implements KeepAlive.Held {
     /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
     void passedOn() {
         told = true;
+        stopTime();
         if (listener != null) {
             scheduler.execute(this::tellListener);
         }
@@ -303,8 +370,16 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
+    private void stopTime() {
+        Timer running = timer;
+        if (running != null) {
+            running.cancel();
+        }
+    }
+
     private void tellListener() {
         told = true;
+        stopTime();
         Listener last = listener;
         if (last != null) {
             listener = null;

@@ -102,6 +102,8 @@ final class Leftover {
             reply.accept(new Verdict.Again());
         } else if (answer.cause() != null) {
             reply.accept(new Verdict.Refused(notAsked(answer.cause())));
+        } else if (answer.code() == Code.AUTHFAILED) {
+            reply.accept(afterRefusedCredentials());
         } else {
             wasRefused = true;
             in.zk()
@@ -149,6 +151,8 @@ final class Leftover {
             return new Verdict.Again();
         } else if (failure != null) {
             return new Verdict.Refused(notAsked(failure));
+        } else if (answer.code() == Code.AUTHFAILED) {
+            return afterRefusedCredentials();
         } else if (wait > 0) {
             return new Verdict.Later(Duration.ofNanos(wait));
         } else if (!seen && !node.session().isEnded()) {
@@ -156,6 +160,16 @@ final class Leftover {
         } else {
             return new Verdict.Gone();
         }
+    }
+
+    /** The client was told of that already. The server deletes the node with its session, which it ends. */
+    private Verdict afterRefusedCredentials() {
+        long wait = mayStillAppearFor();
+        if (!node.session().isEnded()) {
+            return new Verdict
+                    .Again(); // its end is on the way here, or it is another session whose credentials are wrong
+        }
+        return wait > 0 ? new Verdict.Later(Duration.ofNanos(wait)) : new Verdict.Gone();
     }
 
     /** Nanoseconds until the server must have ended the node's session too; 0 if that session still lives here. */

@@ -130,6 +130,7 @@ public final class Succession implements HeldNode.Line {
         HeldNode ended = present;
         int ordinal = passed + 1;
         HeldNode next = new HeldNode(first, this, firstToken + ordinal);
+        next.limitTime();
         Optional<List<HeldNode>> share = Optional.of(List.of(next));
         passed = ordinal;
         present = next;
@@ -152,6 +153,12 @@ public final class Succession implements HeldNode.Line {
         lost = reason;
         over = true;
         endAsLost(present, reason);
+    }
+
+    /** A holder that has released the node, or passed it on, has lost nothing. */
+    @Override
+    public void expire(HeldNode holder, String reason) {
+        endAsLost(holder, reason);
     }
 
     private void endAsLost(HeldNode holder, String reason) {

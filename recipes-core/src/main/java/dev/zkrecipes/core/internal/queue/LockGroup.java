@@ -6,9 +6,13 @@ package dev.zkrecipes.core.internal.queue;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.session.ListQuery;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +30,16 @@ public final class LockGroup {
     private final String path;
     private final List<String> paths;
     private final ListQuery query;
+    private final Optional<Duration> holdAtMost;
 
     private LockGroup(List<LockSpec> all, LockOptions options) {
         this.all = all;
         this.options = options;
         this.paths = all.stream().map(LockSpec::path).toList();
         this.path = String.join(",", paths);
+        this.holdAtMost = Stream.concat(Stream.of(options), all.stream().map(LockSpec::options))
+                .flatMap(each -> each.holdAtMost().stream())
+                .min(Comparator.naturalOrder());
         this.query = new ListQuery(all.stream()
                 .map(target -> new ListQuery.Part(target.path(), needsData(target, all)))
                 .toList());
@@ -87,6 +95,11 @@ public final class LockGroup {
 
     public LockOptions options() {
         return options;
+    }
+
+    /** How long it may be held: the shortest time that somebody names; empty for any time. */
+    public Optional<Duration> holdAtMost() {
+        return holdAtMost;
     }
 
     /** The path of the lock; with commas in between, if there are several. */

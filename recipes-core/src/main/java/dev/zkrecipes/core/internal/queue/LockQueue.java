@@ -90,9 +90,9 @@ public final class LockQueue {
         if (name.equals(CURATOR_LEASES)) {
             String folder = LockPath.child(spec.path(), name);
             throw new IncompatibleNodeException("the lock path " + spec.path() + " has the child " + folder
-                    + ", in which Apache Curator's InterProcessSemaphoreMutex and InterProcessSemaphoreV2 keep the leases"
-                    + " that they grant, and those do not exclude this lock; move one of the two to another path, or"
-                    + " delete " + folder + " and " + LockPath.child(spec.path(), CURATOR_LOCKS)
+                    + ", in which Apache Curator's InterProcessSemaphoreMutex and InterProcessSemaphoreV2 keep the"
+                    + " leases that they grant, and those do not exclude this lock; move one of the two to another"
+                    + " path, or delete " + folder + " and " + LockPath.child(spec.path(), CURATOR_LOCKS)
                     + " once nobody uses Curator's");
         }
     }
@@ -192,11 +192,30 @@ public final class LockQueue {
      * @throws LockRefusedException as {@link #decide}
      */
     public boolean holds(LockNode node) {
+        return holds(node, driver);
+    }
+
+    /**
+     * The nodes that do not hold the lock by the present rule and may hold it by an earlier one, if they came before the last
+     * change of the rule.
+     *
+     * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
+     * @throws LockRefusedException as {@link #decide}
+     */
+    public List<LockNode> maybeHeldByEarlier(byte @Nullable [] rule) {
+        return spec.driverUnderEarlier(rule)
+                .map(earlier -> nodes.stream()
+                        .filter(node -> !holds(node) && holds(node, earlier))
+                        .toList())
+                .orElse(List.of());
+    }
+
+    private boolean holds(LockNode node, LockDriver ruling) {
         int place = placeOf(node);
         while (isNumberAt(place - 1, node)) {
             place--;
         }
-        Decision decision = decide(place, node);
+        Decision decision = decide(ruling, place, node);
         return node.hasOrdinaryNumber()
                 && (decision instanceof Decision.Granted
                         || (decision instanceof Decision.Never && spec.hasSharedRule()));
@@ -211,7 +230,11 @@ public final class LockQueue {
     }
 
     private Decision decide(int place, LockNode self) {
-        return spec.decide(driver, Collections.unmodifiableList(nodes.subList(0, place)), self);
+        return decide(driver, place, self);
+    }
+
+    private Decision decide(LockDriver ruling, int place, LockNode self) {
+        return spec.decide(ruling, Collections.unmodifiableList(nodes.subList(0, place)), self);
     }
 
     /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */

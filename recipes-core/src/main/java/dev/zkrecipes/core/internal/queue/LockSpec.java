@@ -193,6 +193,17 @@ public final class LockSpec implements CheckedAcls.Subject {
         return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;
     }
 
+    /**
+     * A driver that grants all that earlier rules of the path have granted; empty if the present one does.
+     *
+     * @throws LockRefusedException if the driver throws
+     */
+    public Optional<LockDriver> driverUnderEarlier(byte @Nullable [] rule) {
+        return rule != null && driver instanceof SharedRuleDriver shared
+                ? driving(() -> shared.underEarlier(rule))
+                : Optional.empty();
+    }
+
     /** Whether a driver whose rule may have changed refuses the request, under its own, even with nobody in front. */
     public boolean isHopeless() {
         return hasSharedRule() && decide(driver, List.of(), hypotheticalLast()) instanceof Decision.Never;

@@ -59,8 +59,8 @@ public final class PendingRevocation implements Revocation {
 
     @Override
     public Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(timeout, revocations.scheduler());
         Blocking.requireNotNegative(timeout);
+        Deadline deadline = Deadline.after(timeout, revocations.scheduler());
         Blocking.requireMayBlock(revocations.scheduler());
         Blocking.throwIfInterrupted();
         return Blocking.await(task.outcome(), deadline);

@@ -131,8 +131,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
     @Override
     protected void onSessionEnded(State how) {
         if (how == State.AUTH_FAILED) {
-            fail(new LockAccessException("ZooKeeper refused the credentials of this client, so " + nodePath
-                    + " cannot be asked for; check the auth settings"));
+            fail(ZooKeeperErrors.credentialsRefused("the holder of " + nodePath + " cannot be asked"));
         } else {
             seek();
         }
@@ -299,8 +298,8 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
         return answer.code() == Code.NOAUTH
                 ? new LockAccessException(
                         "lock " + lockPath() + ": ZooKeeper refused to " + what + " the node " + nodePath
-                                + " (NOAUTH); asking a holder needs READ and WRITE on its node, breaking its lease DELETE on the"
-                                + " lock path")
+                                + " (NOAUTH); asking a holder needs READ and WRITE on its node, breaking its lease"
+                                + " DELETE on the lock path")
                 : ZooKeeperErrors.of(lockPath(), what + " the node " + nodePath, answer);
     }
 

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.Objects;
@@ -22,6 +21,7 @@ public final class Blocking {
     private Blocking() {}
 
     public static void requireNotNegative(Duration timeout) {
+        Objects.requireNonNull(timeout, "the time-out is null: give a duration, zero for none");
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("negative time-out " + timeout);
         }
@@ -35,7 +35,7 @@ public final class Blocking {
     public static void requireMayBlock(EngineScheduler engine) {
         if (!mayBlock(engine)) {
             throw new IllegalStateException("a blocking lock call on thread "
-                    + Printable.of(Thread.currentThread().getName())
+                    + ThreadName.ofCaller()
                     + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
         }
     }

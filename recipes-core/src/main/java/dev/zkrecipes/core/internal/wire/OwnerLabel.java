@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.wire;
 
-import com.google.common.base.MoreObjects;
 import com.google.common.base.Preconditions;
 import com.google.common.base.Splitter;
 import java.nio.charset.StandardCharsets;
@@ -38,9 +37,7 @@ public final class OwnerLabel {
 
     /** Process id and host name, without asking the network for the name. */
     public static String ofThisProcess() {
-        String host = MoreObjects.firstNonNull(
-                System.getenv("HOSTNAME"), MoreObjects.firstNonNull(System.getenv("COMPUTERNAME"), "localhost"));
-        String label = ProcessHandle.current().pid() + "@" + Printable.of(host);
+        String label = ProcessHandle.current().pid() + "@" + Printable.of(HostName.local());
         return label.substring(0, Math.min(label.length(), LONGEST));
     }
 

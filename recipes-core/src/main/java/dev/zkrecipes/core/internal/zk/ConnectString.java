@@ -9,6 +9,7 @@ import com.google.common.base.Splitter;
 import com.google.common.net.HostAndPort;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
+import java.util.List;
 import java.util.Objects;
 
 /** Checks connect strings: {@code host[:port][,host[:port]]...[/chroot]}. */
@@ -25,6 +26,12 @@ public final class ConnectString {
     /** Returns the connect string with every port filled in, or refuses it. */
     public static String parse(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
+        int scheme = connectString.indexOf("://");
+        Preconditions.checkArgument(
+                scheme < 0,
+                "malformed connect string \"%s\": leave out \"%s\"; expected host:port[,host:port]...[/chroot]",
+                Printable.of(connectString),
+                Printable.of(connectString.substring(0, Math.max(0, scheme) + "://".length())));
         int slash = connectString.indexOf('/');
         String servers = slash < 0 ? connectString : connectString.substring(0, slash);
         String chroot = slash < 0 ? "" : connectString.substring(slash);
@@ -48,6 +55,15 @@ public final class ConnectString {
     public static String chroot(String checked) {
         int slash = checked.indexOf('/');
         return slash < 0 ? "" : checked.substring(slash);
+    }
+
+    /** The servers of a connect string that was checked. */
+    static List<HostAndPort> servers(String checked) {
+        String servers = checked.substring(0, checked.length() - chroot(checked).length());
+        return Splitter.on(',')
+                .splitToStream(servers)
+                .map(HostAndPort::fromString)
+                .toList();
     }
 
     private static String parseServer(String server) {

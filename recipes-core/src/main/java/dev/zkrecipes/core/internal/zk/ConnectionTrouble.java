@@ -3,32 +3,42 @@
 
 package dev.zkrecipes.core.internal.zk;
 
-import com.google.common.base.Splitter;
-import com.google.common.net.HostAndPort;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Why a client that opens its own sessions has never been connected. ZooKeeper's client goes on trying and keeps the
- * reason to itself; so after a while this one is logged, once, with what to check, and errors tell it from then on. If
- * TLS is on, a handshake of our own finds out what ZooKeeper's client stumbles over.
+ * Why a client that opens its own sessions is not connected. ZooKeeper's client goes on trying and keeps the reason to
+ * itself; so after a while without a connection the servers are probed, and again from time to time. Errors tell what was
+ * found out, and nothing before that; it is logged once. Confined to the engine thread, but for {@link #error}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);
     private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(3);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+    private static final String NOT_CONNECTED = "not connected to ZooKeeper";
 
     private final String connectString;
     private final @Nullable ZKClientConfig config;
     private final EngineScheduler scheduler;
+    private Duration patience = LONGEST_PATIENCE;
+    private Duration pause = LONGEST_PATIENCE;
+    private String since = "never since the client was made";
+    private String logged = "";
     private boolean over;
-    private volatile String told = "";
+    private long quietUntil;
+    private @Nullable Timer timer;
+    private @Nullable ServerProbe probe;
+    private volatile @Nullable Found found;
+
+    /** What errors tell, and what caused it, if that was an error. */
+    private record Found(String text, @Nullable Throwable cause) {}
 
     public ConnectionTrouble(String connectString, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
         this.connectString = connectString;
@@ -38,57 +48,91 @@ public final class ConnectionTrouble {
 
     /** Begins to wait; to be called once, when the first session is being opened. */
     public void watch(Duration requestTimeout) {
-        Duration patience = requestTimeout.compareTo(LONGEST_PATIENCE) < 0 ? requestTimeout : LONGEST_PATIENCE;
-        scheduler.schedule(patience, this::look);
+        patience = requestTimeout.compareTo(LONGEST_PATIENCE) < 0 ? requestTimeout : LONGEST_PATIENCE;
+        begin(patience.dividedBy(4)); // so that a short wait can tell, too
     }
 
-    /** There is nothing to find out any more: connected, or closed. On the engine thread. */
+    /** There is a connection, and nothing to find out. */
+    public void onConnected() {
+        stop();
+        logged = "";
+    }
+
+    /** There is none any more. */
+    public void onDisconnected() {
+        if (!over && timer == null && probe == null) {
+            since = "since the connection was lost";
+            begin(patience);
+        }
+    }
+
+    /** The client is closed. */
     public void end() {
         over = true;
-        told = "";
+        stop();
     }
 
-    /** To be put behind "not connected to ZooKeeper"; empty if nothing is known yet, or the client was connected before. */
-    public String told() {
-        return told;
+    private void begin(Duration delay) {
+        quietUntil = scheduler.nanoTime() + patience.toNanos();
+        pause = patience;
+        timer = scheduler.schedule(delay, this::look);
+    }
+
+    private void stop() {
+        found = null;
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+        if (probe != null) {
+            probe.close();
+            probe = null;
+        }
     }
 
     private void look() {
-        ZKClientConfig secure = config != null && TlsSettings.isOn(config) ? config : null;
-        if (over) {
-            return;
-        }
-        if (secure == null) {
-            tell(
-                    "if it is a port for TLS, set zookeeper.client.secure and the key and trust stores in the clientConfig");
-        } else {
-            EngineThreads.diagnosing(() -> {
-                Optional<String> trouble = firstTrouble(secure);
-                scheduler.execute(() -> tell(trouble.orElse("a TLS handshake succeeds")
-                        + "; the server must trust the certificate in the key store, and the trust store the server's;"
-                        + " if it is a port without TLS, unset zookeeper.client.secure"));
-            });
-        }
+        timer = null;
+        ServerProbe begun = new ServerProbe(ConnectString.servers(connectString), config);
+        probe = begun;
+        EngineThreads.diagnosing(() -> {
+            ServerProbe.Finding finding = begun.run();
+            scheduler.execute(() -> tell(begun, finding));
+        });
     }
 
-    private Optional<String> firstTrouble(ZKClientConfig secure) {
-        String servers = connectString.substring(
-                0, connectString.length() - ConnectString.chroot(connectString).length());
-        List<String> all = Splitter.on(',').splitToList(servers);
-        return all.stream()
-                .map(HostAndPort::fromString)
-                .flatMap(
-                        server -> TlsSettings.trouble(secure, server.getHost(), server.getPort())
-                                .map(trouble -> server + ": " + trouble)
-                                .stream())
-                .findFirst();
+    private void tell(ServerProbe from, ServerProbe.Finding finding) {
+        if (probe != from) {
+            return; // connected, or closed
+        }
+        probe = null;
+        String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
+        found = new Found(text, finding.cause());
+        boolean isDue = scheduler.nanoTime() - quietUntil >= 0;
+        if (isDue && finding.isTrouble() && !logged.equals(text)) {
+            logged = text;
+            log.warn("Not connected to ZooKeeper{}.", text);
+        }
+        timer = scheduler.schedule(pause, this::look);
+        pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
     }
 
-    private void tell(String what) {
-        if (!over) {
-            told = " (never since the client was made: check the address " + connectString
-                    + " and that the server runs; " + what + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
-            log.warn("Not connected to ZooKeeper yet{}.", told);
+    /**
+     * An error that tells of the missing connection. Any thread.
+     *
+     * @param consequence what follows from that, and what to do
+     */
+    public LockConnectionException error(String consequence) {
+        Found known = found;
+        if (known == null) {
+            return unexplained(consequence);
         }
+        String message = NOT_CONNECTED + known.text() + consequence;
+        Throwable cause = known.cause();
+        return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);
+    }
+
+    /** The same, where nothing can be found out. */
+    public static LockConnectionException unexplained(String consequence) {
+        return new LockConnectionException(NOT_CONNECTED + consequence);
     }
 }

@@ -6,13 +6,18 @@ package dev.zkrecipes.core.internal.zk;
 import com.google.common.base.Preconditions;
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.internal.wire.Printable;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.security.GeneralSecurityException;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSocket;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
@@ -25,6 +30,9 @@ import org.apache.zookeeper.common.X509Exception.SSLContextException;
 public final class TlsSettings {
     private static final String NETTY = "ClientCnxnSocketNetty";
     private static final int LIMIT_MILLIS = 5000;
+
+    /** The first byte of an answer by TLS to who does not speak it. */
+    static final char ALERT = 0x15;
 
     private TlsSettings() {}
 
@@ -87,6 +95,27 @@ public final class TlsSettings {
             return Optional.of("the TLS handshake failed: " + reason(e));
         } catch (IOException | SSLContextException | RuntimeException e) {
             return Optional.of(reason(e));
+        }
+    }
+
+    /**
+     * Whether a server answers a TLS handshake, whatever it thinks of this side and this side of it. Blocks, for a few seconds
+     * at most.
+     */
+    static boolean isSpokenAt(String host, int port) {
+        try (Socket plain = new Socket()) {
+            plain.connect(new InetSocketAddress(host, port), LIMIT_MILLIS);
+            plain.setSoTimeout(LIMIT_MILLIS / 5);
+            SSLContext context = SSLContext.getDefault();
+            try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, host, port, true)) {
+                socket.startHandshake();
+                return true;
+            }
+        } catch (SSLHandshakeException | SSLPeerUnverifiedException e) {
+            // What came was TLS, unless nothing came at all.
+            return !(Throwables.getRootCause(e) instanceof EOFException);
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            return false;
         }
     }
 

@@ -15,7 +15,19 @@ import org.jspecify.annotations.Nullable;
 
 /** What to tell the user when ZooKeeper says no. */
 public final class ZooKeeperErrors {
+    /** What everybody is told when the server does not accept who the client says it is. */
+    public static final String CREDENTIALS_REFUSED =
+            "ZooKeeper refused the credentials of this client; check its auth settings, and the server's";
+
+    /** How the making of a lock's path is called. */
+    public static final String CREATE_PATH = "create the path ";
+
     private ZooKeeperErrors() {}
+
+    /** The error of a request of a client whose credentials were refused. */
+    public static LockAccessException credentialsRefused(String consequence) {
+        return new LockAccessException(CREDENTIALS_REFUSED + ": " + consequence);
+    }
 
     public static LockException of(String lockPath, String what, Answer<?> answer) {
         if (answer.code() == Code.MARSHALLINGERROR) {
@@ -26,8 +38,8 @@ public final class ZooKeeperErrors {
                 ? new LockException(
                         "lock " + lockPath + ": the ZooKeeper client failed to " + Printable.of(what) + ": "
                                 + Printable.of(cause.toString())
-                                + "; if it is a missing method or class, use the version of ZooKeeper that this library was"
-                                + " built for",
+                                + "; if it is a missing method or class, use the version of ZooKeeper that this"
+                                + " library was built for",
                         cause)
                 : of(lockPath, what, answer.code());
     }
@@ -44,8 +56,8 @@ public final class ZooKeeperErrors {
     private static PacketTooLargeException tooLarge(String lockPath, String what, String size) {
         return new PacketTooLargeException("lock " + lockPath + ": ZooKeeper cannot " + Printable.of(what)
                 + ", as the request or its answer is larger than a packet may be (jute.maxbuffer)" + size
-                + "; remove what does not belong there, ask for less at once, or raise jute.maxbuffer on all servers and"
-                + " clients");
+                + "; remove what does not belong there, ask for less at once, or raise jute.maxbuffer on all servers"
+                + " and clients");
     }
 
     private static LockException of(String lockPath, String what, Code code) {
@@ -53,8 +65,15 @@ public final class ZooKeeperErrors {
         return switch (code) {
             case NOAUTH ->
                 new LockAccessException(
-                        message + "the client needs READ, CREATE and DELETE on the lock path and READ on its nodes");
-            case AUTHFAILED -> new LockAccessException(message + "the credentials are wrong, check the auth settings");
+                        what.startsWith(CREATE_PATH)
+                                ? message
+                                        + "the client needs CREATE on the nearest node above it that exists; grant"
+                                        + " that, or have somebody else make the path, with READ, CREATE and DELETE"
+                                        + " for the client"
+                                : message
+                                        + "the client needs READ, CREATE and DELETE on the lock path and READ on its"
+                                        + " nodes");
+            case AUTHFAILED -> credentialsRefused("the lock " + lockPath + " cannot be used");
             case INVALIDACL ->
                 new LockException(
                         message + "the ACL names an identity that this session does not have, add its credentials");

@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.core.spi.port;
 
-import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.TimeBounds;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -48,34 +48,34 @@ public final class PortClientBuilder {
     /**
      * The session time-out that counts until a server has granted one. Default 30 seconds.
      *
-     * @param timeout positive
+     * @param timeout at least 1 millisecond; of a session, 10
      * @return this builder
      */
     public PortClientBuilder sessionTimeout(Duration timeout) {
-        sessionTimeout = positive(timeout);
+        sessionTimeout = TimeBounds.session(timeout);
         return this;
     }
 
     /**
      * How long a call that needs one answer waits for it. Default: a third of the session time-out.
      *
-     * @param timeout positive
+     * @param timeout at least 1 millisecond; of a session, 10
      * @return this builder
      */
     public PortClientBuilder requestTimeout(Duration timeout) {
-        requestTimeout = positive(timeout);
+        requestTimeout = TimeBounds.request(timeout);
         return this;
     }
 
     /**
      * The pace of retries. Default 20 milliseconds and 1 second.
      *
-     * @param first the first delay, positive
+     * @param first the first delay, at least 1 millisecond
      * @param longest the longest delay, at least {@code first}
      * @return this builder
      */
     public PortClientBuilder retryDelay(Duration first, Duration longest) {
-        Preconditions.checkArgument(positive(first).compareTo(longest) <= 0, "%s is longer than %s", first, longest);
+        TimeBounds.checkPace(first, longest);
         firstRetryDelay = first;
         longestRetryDelay = longest;
         return this;
@@ -123,10 +123,5 @@ public final class PortClientBuilder {
                         ownerLabel,
                         callbackExecutor,
                         false));
-    }
-
-    private static Duration positive(Duration value) {
-        Preconditions.checkArgument(!value.isNegative() && !value.isZero(), "%s is not positive", value);
-        return value;
     }
 }

@@ -191,7 +191,12 @@ class AcquireLoopTroubleTest {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.NOAUTH);
-        assertFailed(queueing(), LockAccessException.class, "create the path");
+        assertFailed(
+                queueing(),
+                LockAccessException.class,
+                "refused to create the path " + PATH
+                        + " (NOAUTH); the client needs CREATE on the nearest node above it that"
+                        + " exists; grant that, or have somebody else make the path");
     }
 
     @Test

@@ -160,6 +160,86 @@ class HoldsByThreadTest {
         assertThat(permits.holdCount()).isZero();
     }
 
+    @Test
+    @Tag("H93")
+    void release_givesBackTheYoungestThatStands_alsoIfAYoungerIsLost() throws Exception {
+        InterProcessLock permits = internals(new AlwaysGrants()).unowned();
+        Lease oldest = permits.acquire();
+        Lease older = permits.acquire();
+        Lease lost = permits.acquire();
+        lose(lost);
+        permits.release();
+        assertThat(older.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(oldest.state()).isEqualTo(LeaseState.HELD);
+        permits.release();
+        assertThat(oldest.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(permits.holdCount()).isOne();
+        assertThatThrownBy(permits::release).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(permits::release).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    @Test
+    @Tag("H103")
+    void closedLease_hasNoToken_asItHasNoGuard() throws Exception {
+        InterProcessLock lock = lock(new MutexDriver());
+        Lease kept = lock.acquire();
+        Lease closed = lock.acquire();
+        closed.close();
+        for (Callable<?> question :
+                List.<Callable<?>>of(closed::fencingToken, closed::fencingTokens, closed::guard, closed::guards)) {
+            assertThatThrownBy(question::call)
+                    .isInstanceOf(IllegalMonitorStateException.class)
+                    .hasMessage("this hold of the lock " + PATH + " is closed");
+        }
+        assertThat(kept.fencingToken()).isPositive();
+        kept.close();
+    }
+
+    @Test
+    void whatIsHeld_isShownInText() throws Exception {
+        InterProcessLock lock = lock(new MutexDriver());
+        Thread.currentThread().setName("worker-1");
+        assertThat(lock).asString().startsWith(PATH + ", not held by thread worker-1, ZooKeeperClient[");
+        Lease lease = lock.acquire();
+        String token = "token " + lease.fencingToken();
+        assertThat(lease).hasToString("Lease[" + PATH + ", HELD, " + token + ", session 0x" + session() + "]");
+        assertThat(lock)
+                .asString()
+                .startsWith(PATH + ", " + lease + ", ZooKeeperClient[")
+                .contains("CONNECTED, session 0x" + session() + " with a time-out of PT30S, owner ");
+        lease.close();
+        assertThat(lease).asString().contains("RELEASED, " + token);
+    }
+
+    private String session() {
+        return Long.toHexString(operations.sessionId());
+    }
+
+    @Test
+    void releaseOfWhatIsNotHeld_saysWhoIsMeant() throws Exception {
+        InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
+        instance.acquire();
+        instance.release();
+        assertThatThrownBy(instance::release)
+                .isInstanceOf(IllegalMonitorStateException.class)
+                .hasMessage("nothing is held through this object of the lock " + PATH
+                        + ": it was given back already, or never acquired; release once for each acquire");
+        Thread.currentThread().setName(""); // as that of a virtual thread
+        assertThatThrownBy(lock(new MutexDriver())::release)
+                .isInstanceOf(IllegalMonitorStateException.class)
+                .hasMessage("thread #" + Thread.currentThread().getId() + " does not hold the lock " + PATH);
+    }
+
+    @Test
+    void nullTimeout_isRefusedBeforeAnythingIsSent() {
+        InterProcessLock lock = lock(new MutexDriver());
+        operations.requests();
+        assertThatThrownBy(() -> lock.tryAcquire(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("the time-out is null: give a duration, zero for none");
+        assertThat(operations.requests()).isEmpty();
+    }
+
     private record AlwaysGrants() implements LockDriver {
         @Override
         public String nodeName() {

@@ -6,8 +6,17 @@ package dev.zkrecipes.core.internal.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -53,6 +62,30 @@ class OwnerLabelTest {
         assertThat(OwnerLabel.check(label))
                 .startsWith(ProcessHandle.current().pid() + "@")
                 .hasSizeGreaterThan(3);
+    }
+
+    @Test
+    @Tag("H102")
+    void hostName_isWhatTheSystemSays_thenWhatTheEnvironmentSays(@TempDir Path folder) throws IOException {
+        Path missing = folder.resolve("missing");
+        Path empty = Files.writeString(folder.resolve("empty"), "\n");
+        Path named = Files.writeString(folder.resolve("named"), "  node-7.example \nsecond line\n");
+        Path none = Files.writeString(folder.resolve("none"), "(none)\n");
+        Path noText = Files.write(folder.resolve("bytes"), new byte[] {(byte) 0xff, (byte) 0xfe});
+        Map<String, String> windows = Map.of("COMPUTERNAME", "NODE-8", "HOSTNAME", "other");
+        List<Path> files = List.of(missing, empty, none, noText);
+        assertThat(HostName.from(List.of(missing, empty, named), windows)).isEqualTo("node-7.example");
+        assertThat(HostName.from(files, windows)).isEqualTo("NODE-8");
+        assertThat(HostName.from(files, Map.of("HOSTNAME", "node-9"))).isEqualTo("node-9");
+        assertThat(HostName.from(files, Map.of())).isEqualTo("localhost");
+    }
+
+    @Test
+    @Tag("H102")
+    @EnabledOnOs(OS.LINUX)
+    void defaultLabel_namesTheHost_alsoIfTheShellDoesNot() throws IOException {
+        String host = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        assertThat(OwnerLabel.ofThisProcess()).isEqualTo(ProcessHandle.current().pid() + "@" + host);
     }
 
     @Test

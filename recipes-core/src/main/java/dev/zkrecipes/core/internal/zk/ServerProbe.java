@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import com.google.common.net.HostAndPort;
+import dev.zkrecipes.core.internal.wire.Printable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out what is at the addresses of a connect string: asks as an operator would, for ZooKeeper's {@code srvr}, and shakes
+ * hands by TLS. It opens no session. Blocks for a few seconds at most, but for the name service.
+ */
+final class ServerProbe {
+    private static final int MOST_SERVERS = 3;
+    private static final int CONNECT_MILLIS = 2000;
+    private static final int ANSWER_MILLIS = 1000;
+    private static final int LONGEST_ANSWER = 60;
+    private static final byte[] QUESTION = "srvr".getBytes(StandardCharsets.US_ASCII);
+    /** With which a server of another kind has a whole line, and most have something to say of it. */
+    private static final byte[] END_OF_LINE = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
+    private static final String VERSION = "Zookeeper version: ";
+
+    private final List<HostAndPort> servers;
+    private final @Nullable ZKClientConfig tls;
+    private volatile @Nullable Socket open;
+    private volatile boolean closed;
+
+    /**
+     * What was found out.
+     *
+     * @param isTrouble whether something is wrong, or the client just has no session yet
+     */
+    record Finding(String text, boolean isTrouble, @Nullable Throwable cause) {
+        static Finding trouble(String text) {
+            return new Finding(text, true, null);
+        }
+
+        static Finding trouble(String text, Throwable cause) {
+            return new Finding(text, true, cause);
+        }
+    }
+
+    ServerProbe(List<HostAndPort> servers, @Nullable ZKClientConfig config) {
+        this.servers = servers.subList(0, Math.min(MOST_SERVERS, servers.size()));
+        this.tls = config != null && TlsSettings.isOn(config) ? config : null;
+    }
+
+    /** Ends what blocks. Any thread. */
+    void close() {
+        closed = true;
+        closeQuietly(open);
+    }
+
+    Finding run() {
+        List<String> texts = new ArrayList<>();
+        boolean isTrouble = false;
+        Throwable cause = null;
+        for (HostAndPort server : servers) {
+            Finding finding = findingAt(server);
+            texts.add(finding.text());
+            isTrouble |= finding.isTrouble();
+            cause = cause == null ? finding.cause() : cause;
+        }
+        return new Finding(String.join("; ", texts), isTrouble, cause);
+    }
+
+    private Finding findingAt(HostAndPort server) {
+        try {
+            String answer = ask(server);
+            if (closed) {
+                return new Finding("not asked any more", false, null);
+            }
+            return tls == null ? onPlain(server, answer) : onTls(server, answer, tls);
+        } catch (UnknownHostException e) {
+            return Finding.trouble(
+                    "the host name of " + server + " is unknown: check its spelling and the name service", e);
+        } catch (ConnectException e) {
+            return Finding.trouble(
+                    server + " refuses connections, so nothing listens there: check the port, and that the server runs",
+                    e);
+        } catch (SocketTimeoutException e) {
+            return Finding.trouble(
+                    server + " did not answer within " + CONNECT_MILLIS
+                            + " ms: check the address, and the firewalls on the way",
+                    e);
+        } catch (IOException | RuntimeException e) {
+            return Finding.trouble(server + " cannot be reached: " + Printable.of(String.valueOf(e)), e);
+        }
+    }
+
+    private static Finding onPlain(HostAndPort server, String answer) {
+        if (answer.startsWith(VERSION)) {
+            return new Finding(
+                    "a ZooKeeper server answers at " + server + ", and this client has no session of it yet",
+                    false,
+                    null);
+        } else if (answer.contains("not currently serving")) {
+            return Finding.trouble(
+                    server + " runs and serves nobody: its ensemble has no majority; check the other servers");
+        } else if (answer.contains("whitelist")) {
+            return new Finding(
+                    "a ZooKeeper server answers at " + server + ", and this client has no session of it yet",
+                    false,
+                    null);
+        } else if (!answer.isEmpty() && answer.charAt(0) != TlsSettings.ALERT) {
+            return Finding.trouble(
+                    server + " is no ZooKeeper: it answers \"" + firstLine(answer) + "\"; check the port");
+        } else if (TlsSettings.isSpokenAt(server.getHost(), server.getPort())) {
+            return Finding.trouble(
+                    server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
+                            + " and trust stores in the clientConfig");
+        }
+        return Finding.trouble(
+                server + " accepts connections and says nothing: it stands still, is overloaded, or is no"
+                        + " ZooKeeper; check the port and the server");
+    }
+
+    private static Finding onTls(HostAndPort server, String answer, ZKClientConfig config) {
+        if (answer.startsWith(VERSION) || answer.contains("whitelist") || answer.contains("not currently serving")) {
+            return Finding.trouble(
+                    server + " speaks ZooKeeper without TLS, and this client uses TLS: use the server's port"
+                            + " for TLS, or unset zookeeper.client.secure");
+        }
+        return TlsSettings.trouble(config, server.getHost(), server.getPort())
+                .map(trouble -> Finding.trouble(server + ": " + trouble
+                        + "; the server must trust the certificate in the key store, and the trust store the server's"))
+                .orElseGet(() -> new Finding(
+                        "a TLS handshake with " + server + " succeeds, and this client has no session yet",
+                        false,
+                        null));
+    }
+
+    /** What comes back; empty if the connection is closed without a word, or nothing comes. */
+    private String ask(HostAndPort server) throws IOException {
+        InetSocketAddress address = new InetSocketAddress(server.getHost(), server.getPort());
+        if (address.isUnresolved()) {
+            throw new UnknownHostException(server.getHost());
+        }
+        try (Socket socket = new Socket()) {
+            open = socket;
+            if (closed) {
+                return "";
+            }
+            socket.connect(address, CONNECT_MILLIS);
+            socket.setSoTimeout(ANSWER_MILLIS);
+            try {
+                socket.getOutputStream().write(QUESTION);
+                String answer = read(socket.getInputStream());
+                if (answer.isEmpty()) {
+                    socket.getOutputStream().write(END_OF_LINE);
+                    answer = read(socket.getInputStream());
+                }
+                return answer;
+            } catch (IOException e) {
+                return ""; // closed from the other end
+            }
+        }
+    }
+
+    private static String read(InputStream in) throws IOException {
+        byte[] answer = new byte[LONGEST_ANSWER];
+        try {
+            int length = in.readNBytes(answer, 0, answer.length);
+            return new String(answer, 0, length, StandardCharsets.ISO_8859_1);
+        } catch (SocketTimeoutException e) {
+            return new String(answer, StandardCharsets.ISO_8859_1).replace("\0", "");
+        }
+    }
+
+    private static String firstLine(String answer) {
+        return Printable.of(answer.lines().findFirst().orElse(""));
+    }
+
+    private static void closeQuietly(@Nullable Socket socket) {
+        try {
+            if (socket != null) {
+                socket.close();
+            }
+        } catch (IOException e) {
+            // It is of no use any more, however it ends.
+        }
+    }
+}

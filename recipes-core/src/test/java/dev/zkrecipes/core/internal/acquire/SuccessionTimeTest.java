@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.Succession;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.spi.MutexDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The time of each holder of a node that passes on inside the process. */
+class SuccessionTimeTest {
+    private static final Duration MOST = Duration.ofMillis(400);
+    private static final Duration HALF = MOST.dividedBy(2);
+
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final List<HeldNode> taken = new ArrayList<>();
+    private int over;
+    private boolean somebodyWaits = true;
+    private HeldNode first;
+
+    private final Succession.Heirs heirs = new Succession.Heirs() {
+        @Override
+        public boolean inherit(Succession passing) {
+            if (somebodyWaits) {
+                passing.passTo(share -> taken.addAll(share.orElseThrow()));
+            }
+            return somebodyWaits;
+        }
+
+        @Override
+        public void onOver(Succession ended) {
+            over++;
+        }
+    };
+
+    @BeforeEach
+    void acquire() {
+        fixture.scheduler.run();
+        LockOptions options = LockOptions.defaults().holdAtMost(MOST);
+        LockGroup group = LockGroup.of(fixture.spec(new MutexDriver(), options));
+        new AcquireLoop(fixture.engine.requests(), group, Mode.QUEUE, (held, rule) -> {
+                    first = held;
+                    new Succession(held, 2, heirs);
+                })
+                .launch();
+        fixture.scheduler.run();
+    }
+
+    private void release(HeldNode held) {
+        HeldNode.release(List.of(held));
+        fixture.scheduler.run();
+    }
+
+    private HeldNode next() {
+        return taken.get(taken.size() - 1);
+    }
+
+    @Test
+    void nextHolder_hasAFreshTime() {
+        fixture.scheduler.advance(HALF);
+        release(first);
+        fixture.scheduler.advance(HALF); // that of the first would be over
+        assertThat(next().state()).isEqualTo(LeaseState.HELD);
+        assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
+        fixture.scheduler.advance(HALF);
+        assertThat(next().state()).isEqualTo(LeaseState.LOST);
+        assertThat(over).isEqualTo(1);
+        fixture.assertLeftNothing();
+    }
+
+    @Test
+    void timeOfAHolderThatHasPassedItOn_isNobodyElses_evenIfTheEngineIsLate() {
+        fixture.scheduler.stop(MOST.minusMillis(1));
+        HeldNode.release(List.of(first)); // passed on by this thread, while the engine does nothing
+        fixture.scheduler.stop(Duration.ofMillis(1));
+        fixture.scheduler.run();
+        assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(next().state()).isEqualTo(LeaseState.HELD);
+    }
+
+    @Test
+    void holderWhoseTimeIsOver_passesNothingOn() {
+        fixture.scheduler.stop(MOST);
+        assertThat(first.isLost()).isTrue();
+        release(first);
+        assertThat(taken).isEmpty();
+        assertThat(first.state()).isEqualTo(LeaseState.LOST);
+        assertThat(over).isEqualTo(1);
+        fixture.assertLeftNothing();
+    }
+
+    @Test
+    void lastHolder_leavesNoTimer() {
+        int before = fixture.scheduler.timers();
+        somebodyWaits = false;
+        release(first);
+        assertThat(fixture.scheduler.timers()).isLessThan(before);
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Leases that end when they were held for long enough, and whatever races with that. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HoldAtMostTest {
+    private static final Duration MOST = Duration.ofMillis(400);
+    private static final Duration TICK = Duration.ofMillis(1);
+
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    private final List<String> told = new ArrayList<>();
+
+    /** Either mode of a lock. */
+    private record Mode(String nodeName) implements LockDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "read-").or(() -> LockNode.parse(childName, "write-"));
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    }
+
+    private InterProcessLock lock(String path, LockOptions options) {
+        return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
+    }
+
+    private InterProcessLock lock() {
+        return lock("/locks/orders", LockOptions.defaults().holdAtMost(MOST));
+    }
+
+    private void assertLost(Lease lease) {
+        assertThat(lease.isValid()).isFalse();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThatThrownBy(lease::fencingToken)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.holdAtMost allows");
+    }
+
+    @Test
+    void leaseIsLost_whenItsTimeIsOver_andItsNodeDeleted() throws InterruptedException {
+        InterProcessLock lock = lock();
+        Lease lease = lock.acquire();
+        lease.onLost(() -> told.add("lost"));
+        scheduler.engine.advance(MOST.minus(TICK));
+        assertThat(lease.isValid()).isTrue();
+        assertThat(operations.nodes()).hasSize(1);
+        scheduler.engine.advance(TICK);
+        assertThat(told).containsExactly("lost"); // though nobody asked
+        assertThat(operations.nodes()).isEmpty();
+        assertLost(lease);
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        lease.close();
+        lock.acquire().close();
+    }
+
+    @Test
+    void isValid_isFalseFromThatMomentOn_alsoIfTheEngineIsLate() throws InterruptedException {
+        Lease lease = lock().acquire();
+        scheduler.engine.stop(MOST); // no task has run
+        assertLost(lease);
+        scheduler.engine.run();
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void reentry_doesNotProlongIt_norDoesAnotherLockObject() throws InterruptedException {
+        Lease first = lock().acquire();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        Lease again = lock().acquire();
+        Lease other = lock("/locks/orders", LockOptions.defaults()).acquire();
+        first.close();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        assertLost(again);
+        assertLost(other);
+    }
+
+    @Test
+    void leaseThatIsGivenBack_isNotLostLater_andLeavesNoTimer() throws InterruptedException {
+        Lease lease = lock().acquire();
+        lease.onLost(() -> told.add("lost"));
+        scheduler.engine.advance(MOST.minus(TICK));
+        lease.close();
+        scheduler.engine.run();
+        Lease next = lock().acquire();
+        scheduler.engine.advance(MOST.minus(TICK));
+        assertThat(next.isValid()).isTrue(); // a grant has a time of its own
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(told).isEmpty();
+        next.close();
+    }
+
+    @Test
+    void releaseThatIsTooLate_saysSo_andReleaseInTimeDoesNot() throws InterruptedException {
+        InterProcessLock lock = lock();
+        lock.acquire();
+        scheduler.engine.stop(MOST);
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class).hasMessageContaining("held for PT0.4S");
+        scheduler.engine.run();
+        assertThat(operations.nodes()).isEmpty();
+        Lease inTime = lock.acquire();
+        scheduler.engine.stop(MOST.minus(TICK));
+        lock.release();
+        scheduler.engine.stop(TICK);
+        scheduler.engine.run();
+        assertThat(inTime.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void severalLocksAsOne_areHeldForTheShortestTimeThatIsNamed() throws InterruptedException {
+        InterProcessLock plain = lock("/locks/a", LockOptions.defaults());
+        InterProcessLock brief = lock("/locks/b", LockOptions.defaults().holdAtMost(MOST));
+        Lease lease = LockGroups.together(
+                        List.of(plain, brief), LockOptions.defaults().holdAtMost(MOST.multipliedBy(2)))
+                .acquire();
+        scheduler.engine.advance(MOST.minus(TICK));
+        assertThat(lease.isValid()).isTrue();
+        scheduler.engine.advance(TICK);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(operations.nodes()).isEmpty();
+        lease.close();
+        Lease second = LockGroups.together(
+                        List.of(plain, lock("/locks/c", LockOptions.defaults())),
+                        LockOptions.defaults().holdAtMost(MOST))
+                .acquire();
+        scheduler.engine.advance(MOST);
+        assertThat(second.state()).isEqualTo(LeaseState.LOST);
+    }
+
+    @Test
+    void downgrade_keepsWhatIsLeftOfTheTime() throws InterruptedException {
+        LockGroups.Modes modes = LockGroups.modes(
+                client,
+                "/locks/modes",
+                new Mode("write-"),
+                new Mode("read-"),
+                LockOptions.defaults().holdAtMost(MOST));
+        Lease writing = modes.exclusive().acquire();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        Lease reading = modes.shared().acquire();
+        writing.close();
+        scheduler.engine.run();
+        assertThat(reading.isValid()).isTrue();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        assertLost(reading);
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void timesOutOfBounds_areRefused() {
+        for (Duration bad :
+                List.of(Duration.ZERO, Duration.ofNanos(10), Duration.ofMillis(-1), Duration.ofDays(40_000))) {
+            assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(bad))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("to hold at most " + bad + ": must be from 1 millisecond to 36500 days");
+        }
+        assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessageContaining("leave it out for no limit");
+    }
+}

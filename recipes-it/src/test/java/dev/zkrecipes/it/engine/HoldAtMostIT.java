@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Leases that end by themselves, and owners that locks name, at a server. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class HoldAtMostIT {
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final LockOptions BRIEF = LockOptions.defaults().holdAtMost(Duration.ofMillis(500));
+
+    private final EmbeddedZooKeeper server;
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+
+    HoldAtMostIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void connect() throws InterruptedException {
+        client = TestClients.connect(server.connectString(), LONG);
+        other = TestClients.connect(server.connectString(), LONG);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+    }
+
+    @Test
+    void holderThatHangs_losesTheLock_andTheNextIsGranted() throws Exception {
+        Lease hanging = new InterProcessMutex(client, "/brief", BRIEF).acquire();
+        try (Lease next = new InterProcessMutex(other, "/brief")
+                .tryAcquire(Duration.ofSeconds(20))
+                .orElseThrow()) {
+            assertThat(hanging.state()).isEqualTo(LeaseState.LOST);
+            assertThat(Soon.get(hanging.ended())).isEqualTo(LeaseState.LOST);
+            assertThatThrownBy(hanging::verify)
+                    .isInstanceOf(LockLostException.class)
+                    .hasMessageContaining("/brief")
+                    .hasMessageContaining("it was held for PT0.5S");
+            next.verify();
+        }
+        hanging.close();
+        new InterProcessMutex(client, "/brief", BRIEF).acquire().close();
+    }
+
+    @Test
+    void multiLockOfTwoClients_isLostWithItsFirstMember() throws Exception {
+        Lease lease = new InterProcessMultiLock(List.of(
+                        new InterProcessMutex(client, "/brief-a", BRIEF), new InterProcessMutex(other, "/brief-b")))
+                .acquire();
+        Soon.await().until(() -> lease.state() == LeaseState.LOST);
+        lease.close();
+        Soon.await()
+                .until(() -> server.children("/brief-a").isEmpty()
+                        && server.children("/brief-b").isEmpty());
+    }
+
+    private static void assertOwners(List<Participant> participants, String... owners) {
+        assertThat(participants).extracting(Participant::owner).containsExactly(owners);
+    }
+
+    @Test
+    void lockNamesItsOwner_inPlaceOfTheClient() throws Exception {
+        LockOptions named = LockOptions.defaults().ownerLabel("nightly report");
+        InterProcessMutex mutex = new InterProcessMutex(client, "/named", named);
+        try (Lease lease = mutex.acquire()) {
+            assertOwners(mutex.participants(), "nightly report");
+            assertThat(lease.isValid()).isTrue();
+        }
+        InterProcessReadWriteLock modes = new InterProcessReadWriteLock(client, "/named-modes", named);
+        try (Lease writing = modes.writeLock().acquire();
+                Lease reading = modes.readLock().acquire()) {
+            assertOwners(modes.readLock().participants(), "nightly report", "nightly report");
+            assertThat(writing.fencingToken()).isEqualTo(reading.fencingToken());
+        }
+        InterProcessMultiLock both = new InterProcessMultiLock(
+                List.of(mutex, new InterProcessMutex(client, "/named-too")),
+                LockOptions.defaults().ownerLabel("both"));
+        try (Lease lease = both.acquire()) {
+            assertOwners(both.participants(), "nightly report", "both");
+            lease.verify();
+        }
+        try (Lease plain = new InterProcessMutex(client, "/named").acquire()) {
+            assertOwners(mutex.participants(), client.ownerLabel());
+            plain.verify();
+        }
+    }
+
+    @Test
+    void labelThatIsTooLong_orCannotBePrinted_isRefused() {
+        for (String bad : List.of("", " ", "a\nb", "x".repeat(201))) {
+            assertThatThrownBy(() -> LockOptions.defaults().ownerLabel(bad))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("must have 1 to 200 characters and no control characters");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server that does not accept who the client says it is: everybody is told just that. */
+@Timeout(60)
+@WithZooKeeper(tickTimeMillis = 100)
+class RefusedCredentialsIT {
+    private static final String REFUSED =
+            "ZooKeeper refused the credentials of this client; check its auth settings, and the server's: the lock "
+                    + "/refused cannot be ";
+
+    private final EmbeddedZooKeeper server;
+
+    RefusedCredentialsIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    private static void assertRefused(CompletableFuture<Lease> request) {
+        Soon.await().until(request::isDone);
+        assertThatThrownBy(request::join)
+                .cause()
+                .isInstanceOf(LockAccessException.class)
+                .hasMessageStartingWith(REFUSED);
+    }
+
+    @Test
+    @Tag("H104")
+    void refusedCredentials_areToldAsSuch_toWhoWaits_andInTheState() {
+        List<ConnectionState> states = new CopyOnWriteArrayList<>();
+        try (ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(4))
+                .auth("nosuchscheme", "user:password".getBytes(StandardCharsets.UTF_8))
+                .build()) {
+            client.addConnectionListener(states::add);
+            InterProcessMutex mutex = new InterProcessMutex(client, "/refused");
+            List<CompletableFuture<Lease>> waiting =
+                    Stream.generate(mutex::acquireAsync).limit(3).toList();
+            waiting.forEach(RefusedCredentialsIT::assertRefused);
+            assertRefused(mutex.acquireAsync()); // in the next session
+            Soon.await().until(() -> states.contains(ConnectionState.AUTH_FAILED));
+            assertThat(states).doesNotContain(ConnectionState.EXPIRED);
+        }
+        assertThat(server.children("/refused")).isEmpty();
+    }
+}
