@@ -17,8 +17,8 @@ public enum ConnectionState {
      */
     EXPIRED,
     /**
-     * ZooKeeper refused the credentials of the client, and with that the session has ended: every lease of it is lost, and waiting
-     * acquires fail with {@link LockAccessException}. A client that opens its own sessions opens the next one, with the same
+     * ZooKeeper refused the credentials of the client, and with that the session has ended: every lease of it is lost, and
+     * waiting acquires fail with {@link LockAccessException}. A client that opens its own sessions opens the next one, with the same
      * credentials, when it is asked for a lock again.
      */
     AUTH_FAILED,

@@ -30,7 +30,8 @@ import org.apache.zookeeper.data.ACL;
  * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
  *     #localHandoffs(int)}; 0 for never
  * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty for never
- * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for that of the client
+ * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for the
+ *     client's
  */
 public record LockOptions(
         QueueLossPolicy queueLossPolicy,
@@ -215,8 +216,8 @@ public record LockOptions(
      * Lease#fencingToken()} or {@link Lease#guard()}.
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its members
-     * name. A lock that {@linkplain #localHandoffs passes on} inside the process gives each holder the whole time; when it is over,
-     * the node goes back to ZooKeeper.
+     * name. A lock that {@linkplain #localHandoffs passes on} inside the process gives each holder the whole time; when it is
+     * over, the node goes back to ZooKeeper.
      *
      * @param most how long, from 1 millisecond to 36500 days
      * @return the changed copy
@@ -231,7 +232,8 @@ public record LockOptions(
     /**
      * These options with an owner label for this lock, in place of the client's: what others see in {@link
      * InterProcessLock#participants()} as the owner of its nodes, such as the task that wants it. It is readable to everybody who
-     * may read the nodes. Of several locks as one, each node has the label of its member's options, else that of the multi-lock's.
+     * may read the nodes. Of several locks as one, each node has the label of its member's options, else
+     * that of the multi-lock's.
      *
      * @param label 1 to 200 characters, none of them a control character
      * @return the changed copy
