@@ -6,6 +6,7 @@ package dev.zkrecipes.core;
 import com.google.common.base.Preconditions;
 import com.google.common.primitives.Bytes;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.client.JarVersions;
 import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
@@ -44,7 +45,9 @@ public final class ZooKeeperClientBuilder {
     private @Nullable Executor callbackExecutor;
     private boolean closeOnShutdown;
 
-    ZooKeeperClientBuilder() {}
+    ZooKeeperClientBuilder() {
+        JarVersions.require();
+    }
 
     /**
      * Opens own sessions to these servers.

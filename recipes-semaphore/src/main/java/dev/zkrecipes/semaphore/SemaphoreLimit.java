@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.semaphore;
 
-import com.google.common.base.Splitter;
 import dev.zkrecipes.core.LockRefusedException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -41,7 +40,7 @@ record SemaphoreLimit(int configured, int current, int earlier) {
      * @throws LockRefusedException if the data is not that of a semaphore
      */
     static SemaphoreLimit decode(String path, byte[] data) {
-        List<String> lines = Splitter.on('\n').splitToList(new String(data, StandardCharsets.UTF_8));
+        List<String> lines = List.of(new String(data, StandardCharsets.UTF_8).split("\n", -1));
         if (lines.get(0).equals(VERSION_LINE)) {
             Optional<Integer> configured = number(lines, CONFIGURED);
             Optional<Integer> current = number(lines, CURRENT);

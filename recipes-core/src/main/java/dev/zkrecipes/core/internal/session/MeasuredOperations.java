@@ -28,6 +28,9 @@ import org.apache.zookeeper.data.Stat;
  *
  * <p>In the place of a read that is suspected, a short request for the node's metadata is sent, so answers keep their order.
  * If that clears it, the read counts as lost with the connection once more; who asked asks again, and then it is sent.
+ *
+ * <p>A server cuts the connection on which a request comes that it does not know. So once one has said so of a multi-read, it
+ * is answered UNIMPLEMENTED here for the rest of the session.
  */
 public final class MeasuredOperations implements ForwardingOperations {
     private final ZooKeeperOperations inner;
@@ -35,6 +38,7 @@ public final class MeasuredOperations implements ForwardingOperations {
     private final LargePackets packets;
     private final int limit;
     private long connection; // 0 while there is none
+    private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
 
     private MeasuredOperations(ZooKeeperOperations inner, EngineScheduler scheduler, LargePackets packets) {
         this.inner = inner;
@@ -163,6 +167,10 @@ public final class MeasuredOperations implements ForwardingOperations {
     }
 
     private void readTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        if (!knowsMultiReads) {
+            scheduler.execute(() -> reply.accept(Answer.failed(Code.UNIMPLEMENTED)));
+            return;
+        }
         List<NodePart> what = operations.stream()
                 .map(read ->
                         new NodePart(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
@@ -172,6 +180,7 @@ public final class MeasuredOperations implements ForwardingOperations {
                 stat -> Answer.failed(Code.MARSHALLINGERROR),
                 answered -> inner.multi(operations, answered),
                 answer -> {
+                    knowsMultiReads = answer.code() != Code.UNIMPLEMENTED;
                     List<OpResult> results = answer.valueOrNull();
                     for (int i = 0; results != null && i < results.size(); i++) {
                         if (results.get(i) instanceof GetChildrenResult list) {

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.core.internal.thread;
 
-import com.google.common.math.LongMath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** The moment at which a call ends, computed once at its entry, on the monotonic clock. */
 public record Deadline(EngineScheduler clock, long atNanos) {
@@ -26,7 +26,6 @@ public record Deadline(EngineScheduler clock, long atNanos) {
 
     /** As many nanoseconds as a long can hold. */
     public static long saturatedNanos(Duration timeout) {
-        return LongMath.saturatedAdd(
-                LongMath.saturatedMultiply(timeout.getSeconds(), 1_000_000_000L), timeout.getNano());
+        return TimeUnit.NANOSECONDS.convert(timeout);
     }
 }

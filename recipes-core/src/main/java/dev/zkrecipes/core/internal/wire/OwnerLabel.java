@@ -4,8 +4,9 @@
 package dev.zkrecipes.core.internal.wire;
 
 import com.google.common.base.Preconditions;
-import com.google.common.base.Splitter;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * The data of our nodes: lines of UTF-8, the first {@code zkrecipes 1}, then {@code name=value}. Readers ignore names
@@ -54,8 +55,7 @@ public final class OwnerLabel {
         if (!text.startsWith(VERSION_LINE + '\n')) {
             return text.length() <= LONGEST && !text.equals(CURATOR_REVOCATION) ? Printable.of(text) : UNKNOWN;
         }
-        return Splitter.on('\n')
-                .splitToStream(text)
+        return Stream.of(text.split("\n", -1))
                 .filter(line -> line.startsWith(OWNER))
                 .map(line -> Printable.of(line.substring(OWNER.length())))
                 .findFirst()

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.wire;
 
-import com.google.common.base.Splitter;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Requests to give a lock back, in the data of a node: a line {@code revoke=<id> <grace> <requester>} for each. Every
@@ -44,7 +44,7 @@ public final class RevocationMarks {
         List<String> lines = new ArrayList<>();
         String text = text(content);
         if (text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
-            lines.addAll(Splitter.on('\n').omitEmptyStrings().splitToList(text));
+            lines(text).filter(line -> !line.isEmpty()).forEach(lines::add);
         } else {
             lines.add(OwnerLabel.VERSION_LINE);
             in(content).forEach(earlier -> lines.add(line(earlier)));
@@ -71,10 +71,7 @@ public final class RevocationMarks {
         if (!text.startsWith(OwnerLabel.VERSION_LINE + '\n')) {
             return List.of();
         }
-        List<String> lines = Splitter.on('\n')
-                .splitToStream(text)
-                .filter(line -> line.startsWith(LINE))
-                .toList();
+        List<String> lines = lines(text).filter(line -> line.startsWith(LINE)).toList();
         // No more than there should be, whatever somebody has put there.
         return lines.stream()
                 .skip(Math.max(0, lines.size() - MOST))
@@ -99,14 +96,17 @@ public final class RevocationMarks {
     }
 
     private static RevocationRequest parse(String line) {
-        List<String> parts = Splitter.on(' ').limit(3).splitToList(line.substring(LINE.length()));
+        String[] parts = line.substring(LINE.length()).split(" ", 3);
         Optional<Duration> grace =
-                parts.size() > 1 && MILLISECONDS.matcher(parts.get(1)).matches()
-                        ? Optional.of(Duration.ofMillis(Long.parseLong(parts.get(1))))
+                parts.length > 1 && MILLISECONDS.matcher(parts[1]).matches()
+                        ? Optional.of(Duration.ofMillis(Long.parseLong(parts[1])))
                         : Optional.empty();
-        String requester =
-                parts.size() > 2 && !parts.get(2).isBlank() ? Printable.of(parts.get(2)) : OwnerLabel.UNKNOWN;
-        return new RevocationRequest(Printable.of(parts.get(0)), requester, grace);
+        String requester = parts.length > 2 && !parts[2].isBlank() ? Printable.of(parts[2]) : OwnerLabel.UNKNOWN;
+        return new RevocationRequest(Printable.of(parts[0]), requester, grace);
+    }
+
+    private static Stream<String> lines(String text) {
+        return Stream.of(text.split("\n", -1));
     }
 
     private static String text(Content content) {

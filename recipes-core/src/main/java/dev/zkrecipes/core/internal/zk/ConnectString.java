@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.zk;
 
 import com.google.common.base.CharMatcher;
 import com.google.common.base.Preconditions;
-import com.google.common.base.Splitter;
 import com.google.common.net.HostAndPort;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -37,7 +36,7 @@ public final class ConnectString {
         String chroot = slash < 0 ? "" : connectString.substring(slash);
         StringBuilder checked = new StringBuilder();
         try {
-            for (String server : Splitter.on(',').split(servers)) {
+            for (String server : servers.split(",", -1)) {
                 checked.append(checked.isEmpty() ? "" : ",").append(parseServer(server.strip()));
             }
             // A lone slash means no chroot, as it does to ZooKeeper's client.

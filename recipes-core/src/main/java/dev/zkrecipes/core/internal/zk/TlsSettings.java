@@ -81,7 +81,7 @@ public final class TlsSettings {
             plain.setSoTimeout(LIMIT_MILLIS);
             try (SSLSocket socket = (SSLSocket)
                     util.createSSLContext(config).getSocketFactory().createSocket(plain, host, port, true)) {
-                if (util.isServerHostnameVerificationEnabled(config)) {
+                if (config.getBoolean(util.getSslHostnameVerificationEnabledProperty(), true)) {
                     SSLParameters parameters = socket.getSSLParameters();
                     parameters.setEndpointIdentificationAlgorithm("HTTPS");
                     socket.setSSLParameters(parameters);

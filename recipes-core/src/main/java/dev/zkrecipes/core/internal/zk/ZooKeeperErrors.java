@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.zk;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.PacketTooLargeException;
+import dev.zkrecipes.core.UnsupportedVersionException;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
@@ -21,6 +22,8 @@ public final class ZooKeeperErrors {
 
     /** How the making of a lock's path is called. */
     public static final String CREATE_PATH = "create the path ";
+
+    private static final String OLDEST_SERVER = "3.6"; // the first with reads in a multi
 
     private ZooKeeperErrors() {}
 
@@ -84,6 +87,11 @@ public final class ZooKeeperErrors {
                 new LockException(
                         message + "the server is read-only, use a handle that was opened with canBeReadOnly = false");
             case QUOTAEXCEEDED -> new LockException(message + "a quota on the path is exceeded, raise it");
+            case UNIMPLEMENTED ->
+                new UnsupportedVersionException(message
+                        + "the server does not know that request, so it is older than "
+                        + OLDEST_SERVER
+                        + ", the oldest that this library works with: upgrade all servers, then make a new client");
             default -> new LockException(message + "see the code's description in ZooKeeper's documentation");
         };
     }

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.spi.port;
 
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.client.JarVersions;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
@@ -30,6 +31,7 @@ public final class PortClientBuilder {
     private @Nullable Executor callbackExecutor;
 
     private PortClientBuilder(HandleKind ports) {
+        JarVersions.require();
         this.ports = ports;
     }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import dev.zkrecipes.core.UnsupportedVersionException;
+import java.security.CodeSource;
+import java.util.concurrent.Executor;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The oldest jars that this library works with. The build of an application may settle on older ones, which would show as a
+ * missing method in the middle of an acquire; so that is found out when a client is made. Each jar is known by a method that
+ * came with the oldest version and that the engine calls.
+ *
+ * <p>{@code LinkageTest} proves that these versions have all that is called.
+ */
+public final class JarVersions {
+    /** The first with reads in a {@code multi}. */
+    static final String OLDEST_ZOOKEEPER = "3.6.0";
+
+    static final String OLDEST_GUAVA = "23.3";
+
+    private JarVersions() {}
+
+    /**
+     * Looks at what is on the class path.
+     *
+     * @throws UnsupportedVersionException if something there is too old
+     */
+    public static void require() {
+        require("ZooKeeper client", OLDEST_ZOOKEEPER, Op.class, "getChildren", String.class);
+        require("Guava", OLDEST_GUAVA, MoreExecutors.class, "newSequentialExecutor", Executor.class);
+    }
+
+    private static void require(String what, String oldest, Class<?> owner, String method, Class<?> parameter) {
+        try {
+            owner.getMethod(method, parameter);
+        } catch (NoSuchMethodException e) {
+            throw new UnsupportedVersionException(
+                    "the " + what + " on the class path, " + jarOf(owner) + ", is older than " + oldest
+                            + ", the oldest version that this library works with: let the build choose a newer one",
+                    e);
+        }
+    }
+
+    private static String jarOf(Class<?> type) {
+        @Nullable CodeSource source = type.getProtectionDomain().getCodeSource();
+        if (source == null || source.getLocation() == null) {
+            return "of unknown origin";
+        }
+        return source.getLocation().toString();
+    }
+}
