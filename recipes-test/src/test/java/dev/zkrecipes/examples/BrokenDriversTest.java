@@ -10,6 +10,7 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
 import dev.zkrecipes.test.contract.LockDriverContract;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -102,6 +103,40 @@ class BrokenDriversTest {
                         .findFirst()
                         .map(Decision::waitFor)
                         .orElse(Decision.granted());
+    }
+
+    /** Decides by one rule, and puts another one into the lock's node. */
+    private record Shared(Ruled driver, Rule initial) implements SharedRuleDriver {
+        @Override
+        public byte[] initialRule() {
+            return new byte[] {1};
+        }
+
+        @Override
+        public LockDriver under(byte[] rule) {
+            return new Ruled(driver.nodeName(), driver.reader(), initial);
+        }
+
+        @Override
+        public String nodeName() {
+            return driver.nodeName();
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return driver.parse(childName);
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return driver.decide(predecessors, self);
+        }
+    }
+
+    private static List<LockDriver> beginningBy(Rule initial) {
+        return deciding(BrokenDriversTest::pair).stream()
+                .map(driver -> (LockDriver) new Shared((Ruled) driver, initial))
+                .toList();
     }
 
     private static List<LockDriver> deciding(Rule rule) {
@@ -251,6 +286,11 @@ class BrokenDriversTest {
                         "ids in another"),
                 found("impatient", deciding(impatient()), "sameQuestion", "asked again"),
                 found("by its own field", byItsOwnField(), "answer_isTheSameWhicheverDriver", "asked of pair."),
+                found(
+                        "begins by another rule",
+                        beginningBy(BrokenDriversTest::alone),
+                        "ruleThatIsShared",
+                        "under the initial rule"),
                 found("its own name unknown", named("pears.a-"), "nodeOfEachRequest", "does not know"),
                 found("name with a dash", named("pair.a-b-"), "nodeName_isLegal", "pair.a-b-"),
                 found("payload too long", named(KIND + "x".repeat(81) + "-"), "nodeName_isLegal", "80 characters"),
@@ -294,6 +334,11 @@ class BrokenDriversTest {
     @Test
     void soundDriverThatServesInOrder_passes() {
         assertThat(play(inOrder(BrokenDriversTest::pair)).failed().stream()).isEmpty();
+    }
+
+    @Test
+    void soundDriverWithASharedRule_passes() {
+        assertThat(play(beginningBy(BrokenDriversTest::pair)).failed().stream()).isEmpty();
     }
 
     private static Events play(List<LockDriver> drivers) {

@@ -5,7 +5,14 @@ package dev.zkrecipes.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.test.contract.AcquireContract;
+import dev.zkrecipes.test.contract.DowngradeContract;
+import dev.zkrecipes.test.contract.LeaseContract;
 import dev.zkrecipes.test.contract.LockDriverContract;
+import dev.zkrecipes.test.contract.LossContract;
+import dev.zkrecipes.test.contract.PermitsContract;
+import dev.zkrecipes.test.contract.ReentrantContract;
+import dev.zkrecipes.test.contract.SharingContract;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -23,6 +30,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GuidesTest {
     private static final String WRITING = "../docs/custom-drivers.md";
     private static final String TESTING = "../docs/testing-your-driver.md";
+    private static final List<Class<?>> SUITES = List.of(
+            LockDriverContract.class,
+            AcquireContract.class,
+            LossContract.class,
+            LeaseContract.class,
+            ReentrantContract.class,
+            SharingContract.class,
+            DowngradeContract.class,
+            PermitsContract.class);
     private static final Path PACKAGE =
             Path.of("src/test/java", GuidesTest.class.getPackageName().replace('.', '/'));
     private static final Pattern FENCE = Pattern.compile("^```(.*)\n((?s:.*?))^```$", Pattern.MULTILINE);
@@ -88,11 +104,12 @@ class GuidesTest {
 
     @Test
     void everyRuleThatIsNamed_isATest() {
-        List<String> rules = Stream.of(LockDriverContract.class.getDeclaredMethods())
+        List<String> rules = SUITES.stream()
+                .flatMap(suite -> Stream.of(suite.getDeclaredMethods()))
                 .map(Method::getName)
                 .toList();
         assertThat(found(Pattern.compile("`([a-z]\\w*_\\w+)`"), Path.of(TESTING)))
-                .hasSizeGreaterThanOrEqualTo(13)
+                .hasSizeGreaterThanOrEqualTo(25)
                 .allSatisfy(rule -> assertThat(rules).contains(rule.group(1)));
     }
 

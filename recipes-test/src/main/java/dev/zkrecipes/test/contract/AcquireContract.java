@@ -47,6 +47,21 @@ public abstract class AcquireContract extends Stage {
     /** For the test of a recipe. */
     protected AcquireContract() {}
 
+    /** Else no other test plays what it says: nobody would wait for anybody. */
+    @Test
+    void rivalOfTheRecipe_cannotBeHeldBesideTheLock() throws InterruptedException {
+        String advice =
+                "the lock under test and the rival of its recipe are held together: name a rival that conflicts,"
+                        + " such as the write lock for a read lock, or all permits for one permit";
+        Lease held = scene.lock.acquire();
+        assertThat(scene.rival.tryAcquire()).as(advice).isEmpty();
+        held.close();
+        held = scene.rival.acquire();
+        assertThat(scene.lock.tryAcquire()).as(advice).isEmpty();
+        held.close();
+        scene.assertNothingLeft();
+    }
+
     // ---- With the lock.
 
     @ParameterizedTest

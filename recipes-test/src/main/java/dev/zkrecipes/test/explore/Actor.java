@@ -9,6 +9,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.test.contract.Remains;
@@ -184,9 +185,15 @@ final class Actor {
 
     private void onRefused(@Nullable Throwable failure, boolean mayCancel) {
         if (!(failure instanceof CancellationException && mayCancel) && !schedule.isClosed(this)) {
-            schedule.judge().accuse("who waits is not turned away", name + ": " + failure + cause(failure));
+            turnedAway("who waits is not turned away", failure);
         }
         scheduler.after(Duration.ZERO, this::done);
+    }
+
+    /** A driver that throws, as one that waits for nothing does, is named before the request that it fails. */
+    private void turnedAway(String promise, @Nullable Throwable failure) {
+        boolean byDriver = failure instanceof LockRefusedException && failure.getCause() != null;
+        schedule.judge().accuse(byDriver ? "the driver answers" : promise, name + ": " + failure + cause(failure));
     }
 
     private void granted(Lease lease) {
@@ -222,7 +229,7 @@ final class Actor {
             tell("is told of the loss: " + e.getMessage());
         } catch (LockException e) {
             if (!schedule.isClosed(this)) {
-                schedule.judge().accuse("who asks is not turned away", name + ": " + e);
+                turnedAway("who asks is not turned away", e);
             }
         }
     }

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>tokens rise
  *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after a loss
  *   <li>who waits is granted, once the faults are over, and not turned away because of them
+ *   <li>the driver answers: it does not throw, nor wait for nothing
  *   <li>the engine comes to rest: it does not go round in a circle while there is nothing to do
  *   <li>in the end no node, watch, timer or map entry is left
  * </ul>

@@ -53,6 +53,13 @@ class BrokenLocksIT {
         }
     }
 
+    static class ItsOwnRival extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return Recipe.exclusive(played, Ownership.REENTRANT_THREAD);
+        }
+    }
+
     static class LossSuite extends LossContract {
         @Override
         protected Recipe recipe() {
@@ -76,6 +83,8 @@ class BrokenLocksIT {
 
     @Test
     void soundLock_passes() {
+        play(SOUND, "rivalOfTheRecipe_cannotBeHeldBesideTheLock")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
         play(SOUND, "freeLock_isGranted", Flavour.class)
                 .assertStatistics(tests -> tests.started(8).succeeded(8));
         play(SOUND, "tryOnAHeldLock_isNotGranted_andWritesNothing", Flavour.class)
@@ -92,6 +101,17 @@ class BrokenLocksIT {
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
         play(HoldsSuite.class, SOUND, "lock_isReleasedWithItsLastHold")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
+    }
+
+    /** A read lock, say, that is taken for its own rival. */
+    @Test
+    void rivalThatDoesNotConflict_isNamed() {
+        played = decidingBy((predecessors, self) -> Decision.granted());
+        Events tests = EngineTestKit.engine("junit-jupiter")
+                .selectors(selectMethod(ItsOwnRival.class, "rivalOfTheRecipe_cannotBeHeldBesideTheLock"))
+                .execute()
+                .testEvents();
+        assertFound(tests, 1, "name a rival that conflicts");
     }
 
     @Test

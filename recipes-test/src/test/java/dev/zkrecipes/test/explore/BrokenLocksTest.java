@@ -93,6 +93,23 @@ class BrokenLocksTest {
                 "whoever may hold is woken");
     }
 
+    /** It names nobody who has to leave first. */
+    @Test
+    void requestThatWaitsForNothing_isFound() {
+        Violation found = assertBroken(
+                Queue.exploredPair(new Queue(
+                        "pair-",
+                        front -> front.size() < Queue.LIMIT ? Decision.granted() : Decision.waitFor(List.of()))),
+                "the driver answers");
+        assertThat(found.message()).contains("a request that waits for nothing would wait for ever");
+    }
+
+    /** It waits though it may hold. */
+    @Test
+    void requestThatWaitsWithoutNeed_isFound() {
+        assertBroken(Queue.exploredPair(new Queue("pair-", Decision::grantedIfFirst)), "whoever may hold is woken");
+    }
+
     @Test
     void leaseThatForgetsTheSession_isFound() {
         assertBroken(
