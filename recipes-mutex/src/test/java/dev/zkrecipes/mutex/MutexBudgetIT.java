@@ -139,6 +139,67 @@ class MutexBudgetIT {
     }
 
     @Test
+    @Tag("H72")
+    void deepQueue_isSixRequestsBehindTwo_andSevenBehindMore_noneBetweenDeleteAndGrant() throws Exception {
+        try (TestClients clients = TestClients.of(server, TestClients.LONG_SESSION)) {
+            Lease first = mutex.acquire();
+            CompletableFuture<Lease> second = queue(clients, 4); // with the watches of its own node and of the first
+            CompletableFuture<Lease> third = queue(clients, 3); // with that of the first, for which the second waits
+            CompletableFuture<Lease> fourth = queue(clients, 3); // with that of the second, for which the third waits
+
+            RequestCounts start = server.requests();
+            long events = server.eventsSent();
+            first.close();
+            Lease lease = second.get(20, TimeUnit.SECONDS);
+            awaitRequests(start, 3);
+            assertRequests(
+                    server.requests().minus(start),
+                    RequestType.DELETE,
+                    RequestType.GET_CHILDREN,
+                    RequestType.GET_CHILDREN);
+            assertThat(server.eventsSent() - events)
+                    .as("to the second and to the third")
+                    .isEqualTo(2);
+
+            RequestCounts then = server.requests();
+            events = server.eventsSent();
+            lease.close();
+            lease = third.get(20, TimeUnit.SECONDS);
+            awaitRequests(then, 4);
+            assertRequests(
+                    server.requests().minus(then),
+                    RequestType.DELETE,
+                    RequestType.GET_CHILDREN,
+                    RequestType.GET_CHILDREN,
+                    RequestType.GET_CHILDREN2);
+            assertThat(server.eventsSent() - events)
+                    .as("to itself, to the third and to the fourth")
+                    .isEqualTo(3);
+
+            RequestCounts last = server.requests();
+            lease.close();
+            lease = fourth.get(20, TimeUnit.SECONDS);
+            assertRequests(server.requests().minus(last), RequestType.DELETE);
+            lease.close();
+            assertThat(server.requests().minus(start).total()).isEqualTo(9);
+            assertThat(server.watchCount()).isZero();
+        }
+    }
+
+    /** A request of a client of its own, which sends so many requests until it waits. */
+    private CompletableFuture<Lease> queue(TestClients clients, long requests) throws InterruptedException {
+        InterProcessMutex another = new InterProcessMutex(clients.open(), path);
+        RequestCounts start = server.requests();
+        CompletableFuture<Lease> wanted = another.acquireAsync();
+        awaitRequests(start, requests);
+        return wanted;
+    }
+
+    private void awaitRequests(RequestCounts since, long total) {
+        await().until(() -> server.requests().minus(since).total() == total);
+    }
+
+    @Test
     @Tag("H70")
     void manyThreadsOnOneInstance_costAtMostFiveRequestsAHandOver() throws Exception {
         int threads = 50;

@@ -48,6 +48,12 @@ import org.jspecify.annotations.Nullable;
  * them one by one. Our own node is watched at once if the request is next in line, since only then a deletion can be a grant;
  * else when it has waited for a while.
  *
+ * <p><b>Behind somebody who waits.</b> Where requests are served in order, a request that stands behind another waiting one
+ * watches what that one waits for, not that one itself. When such a node is gone, the one in front is granted, and while it
+ * holds, ours prepares: it watches its own node and the one in front, and takes a list if more was in front than is accounted
+ * for. So the next deletion is a grant, and no list lies between the two. This decides when requests are sent, never who is
+ * granted: what is watched blocks ours too, whatever the one in front does.
+ *
  * <p><b>Who is decided for.</b> Under drivers that serve in order ({@link dev.zkrecipes.core.spi.FifoDriver}) nobody is
  * granted before the first who waits, so only that one is decided for and has its predecessors watched. Each request under
  * another driver has an order of its own.
@@ -208,6 +214,7 @@ final class QueueView {
         private final OwnWatch ownWatch = new OwnWatch(this);
         private boolean granted;
         private boolean ownIsWatched;
+        private boolean isBehindWaiter; // and watches what that one waits for
         private @Nullable Timer untilOwnIsWatched;
 
         private Place(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
@@ -343,16 +350,45 @@ final class QueueView {
             if (decision instanceof Decision.Never never) {
                 throw new LockRefusedException("the lock " + path + " refuses this request: " + never.reason());
             } else if (decision instanceof Decision.WaitFor wait) {
-                if (!fresh && !order.predecessors.haveAll(wait.nodes(), this::isKnownToStand)) {
-                    waiter.onDoubt();
-                    return decision;
-                }
-                if (!ownIsWatched && queue.wouldGrantWithout(wait.nodes(), self)) {
-                    watchOwnNode(); // first: then its end is known first
-                }
-                order.predecessors.moveTo(wait.nodes());
+                await(wait.nodes(), queue, fresh);
             }
             return decision;
+        }
+
+        /**
+         * Watches what keeps the request from being granted, or asks for a list.
+         *
+         * @param blocking what the driver waits for
+         */
+        private void await(List<LockNode> blocking, LockQueue queue, boolean fresh) {
+            List<LockNode> blockingBoth = mayPrepare() ? queue.blockingNeighbourToo(self, blocking) : List.of();
+            boolean prepares = !fresh && isBehindWaiter; // what it watched, for which the one in front waited, is gone
+            isBehindWaiter = !blockingBoth.isEmpty();
+            List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
+            boolean isKnown = fresh
+                    || order.predecessors.haveAll(next, this::isKnownToStand)
+                    || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
+            if (isKnown) {
+                watch(next, !isBehindWaiter && !ownIsWatched && queue.wouldGrantWithout(next, self));
+                return;
+            }
+            if (prepares) {
+                isBehindWaiter = false; // once is enough
+                watch(blocking, true);
+            }
+            waiter.onDoubt();
+        }
+
+        private void watch(List<LockNode> next, boolean ownToo) {
+            if (ownToo) {
+                watchOwnNode(); // first: then its end is known first
+            }
+            order.predecessors.moveTo(next);
+        }
+
+        /** Whether a deletion alone can grant. Where nodes may appear in front it takes a list anyway. */
+        private boolean mayPrepare() {
+            return spec.isFifo() && spec.nodeInFrontOf(self).isEmpty();
         }
     }
 

@@ -185,6 +185,26 @@ public final class LockQueue {
     }
 
     /**
+     * What the node right in front of a waiting node waits for. Empty unless the waiting node waits for that one too and would
+     * have to wait for the same without it; so also if the one in front does not wait.
+     *
+     * @param blocking what the driver waits for
+     * @throws LockRefusedException as {@link #decide}
+     */
+    public List<LockNode> blockingNeighbourToo(LockNode self, List<LockNode> blocking) {
+        int place = placeOf(self);
+        LockNode neighbour = nodes.get(place - 1); // whoever waits has one
+        if (!blocking.contains(neighbour) || !(decide(place - 1, neighbour) instanceof Decision.WaitFor wait)) {
+            return List.of();
+        }
+        List<LockNode> both = new ArrayList<>(wait.nodes());
+        Collections.sort(both);
+        return spec.decide(driver, Collections.unmodifiableList(both), self) instanceof Decision.WaitFor
+                ? both
+                : List.of();
+    }
+
+    /**
      * Whether a node in the queue holds the lock. A node that a change of mode put at the place of another one has the
      * same number, and neither stands in front of the other. A node that a shared rule refuses was let in under an earlier
      * one, or else leaves at once.

@@ -16,11 +16,14 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -357,6 +360,24 @@ class QueueViewDoubtTest {
         fixture.assertLeftNothing();
     }
 
+    /** A mutex that does not say that it serves in order, so what is in front of the one in front is not looked at. */
+    private record Nearest() implements LockDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    }
+
     @Test
     @Tag("H26")
     void ownNodeThatIsNotWatchedAndIsDeletedWhileTheSessionIsProven_isNotGranted() {
@@ -366,7 +387,7 @@ class QueueViewDoubtTest {
         operations.count(10);
         scheduler.run();
         scheduler.advance(operations.sessionTimeout()); // so that a proof is soon not fresh any more
-        AcquireLoop loop = fixture.queueing(new MutexDriver());
+        AcquireLoop loop = fixture.queueing(new Nearest());
         String lost = fixture.newest();
         assertThat(operations.watchedForDeletion()).doesNotContain(lost);
         scheduler.advance(Duration.ofMillis(1200));

@@ -83,17 +83,20 @@ class QueueViewTest {
         operations.add("lock-0000000050");
         operations.count(50);
         AcquireLoop second = fixture.queueing(mutex);
-        assertThat(operations.watchedForDeletion()).doesNotContain("lock-0000000050");
+        String ofFirst = fixture.ours().get(0);
         operations.remove(OTHER);
         scheduler.run();
         fixture.assertGranted(first);
         assertThat(operations.watchedForDeletion())
+                .as("what the one in front of it waits for")
+                .containsExactly(ofFirst);
+        release(first);
+        assertWaits(second);
+        assertThat(operations.watchedForDeletion())
                 .as("its own node is watched when it is next in line")
-                .containsExactlyInAnyOrder(fixture.ours().get(0), "lock-0000000050");
+                .containsExactly(fixture.newest(), "lock-0000000050");
         operations.remove("lock-0000000050");
         scheduler.run();
-        assertWaits(second);
-        release(first);
         fixture.assertGranted(second);
     }
 
@@ -320,17 +323,15 @@ class QueueViewTest {
 
     @Test
     @Tag("H97")
-    void watchThatCannotBeAskedForLater_failsWhoNeedsIt_andTheNextGoesOn() {
+    void watchThatCannotBeAskedForLater_failsWhoNeedsIt() {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
-        AcquireLoop first = fixture.queueing(new TestDriver("lock-"));
-        AcquireLoop next = fixture.queueing(mutex);
-        assertWaits(first);
-        first.giveUp();
-        operations.breakOn(Request.WATCH_DELETION); // the one on lock-0000000001, when the first one's node goes
+        AcquireLoop loop = fixture.queueing(mutex);
+        operations.breakOn(Request.WATCH_DELETION); // the one on its own node, when what it waited for is gone
+        operations.remove(OTHER);
         scheduler.run();
-        fixture.assertFailed(next, LockException.class, "the ZooKeeper client failed to watch");
+        fixture.assertFailed(loop, LockException.class, "the ZooKeeper client failed to watch");
     }
 
     @Test
