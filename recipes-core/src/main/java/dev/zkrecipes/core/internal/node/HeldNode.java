@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +38,9 @@ public final class HeldNode implements KeepAlive.Held {
 
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
 
+    private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable End> END =
+            AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, End.class, "end");
+
     private static final End RELEASED = new End(LeaseState.RELEASED, "");
 
     private final LockSpec target;
@@ -48,7 +51,7 @@ public final class HeldNode implements KeepAlive.Held {
     private final long token;
     private final long grantedAt;
     private final @Nullable Span span; // null if it may be held for any time
-    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private volatile @Nullable End end;
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private volatile @Nullable Timer timer; // of its span
@@ -192,7 +195,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public LeaseState state() {
-        End last = end.get();
+        End last = end;
         if (last != null) {
             return last.state();
         }
@@ -208,18 +211,18 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public boolean hasEnded() {
-        return end.get() != null;
+        return end != null;
     }
 
     /** Whether the state is LOST, which takes less to find out than the state. */
     public boolean isLost() {
-        End last = end.get();
+        End last = end;
         if (last == null && session().isOutlived()) {
             lose(Session.OUTLIVED);
-            last = end.get();
+            last = end;
         } else if (last == null && isOverdue()) {
             expire();
-            last = end.get();
+            last = end;
         }
         return last != null && last.state() == LeaseState.LOST;
     }
@@ -255,7 +258,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public LockLostException lost() {
-        End last = end.get();
+        End last = end;
         return new LockLostException("lost the lock " + lockPath() + " (node " + LockPath.name(nodePath) + "): "
                 + (last == null ? "unknown" : last.reason())
                 + "; stop what it protects, close every lease of it, then acquire afresh");
@@ -296,13 +299,13 @@ public final class HeldNode implements KeepAlive.Held {
         StackReserve.requireForATask();
         if (grants.size() == 1) {
             HeldNode only = grants.get(0);
-            if (only.end.compareAndSet(null, RELEASED)) {
+            if (END.compareAndSet(only, null, RELEASED)) {
                 only.onReleased();
             }
             return only.gone;
         }
         List<HeldNode> ending = grants.stream()
-                .filter(grant -> grant.end.compareAndSet(null, RELEASED))
+                .filter(grant -> END.compareAndSet(grant, null, RELEASED))
                 .toList();
         if (!ending.isEmpty()) { // several never pass on
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
@@ -330,7 +333,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** Returns whether it had not ended. */
     boolean endAsLost(String reason) {
-        return end.compareAndSet(null, new End(LeaseState.LOST, reason));
+        return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
     /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
@@ -388,7 +391,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     private End endOrThrow() {
-        End last = end.get();
+        End last = end;
         if (last == null) {
             throw new IllegalStateException("not ended");
         }
