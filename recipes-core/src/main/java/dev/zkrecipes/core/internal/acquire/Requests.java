@@ -78,8 +78,8 @@ public final class Requests {
         return renewals;
     }
 
-    Backoff newPace() {
-        return pace.get();
+    Supplier<Backoff> pace() {
+        return pace;
     }
 
     /**

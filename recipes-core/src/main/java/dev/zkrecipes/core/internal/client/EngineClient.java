@@ -83,7 +83,7 @@ public final class EngineClient implements HoldingHost {
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
     private @Nullable Session used; // the one that was asked for last: its states are the client's
-    private volatile long sessionTimeoutNanos;
+    private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile long sessionId;
     private final String servers;
@@ -105,7 +105,7 @@ public final class EngineClient implements HoldingHost {
                 : Optional.empty();
         this.servers =
                 kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
-        this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
+        this.requestTimeout = requestTimeoutFor(settings.sessionTimeout());
         this.sessions = sessionSource(kind);
         this.cleaner = new NodeCleaner(scheduler, this::newPace, sessions, this::requestTimeout);
         this.requests = new Requests(
@@ -257,8 +257,12 @@ public final class EngineClient implements HoldingHost {
     /** How long a call that needs one answer waits for it. Any thread. */
     @Override
     public Duration requestTimeout() {
+        return requestTimeout;
+    }
+
+    private Duration requestTimeoutFor(Duration sessionTimeout) {
         Duration given = settings.requestTimeout();
-        return given != null ? given : Duration.ofNanos(sessionTimeoutNanos / 3);
+        return given != null ? given : sessionTimeout.dividedBy(3);
     }
 
     /**
@@ -305,7 +309,9 @@ public final class EngineClient implements HoldingHost {
 
     private void tellState(Session session, State state) {
         sessionId = session.zk().sessionId();
-        sessionTimeoutNanos = session.timeoutNanos() > 0 ? session.timeoutNanos() : sessionTimeoutNanos;
+        if (session.timeoutNanos() > 0) {
+            requestTimeout = requestTimeoutFor(Duration.ofNanos(session.timeoutNanos()));
+        }
         if (!closing.get()) { // the end of closing tells of itself
             boolean over = state == State.CLOSED && !sessions.renewsSessions();
             reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
