@@ -8,10 +8,12 @@ import com.google.common.primitives.Bytes;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.client.JarVersions;
 import dev.zkrecipes.core.internal.wire.Acls;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.PathSettings;
 import dev.zkrecipes.core.internal.zk.TimeBounds;
 import dev.zkrecipes.core.internal.zk.TlsSettings;
 import java.time.Duration;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -38,7 +41,8 @@ public final class ZooKeeperClientBuilder {
     private @Nullable Duration requestTimeout;
     private Duration firstRetryDelay = Duration.ofMillis(20);
     private Duration longestRetryDelay = Duration.ofSeconds(1);
-    private List<ACL> acl = new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+    private String namespace = PathSettings.NO_NAMESPACE;
+    private Function<String, List<ACL>> aclOf = always(Acls.copy(ZooDefs.Ids.OPEN_ACL_UNSAFE));
     private final List<ClientSettings.AuthInfo> auth = new ArrayList<>();
     private @Nullable ZKClientConfig clientConfig;
     private @Nullable String ownerLabel;
@@ -134,7 +138,37 @@ public final class ZooKeeperClientBuilder {
      *     lock takes
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
-        this.acl = Acls.check(acl);
+        aclOf = always(Acls.check(acl));
+        return this;
+    }
+
+    /**
+     * The same, for ACLs that differ from lock to lock. The function is asked once for each lock object, when that is made, and
+     * the lock's path, its nodes and what is missing above it get what it answers. The lock's constructor throws what the
+     * function throws, and refuses what {@link #acl(List)} refuses.
+     *
+     * @param aclOfPath makes an ACL of the path of a lock, which includes the {@linkplain #namespace namespace}
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder aclByPath(Function<String, List<ACL>> aclOfPath) {
+        Objects.requireNonNull(aclOfPath, "aclOfPath");
+        aclOf = path -> Acls.check(
+                Objects.requireNonNull(aclOfPath.apply(path), () -> "no ACL was given for the lock " + path));
+        return this;
+    }
+
+    /**
+     * A path that all locks of this client are below, as for an application that shares an ensemble: with the namespace
+     * {@code /shop}, a mutex that is made with {@code /locks/orders} is {@code /shop/locks/orders}. Unlike a chroot it also
+     * works on handles that somebody else has opened, and need not exist. Only the paths that locks are made with are meant:
+     * {@link InterProcessLock#path()}, guards, tokens and messages name the whole path. Default: none.
+     *
+     * @param path an absolute path; {@code /} for none
+     * @return this builder
+     * @throws IllegalArgumentException if it is no valid path
+     */
+    public ZooKeeperClientBuilder namespace(String path) {
+        namespace = LockPath.check(path);
         return this;
     }
 
@@ -239,12 +273,16 @@ public final class ZooKeeperClientBuilder {
                         requestTimeout,
                         firstRetryDelay,
                         longestRetryDelay,
-                        acl,
+                        new PathSettings(namespace, aclOf),
                         List.copyOf(auth),
                         clientConfig,
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
                         callbackExecutor,
                         closeOnShutdown));
+    }
+
+    private static Function<String, List<ACL>> always(List<ACL> acl) {
+        return path -> acl;
     }
 
     private ZooKeeperClientBuilder source(HandleKind kind) {

@@ -30,7 +30,8 @@ import java.util.Set;
  * }</pre>
  *
  * <p><b>Members.</b> Mutexes by their paths, or any locks: mutexes, read or write locks, permits of a semaphore, locks with
- * a driver of your own, and locks of other libraries behind {@link InterProcessLock}.
+ * a driver of your own, and locks of other libraries: for those write a {@link dev.zkrecipes.core.spi.ForeignLock}, of which
+ * {@link LockGroups#foreign} makes a member. Those of Curator are adapted in {@code recipes-curator}.
  *
  * <p><b>No deadlock among those that ask for everything at once.</b> Members that this library made on one client enter by
  * one {@code multi}, so any two such requests stand in the same order on every path that they share, in whatever order

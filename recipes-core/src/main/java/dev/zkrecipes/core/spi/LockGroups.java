@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.JucLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -133,6 +134,19 @@ public final class LockGroups {
      */
     public static Lock asLock(InterProcessLock lock) {
         return JucLock.of(lock);
+    }
+
+    /**
+     * A lock of another library as a lock of this one: held by threads, and re-entrant for the thread that holds it. It
+     * cannot tell what the other library does not: its leases have neither fencing tokens nor guards, cannot be verified, and
+     * hear of no revocation, and there is neither {@link InterProcessLock#acquireAsync} nor {@link InterProcessLock#participants};
+     * those throw {@link UnsupportedOperationException}.
+     *
+     * @param lock what the other library does
+     * @return a new lock, with holds of its own
+     */
+    public static InterProcessLock foreign(ForeignLock lock) {
+        return new AdaptedLock(Objects.requireNonNull(lock, "lock"));
     }
 
     private static EngineLock engineLock(InterProcessLock lock) {

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.PathQueries;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.zk.PathSettings;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
@@ -64,7 +64,9 @@ public final class LockInternals {
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");
         this.client = EngineClient.of(client);
-        this.target = new LockSpec(this.client.settings().acl(), LockPath.check(path), driver, options);
+        PathSettings paths = this.client.settings().paths();
+        String whole = paths.whole(path);
+        this.target = new LockSpec(paths.acl(whole), whole, driver, options);
     }
 
     /**

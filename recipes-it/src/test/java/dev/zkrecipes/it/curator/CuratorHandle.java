@@ -6,7 +6,7 @@ package dev.zkrecipes.it.curator;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
 
-/** The handle that a CuratorFramework has now, as docs/migrating-from-curator.md says. */
+/** The handle that a CuratorFramework has now. */
 final class CuratorHandle {
     private CuratorHandle() {}
 

@@ -31,6 +31,7 @@ class MigrationGuideTest {
     private static final Path GUIDE = Path.of("..", "docs", "migrating-from-curator.md");
     private static final String PACKAGE = InterProcessMutex.class.getPackageName();
     private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\| (\\S[^|]*) \\|$", Pattern.MULTILINE);
+    private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
     /** In the first column, as {@code InterProcessMutex.acquire(long, TimeUnit)}; a row without an answer is none. */
@@ -55,19 +56,20 @@ class MigrationGuideTest {
     }
 
     @Test
-    void supplierOfTheGuide_isTheOneThatIsTested() throws IOException {
-        String tested = Files.readString(
-                Path.of("src", "test", "java", CuratorHandle.class.getName().replace('.', '/') + ".java"));
-        String guide = Files.readString(GUIDE);
-        String supplier = guide.substring(guide.indexOf("## Our locks on Curator's connection"));
-        supplier = supplier.substring(supplier.indexOf("```java") + "```java".length());
-        supplier = supplier.substring(0, supplier.indexOf("```"));
-        assertThat(supplier).contains("getZookeeperClient().getZooKeeper()");
-        assertThat(withoutBlanks(tested)).contains(withoutBlanks(supplier));
+    void everyBlockOfJava_isCodeThatIsRun() throws IOException {
+        String tested = Files.readString(Path.of(
+                "src", "test", "java", MigrationExamplesIT.class.getName().replace('.', '/') + ".java"));
+        List<String> blocks = JAVA.matcher(Files.readString(GUIDE))
+                .results()
+                .map(block -> withoutBlanks(block.group(1)))
+                .toList();
+        assertThat(blocks)
+                .hasSize(4)
+                .allSatisfy(block -> assertThat(withoutBlanks(tested)).contains(block));
     }
 
     private static String withoutBlanks(String code) {
-        return code.replaceAll("\\s+", " ").strip();
+        return code.replaceAll("\\s+", "");
     }
 
     private static Stream<MatchResult> rows() throws IOException {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /** What a client was told to do, checked. */
@@ -17,7 +16,7 @@ public record ClientSettings(
         @Nullable Duration requestTimeout,
         Duration firstRetryDelay,
         Duration longestRetryDelay,
-        List<ACL> acl,
+        PathSettings paths,
         List<AuthInfo> auth,
         @Nullable ZKClientConfig clientConfig,
         String ownerLabel,

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.internal.client.JarVersions;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.PathSettings;
 import dev.zkrecipes.core.internal.zk.TimeBounds;
 import java.time.Duration;
 import java.util.List;
@@ -119,7 +120,7 @@ public final class PortClientBuilder {
                         requestTimeout,
                         firstRetryDelay,
                         longestRetryDelay,
-                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        PathSettings.of(ZooDefs.Ids.OPEN_ACL_UNSAFE),
                         List.of(),
                         null,
                         ownerLabel,

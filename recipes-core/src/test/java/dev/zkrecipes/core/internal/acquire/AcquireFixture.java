@@ -71,7 +71,7 @@ final class AcquireFixture {
     }
 
     LockSpec spec(LockDriver driver, LockOptions options) {
-        return new LockSpec(engine.settings().acl(), PATH, driver, options);
+        return new LockSpec(engine.settings().paths().acl("/"), PATH, driver, options);
     }
 
     LockSpec spec(LockDriver driver) {

@@ -51,7 +51,7 @@ class QueueViewRuleTest {
     }
 
     private LockSpec spec(String path, LockDriver driver) {
-        return new LockSpec(fixture.engine.settings().acl(), path, driver, LockOptions.defaults());
+        return new LockSpec(fixture.engine.settings().paths().acl("/"), path, driver, LockOptions.defaults());
     }
 
     private void occupyTwice() {

@@ -36,7 +36,7 @@ class ParticipantQueryTest {
             .callbackExecutor(Runnable::run)
             .build());
     private final LockSpec spec =
-            new LockSpec(client.settings().acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
+            new LockSpec(client.settings().paths().acl("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
 
     @BeforeEach
     void fillTheQueue() {

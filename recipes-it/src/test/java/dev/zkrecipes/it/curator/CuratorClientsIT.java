@@ -8,16 +8,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.curator.CuratorClients;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,12 +32,12 @@ import org.junit.jupiter.api.Timeout;
 /** Our locks on the handle that a CuratorFramework opens, and replaces when its session has ended. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
-class CuratorHandleIT {
+class CuratorClientsIT {
     private final EmbeddedZooKeeper server;
     private CuratorFramework curator;
     private ZooKeeperClient client;
 
-    CuratorHandleIT(EmbeddedZooKeeper server) {
+    CuratorClientsIT(EmbeddedZooKeeper server) {
         this.server = server;
     }
 
@@ -41,7 +45,7 @@ class CuratorHandleIT {
     void open() throws InterruptedException {
         curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
         curator.start();
-        client = ZooKeeperClient.over(() -> CuratorHandle.of(curator));
+        client = CuratorClients.over(curator);
         assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
     }
 
@@ -58,6 +62,8 @@ class CuratorHandleIT {
         Lease held = mutex.acquire();
         CompletableFuture<Lease> waiting = new InterProcessMutex(client, "/handle/replaced").acquireAsync();
         long first = CuratorHandle.of(curator).getSessionId();
+        List<ConnectionState> told = new CopyOnWriteArrayList<>();
+        curator.getConnectionStateListenable().addListener((framework, state) -> told.add(state));
         server.expireSession(first);
 
         Soon.await().until(() -> held.state() == LeaseState.LOST);
@@ -67,6 +73,7 @@ class CuratorHandleIT {
         held.close();
         next.close();
         mutex.acquire().close();
+        Soon.await().until(() -> told.contains(ConnectionState.LOST) && told.contains(ConnectionState.RECONNECTED));
         assertThat(server.ephemerals(CuratorHandle.of(curator).getSessionId())).isEmpty();
     }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.spi.ForeignLock;
+import java.time.Duration;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.Lock;
+
+/** A lock of another library, with the holds of each thread. */
+public final class AdaptedLock implements InterProcessLock {
+    private final ForeignLock foreign;
+    /** The open leases of each thread, the youngest first; those of one thread stand on one hold. */
+    private final Map<Thread, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
+
+    public AdaptedLock(ForeignLock foreign) {
+        this.foreign = foreign;
+    }
+
+    @Override
+    public String path() {
+        return foreign.path();
+    }
+
+    @Override
+    public Lease acquire() throws InterruptedException {
+        Blocking.throwIfInterrupted();
+        Optional<Lease> again = reenter();
+        return again.isPresent() ? again.get() : begin(foreign.acquire());
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() {
+        Optional<Lease> again = reenter();
+        return again.isPresent()
+                ? again
+                : Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO))
+                        .map(this::begin);
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        Blocking.requireNotNegative(timeout);
+        Blocking.throwIfInterrupted();
+        if (timeout.isZero()) {
+            return tryAcquire();
+        }
+        Optional<Lease> again = reenter();
+        return again.isPresent() ? again : foreign.tryAcquire(timeout).map(this::begin);
+    }
+
+    private Optional<Lease> reenter() {
+        return Optional.ofNullable(mine().peekFirst()).map(youngest -> {
+            youngest.requireNotLost();
+            return add(new AdaptedLease(this, youngest.grant(), Thread.currentThread()));
+        });
+    }
+
+    private Lease begin(ForeignLock.Hold hold) {
+        AdaptedGrant grant = new AdaptedGrant(hold);
+        try {
+            hold.onLost(grant::tellOfLoss);
+        } catch (RuntimeException | Error e) {
+            try {
+                hold.release();
+            } catch (RuntimeException | Error failure) {
+                e.addSuppressed(failure);
+            }
+            throw e;
+        }
+        return add(new AdaptedLease(this, grant, Thread.currentThread()));
+    }
+
+    private AdaptedLease add(AdaptedLease lease) {
+        open.computeIfAbsent(Thread.currentThread(), thread -> new ConcurrentLinkedDeque<>())
+                .addFirst(lease);
+        return lease;
+    }
+
+    /** Takes a lease away; returns whether it was the last one on its hold. */
+    boolean remove(AdaptedLease lease) {
+        Deque<AdaptedLease> ofOwner = open.getOrDefault(lease.owner(), new ConcurrentLinkedDeque<>());
+        ofOwner.remove(lease);
+        if (ofOwner.isEmpty()) {
+            open.remove(lease.owner(), ofOwner);
+        }
+        return ofOwner.isEmpty();
+    }
+
+    private Deque<AdaptedLease> mine() {
+        return open.getOrDefault(Thread.currentThread(), new ConcurrentLinkedDeque<>());
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        throw new UnsupportedOperationException("the lock " + path()
+                + " is of another library and belongs to the thread that acquires it: use acquire or tryAcquire");
+    }
+
+    @Override
+    public void release() {
+        AdaptedLease youngest = mine().peekFirst();
+        if (youngest == null) {
+            throw new IllegalMonitorStateException(
+                    "thread " + Thread.currentThread().getName() + " does not hold the lock " + path());
+        }
+        youngest.close();
+        if (youngest.state() == LeaseState.LOST) {
+            youngest.requireNotLost();
+        }
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return mine().stream().anyMatch(AdaptedLock::isNotLost);
+    }
+
+    @Override
+    public int holdCount() {
+        return mine().size();
+    }
+
+    @Override
+    public boolean isAcquiredInThisProcess() {
+        return open.values().stream().flatMap(Deque::stream).anyMatch(AdaptedLock::isNotLost);
+    }
+
+    private static boolean isNotLost(AdaptedLease lease) {
+        return lease.state() != LeaseState.LOST;
+    }
+
+    @Override
+    public List<Participant> participants() {
+        throw new UnsupportedOperationException("the lock " + path()
+                + " is of another library, which does not say here who holds it and who waits: ask that library");
+    }
+
+    @Override
+    public Lock asLock() {
+        return JucLock.of(this);
+    }
+
+    @Override
+    public String toString() {
+        return "foreign lock " + path();
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockGroups;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class AdaptedLockTest {
+
+    /** A lock of another library that is free unless it is said to be busy. */
+    private static final class Other implements ForeignLock, ForeignLock.Hold {
+        final List<String> calls = new ArrayList<>();
+        boolean busy;
+        LeaseState state = LeaseState.HELD;
+
+        @Nullable
+        RuntimeException refusesListeners;
+
+        private Runnable onLost = () -> {};
+
+        @Override
+        public String path() {
+            return "other:1";
+        }
+
+        @Override
+        public Hold acquire() {
+            calls.add("acquire");
+            return this;
+        }
+
+        @Override
+        public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
+            calls.add("try " + atMost);
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            return busy ? Optional.empty() : Optional.of(this);
+        }
+
+        @Override
+        public LeaseState state() {
+            return state;
+        }
+
+        @Override
+        public void onLost(Runnable listener) {
+            if (refusesListeners != null) {
+                throw refusesListeners;
+            }
+            onLost = listener;
+        }
+
+        @Override
+        public void release() {
+            calls.add("release");
+        }
+
+        void lose() {
+            state = LeaseState.LOST;
+            onLost.run();
+        }
+    }
+
+    private final Other other = new Other();
+    private final InterProcessLock lock = LockGroups.foreign(other);
+
+    @Test
+    void secondHoldOfTheThread_asksNobody_andTheLastOneGivesBack() throws InterruptedException {
+        Lease first = lock.acquire();
+        Lease second = lock.tryAcquire(Duration.ofSeconds(1)).orElseThrow();
+        Lease third = lock.tryAcquire().orElseThrow();
+        assertThat(lock.holdCount()).isEqualTo(3);
+        first.close();
+        first.close();
+        third.close();
+        assertThat(other.calls).containsExactly("acquire");
+        lock.release();
+        assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(other.calls).containsExactly("acquire", "release");
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    @Test
+    void timeouts_areHandedOn_andANegativeOneIsRefused() throws InterruptedException {
+        other.busy = true;
+        assertThat(lock.tryAcquire(Duration.ofSeconds(7))).isEmpty();
+        assertThat(lock.tryAcquire(Duration.ZERO)).isEmpty();
+        assertThat(other.calls).containsExactly("try PT7S", "try PT0S");
+        assertThatIllegalArgumentException().isThrownBy(() -> lock.tryAcquire(Duration.ofNanos(-1)));
+    }
+
+    @Test
+    void interruption_endsWaitsOnly() {
+        Thread.currentThread().interrupt();
+        assertThat(lock.tryAcquire()).isPresent();
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void loss_isToldOnceToEachLease_andEndsWithTheLastOne() throws InterruptedException {
+        Lease first = lock.acquire();
+        Lease second = lock.acquire();
+        List<String> told = new ArrayList<>();
+        first.onLost(() -> told.add("first"));
+        second.close();
+        second.onLost(() -> told.add("second"));
+        other.lose();
+        other.onLost.run();
+        assertThat(told).containsExactly("first");
+        assertThat(first.ended()).isCompletedWithValue(LeaseState.LOST);
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class).hasMessageContaining("other:1");
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThat(lock.holdCount()).isEqualTo(1);
+        first.close();
+        assertThat(other.calls).containsExactly("acquire", "release");
+        other.state = LeaseState.HELD;
+        lock.acquire().close();
+    }
+
+    @Test
+    void lockWhoseLossCannotBeHeard_isGivenBack() {
+        other.refusesListeners = new IllegalStateException("deaf");
+        assertThatThrownBy(lock::acquire).isSameAs(other.refusesListeners);
+        assertThat(other.calls).containsExactly("acquire", "release");
+        assertThat(lock.holdCount()).isZero();
+    }
+
+    @Test
+    void leaseOfADeadThread_isClosedByAnybody() throws InterruptedException {
+        List<Lease> leases = new ArrayList<>();
+        Thread owner = new Thread(() -> lock.tryAcquire().ifPresent(leases::add));
+        owner.start();
+        owner.join();
+        assertThat(lock.isAcquiredInThisProcess()).isTrue();
+        leases.get(0).close();
+        assertThat(other.calls).endsWith("release");
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+    }
+}

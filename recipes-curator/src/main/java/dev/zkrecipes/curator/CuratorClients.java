@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.curator;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.util.function.Consumer;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEventType;
+import org.apache.curator.framework.api.CuratorListener;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.framework.listen.Listenable;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * Makes a {@link ZooKeeperClient} on the connection of a {@code CuratorFramework}, so that our locks need no second session.
+ *
+ * <pre>{@code
+ * CuratorFramework curator = CuratorFrameworkFactory.newClient("zk1:2181,zk2:2181,zk3:2181", new RetryOneTime(100));
+ * curator.start();
+ * ZooKeeperClient client = CuratorClients.over(curator);
+ * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+ * }</pre>
+ *
+ * <p><b>Taken over from the framework:</b> its handle and each one that replaces it, and with that session time-out, chroot, TLS
+ * and authentication; its namespace; its {@code ACLProvider}, which is asked for the ACL of a lock's path when the lock
+ * object is made, and whose answer is that of the path, what is missing above it, and the nodes. <b>Not taken over:</b> the
+ * retry policy. A waiting acquire waits for as long as its time-out lets it.
+ *
+ * <p><b>Left alone:</b> the framework's watchers, listeners and caches, and the handle itself. Closing the client does not close
+ * the framework.
+ *
+ * <p><b>The end.</b> The client closes itself when the framework is closed, before the framework ends the session: waiters fail
+ * with {@link dev.zkrecipes.core.ClientClosedException} at once, leases are LOST, and their nodes are deleted.
+ */
+public final class CuratorClients {
+    private CuratorClients() {}
+
+    /**
+     * Makes a client; it connects in the background when the framework does.
+     *
+     * @param framework started, and not one that {@code usingNamespace} returned
+     * @return the client; it ends with the framework, or when it is closed before
+     * @throws IllegalStateException if the framework is not started or is closed
+     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     */
+    public static ZooKeeperClient over(CuratorFramework framework) {
+        return over(framework, settings -> {});
+    }
+
+    /**
+     * Makes a client with settings of its own, for example another namespace or an owner label:
+     *
+     * <pre>{@code
+     * ZooKeeperClient client = CuratorClients.over(curator, settings -> settings.namespace("/billing"));
+     * }</pre>
+     *
+     * @param framework started, and not one that {@code usingNamespace} returned
+     * @param settings changes what was taken over from the framework
+     * @return the client; it ends with the framework, or when it is closed before
+     * @throws IllegalStateException if the framework is not started or is closed, or the settings name what to connect to
+     * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
+     */
+    public static ZooKeeperClient over(CuratorFramework framework, Consumer<ZooKeeperClientBuilder> settings) {
+        requireStarted(framework);
+        Listenable<CuratorListener> events = events(framework);
+        ZooKeeperClientBuilder builder = ZooKeeperClient.builder()
+                .handles(() -> handleOf(framework))
+                .aclByPath(FrameworkAcls.of(framework))
+                .namespace("/" + framework.getNamespace());
+        settings.accept(builder);
+        ZooKeeperClient client = builder.build();
+        CuratorListener closing = (curator, event) -> {
+            if (event.getType() == CuratorEventType.CLOSING) {
+                client.close();
+            }
+        };
+        events.addListener(closing);
+        client.addConnectionListener(state -> {
+            if (state == ConnectionState.CLOSED) {
+                events.removeListener(closing);
+            }
+        });
+        if (framework.getState() == CuratorFrameworkState.STOPPED) { // while the listener was not yet there
+            client.close();
+        }
+        return client;
+    }
+
+    private static void requireStarted(CuratorFramework framework) {
+        if (framework.getState() != CuratorFrameworkState.STARTED) {
+            throw new IllegalStateException("the CuratorFramework is " + framework.getState()
+                    + ": start it before a client is made on its connection, and make none after it was closed");
+        }
+    }
+
+    private static Listenable<CuratorListener> events(CuratorFramework framework) {
+        try {
+            return framework.getCuratorListenable();
+        } catch (UnsupportedOperationException e) {
+            throw new IllegalArgumentException(
+                    "this CuratorFramework is a view in the namespace " + framework.getNamespace()
+                            + ", which is not told when the framework is closed: give the framework itself, and"
+                            + " settings -> settings.namespace(\"/" + framework.getNamespace() + "\")",
+                    e);
+        }
+    }
+
+    /** The handle that the framework has now. Asked again when it has ended. */
+    private static ZooKeeper handleOf(CuratorFramework framework) {
+        try {
+            return framework.getZookeeperClient().getZooKeeper();
+        } catch (Exception e) {
+            throw new IllegalStateException("the CuratorFramework has no ZooKeeper handle now", e);
+        }
+    }
+}

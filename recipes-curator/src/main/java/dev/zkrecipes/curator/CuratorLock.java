@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.curator;
+
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.spi.ForeignLock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.zookeeper.KeeperException;
+
+/** A lock of Curator's, watched by the framework's connection, as Curator's locks tell nothing of a loss. */
+record CuratorLock(CuratorFramework framework, String path, InterProcessLock lock) implements ForeignLock {
+
+    @Override
+    public Hold acquire() throws InterruptedException {
+        while (true) {
+            Optional<Hold> hold = once(() -> {
+                lock.acquire();
+                return true;
+            });
+            if (hold.isPresent() && hold.get().state() != LeaseState.LOST) {
+                return hold.get();
+            }
+            hold.ifPresent(Hold::release);
+        }
+    }
+
+    @Override
+    public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
+        long begin = System.nanoTime();
+        long limit = nanos(atMost);
+        while (true) {
+            long left = Math.max(0, limit - (System.nanoTime() - begin));
+            Optional<Hold> hold = once(() -> lock.acquire(left, TimeUnit.NANOSECONDS));
+            if (hold.isEmpty() || hold.get().state() != LeaseState.LOST) {
+                return hold;
+            }
+            hold.get().release();
+        }
+    }
+
+    private static long nanos(Duration atMost) {
+        return atMost.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0 ? atMost.toNanos() : Long.MAX_VALUE;
+    }
+
+    /** A request to Curator. */
+    @FunctionalInterface
+    private interface Request {
+        boolean send() throws Exception;
+    }
+
+    /** Listens from before the request on, so that a session that ends meanwhile is a loss. */
+    private Optional<Hold> once(Request request) throws InterruptedException {
+        CuratorHold hold = CuratorHold.begin(this);
+        boolean acquired = false;
+        try {
+            acquired = request.send();
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            throw translated(e);
+        } finally {
+            if (!acquired) {
+                hold.end();
+            }
+        }
+        return acquired ? Optional.of(hold.checked()) : Optional.empty();
+    }
+
+    RuntimeException translated(Exception failure) {
+        if (failure instanceof RuntimeException unchecked) {
+            return unchecked;
+        }
+        if (isOfConnection(failure)) {
+            return new LockConnectionException(
+                    "the lock " + path + " of Curator's: no answer from ZooKeeper (" + failure.getMessage()
+                            + "); try again when the CuratorFramework is connected",
+                    failure);
+        }
+        return new LockException("the lock " + path + " of Curator's: " + failure.getMessage(), failure);
+    }
+
+    /** Whether Curator goes on with a deletion by itself. */
+    static boolean isOfConnection(Exception failure) {
+        return failure instanceof KeeperException.ConnectionLossException
+                || failure instanceof KeeperException.OperationTimeoutException
+                || failure instanceof KeeperException.SessionExpiredException
+                || failure instanceof KeeperException.SessionMovedException;
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.curator;
+
+import java.util.List;
+import java.util.function.Function;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.transaction.CuratorOp;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.proto.CreateRequest;
+
+/**
+ * The ACLs of a framework's {@code ACLProvider}. A framework does not show its provider, but what it would send: an operation
+ * that is made and never committed has the ACL in it.
+ */
+final class FrameworkAcls {
+    private FrameworkAcls() {}
+
+    /** By whole paths; sends nothing. */
+    static Function<String, List<ACL>> of(CuratorFramework framework) {
+        return path -> {
+            CuratorOp create = createOf(framework, path);
+            if (create.get().toRequestRecord() instanceof CreateRequest request) {
+                return request.getAcl();
+            }
+            throw new IllegalStateException("this version of Curator creates nodes in another way than 5.9; name the"
+                    + " ACL yourself, with CuratorClients.over(framework, settings -> settings.aclByPath(...))");
+        };
+    }
+
+    private static CuratorOp createOf(CuratorFramework framework, String path) {
+        try {
+            return framework
+                    .nonNamespaceView()
+                    .transactionOp()
+                    .create()
+                    .withMode(CreateMode.PERSISTENT)
+                    .forPath(path);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("the CuratorFramework does not say which ACL " + path + " has", e);
+        }
+    }
+}

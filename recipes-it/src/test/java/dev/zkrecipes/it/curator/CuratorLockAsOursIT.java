@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.curator.CuratorLocks;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Curator's locks behind our interface, above all as members of a multi-lock. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 200)
+class CuratorLockAsOursIT {
+    private static int paths;
+
+    private final EmbeddedZooKeeper server;
+    private final Workers workers = new Workers();
+    private String path = "";
+    private CuratorFramework curator;
+    private ZooKeeperClient client;
+    private InterProcessLock lock;
+
+    CuratorLockAsOursIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        path = "/of-curator/" + paths++;
+        curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
+        curator.start();
+        assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
+        client = TestClients.connect(server.connectString());
+        lock = theirs(curator);
+    }
+
+    @AfterEach
+    void close() {
+        workers.close();
+        client.close();
+        curator.close();
+    }
+
+    private InterProcessLock theirs(CuratorFramework framework) {
+        return CuratorLocks.ofCurator(
+                framework, path, new org.apache.curator.framework.recipes.locks.InterProcessMutex(framework, path));
+    }
+
+    @Test
+    @Tag("H65")
+    void mutexesOfBothLibraries_excludeEachOther() throws Exception {
+        InterProcessMutex ours = new InterProcessMutex(client, path);
+        Lease lease = lock.acquire();
+        assertThat(lease.isValid()).isTrue();
+        assertThat(lease.path()).isEqualTo(path);
+        assertThat(ours.tryAcquire()).isEmpty();
+        lease.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        Lease held = ours.acquire();
+        assertThat(lock.tryAcquire()).isEmpty();
+        assertThat(lock.tryAcquire(Duration.ofMillis(50))).isEmpty();
+        held.close();
+        lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow().close();
+        Soon.await().until(() -> server.children(path).isEmpty());
+    }
+
+    @Test
+    void holdsOfOneThread_countUp_andBelongToIt() throws Exception {
+        Lease first = lock.acquire();
+        Lease second = lock.tryAcquire().orElseThrow();
+        assertThat(server.children(path)).hasSize(1);
+        assertThat(lock.holdCount()).isEqualTo(2);
+        workers.start("another", () -> {
+            assertThat(lock.tryAcquire()).isEmpty();
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+            assertThat(lock.isAcquiredInThisProcess()).isTrue();
+            assertThatThrownBy(first::close).isInstanceOf(IllegalMonitorStateException.class);
+            assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+        });
+        workers.join(Duration.ofSeconds(20));
+        first.close();
+        first.close();
+        assertThat(lock.isHeldByCurrentThread()).isTrue();
+        lock.release();
+        assertThat(second.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(second.ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        Lock view = lock.asLock();
+        view.lock();
+        assertThat(lock.holdCount()).isEqualTo(1);
+        view.unlock();
+    }
+
+    @Test
+    void multiLockOfBothLibraries_isAllOrNothing() throws Exception {
+        InterProcessMutex ours = new InterProcessMutex(client, path + "-ours");
+        InterProcessMultiLock both = new InterProcessMultiLock(List.of(ours, lock));
+        InterProcessMutex busy = new InterProcessMutex(client, path);
+        Lease busyLease = busy.acquireAsync().get(20, TimeUnit.SECONDS);
+        assertThat(both.tryAcquire()).isEmpty();
+        assertThat(both.tryAcquire(Duration.ofMillis(300))).isEmpty();
+        assertThat(ours.isHeldByCurrentThread()).isFalse();
+        busyLease.close();
+        Lease all = both.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+        assertThat(server.children(path)).hasSize(1);
+        assertThat(server.children(path + "-ours")).hasSize(1);
+        all.close();
+        Soon.await()
+                .until(() -> server.children(path).isEmpty()
+                        && server.children(path + "-ours").isEmpty());
+    }
+
+    @Test
+    void sessionOfTheFrameworkThatEnds_losesTheLease_andAllThatStandOnIt() throws Exception {
+        InterProcessMultiLock both =
+                new InterProcessMultiLock(List.of(new InterProcessMutex(client, path + "-ours"), lock));
+        Lease all = both.acquire();
+        Lease alone = lock.acquire();
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        all.onLost(() -> told.complete(null));
+        server.expireSession(CuratorHandle.of(curator).getSessionId());
+        assertThat(told).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(all.state()).isEqualTo(LeaseState.LOST);
+        assertThat(alone.state()).isEqualTo(LeaseState.LOST);
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
+        all.close();
+        Lease next = lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+        assertThat(next.isValid()).isTrue();
+        next.close();
+        assertThat(server.children(path)).isEmpty();
+    }
+
+    @Test
+    void connectionThatIsGone_suspendsTheLease_untilItIsBack() throws Exception {
+        try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
+                CuratorFramework away =
+                        CuratorFrameworkFactory.newClient(own.connectString(), 60_000, 5000, new RetryOneTime(100))) {
+            away.start();
+            InterProcessLock suspended = theirs(away);
+            Lease lease = suspended.acquire();
+            own.stop();
+            Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
+            assertThat(lease.isValid()).isFalse();
+            own.restart();
+            Soon.await().atMost(Duration.ofSeconds(30)).until(lease::isValid);
+            lease.close();
+        }
+    }
+
+    /** What Curator does when it is not one session that saw the request and the grant is unknown. */
+    @Test
+    void grantOverTwoSessions_isGivenBack_andAskedForAnew() throws Exception {
+        AtomicInteger acquired = new AtomicInteger();
+        AtomicInteger released = new AtomicInteger();
+        InterProcessLock doubtful = CuratorLocks.ofCurator(curator, path, new Fake() {
+            @Override
+            public boolean acquire(long time, TimeUnit unit) throws Exception {
+                if (acquired.incrementAndGet() == 1) {
+                    long session = CuratorHandle.of(curator).getSessionId();
+                    server.expireSession(session);
+                    Soon.await().until(() -> CuratorHandle.of(curator).getSessionId() != session);
+                    assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS))
+                            .isTrue();
+                }
+                return true;
+            }
+
+            @Override
+            public void release() {
+                released.incrementAndGet();
+            }
+        });
+        Lease lease = doubtful.tryAcquire(Duration.ofSeconds(30)).orElseThrow();
+        assertThat(released).hasValue(acquired.get() - 1);
+        assertThat(acquired).hasValueGreaterThan(1);
+        lease.close();
+        assertThat(released).hasValue(acquired.get());
+    }
+
+    @Test
+    void errorsOfCurator_areOurs() {
+        InterProcessLock cut = CuratorLocks.ofCurator(curator, path, new Fake() {
+            @Override
+            public boolean acquire(long time, TimeUnit unit) throws Exception {
+                throw time == 0 ? new KeeperException.ConnectionLossException() : new KeeperException.NoAuthException();
+            }
+        });
+        assertThatThrownBy(cut::tryAcquire)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining(path)
+                .hasCauseInstanceOf(KeeperException.ConnectionLossException.class);
+        assertThatThrownBy(() -> cut.tryAcquire(Duration.ofSeconds(1)))
+                .isExactlyInstanceOf(LockException.class)
+                .hasCauseInstanceOf(KeeperException.NoAuthException.class);
+        assertThat(cut.holdCount()).isZero();
+    }
+
+    @Test
+    void releaseWithoutAConnection_isLeftToCurator() throws Exception {
+        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
+                    @Override
+                    public void release() throws Exception {
+                        throw new KeeperException.ConnectionLossException();
+                    }
+                })
+                .acquire();
+        lease.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    }
+
+    @Test
+    void whatCuratorDoesNotTell_isRefused() throws Exception {
+        try (Lease lease = lock.acquire()) {
+            assertThatThrownBy(lease::fencingToken)
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining(path);
+            assertThatThrownBy(lease::fencingTokens).isInstanceOf(UnsupportedOperationException.class);
+            assertThatThrownBy(lease::guard).isInstanceOf(UnsupportedOperationException.class);
+            assertThatThrownBy(lease::guards).isInstanceOf(UnsupportedOperationException.class);
+            assertThatThrownBy(lease::verify).isInstanceOf(UnsupportedOperationException.class);
+        }
+        assertThatThrownBy(lock::acquireAsync).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(lock::participants).isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    /** A lock of Curator's that does nothing. */
+    private static class Fake implements org.apache.curator.framework.recipes.locks.InterProcessLock {
+        @Override
+        public void acquire() throws Exception {
+            acquire(-1, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public boolean acquire(long time, TimeUnit unit) throws Exception {
+            return true;
+        }
+
+        @Override
+        public void release() throws Exception {}
+
+        @Override
+        public boolean isAcquiredInThisProcess() {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.curator.CuratorClients;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a client over a CuratorFramework takes over from it. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+class CuratorSettingsIT {
+    private static final List<ACL> LOCAL = List.of(new ACL(ZooDefs.Perms.ALL, new Id("ip", "127.0.0.1")));
+
+    private final EmbeddedZooKeeper server;
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    CuratorSettingsIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : opened) {
+            each.close();
+        }
+    }
+
+    private CuratorFrameworkFactory.Builder settings() {
+        return CuratorFrameworkFactory.builder()
+                .connectString(server.connectString())
+                .retryPolicy(new RetryOneTime(100));
+    }
+
+    private CuratorFramework start(CuratorFrameworkFactory.Builder settings) {
+        CuratorFramework curator = settings.build();
+        opened.add(curator);
+        curator.start();
+        return curator;
+    }
+
+    private ZooKeeperClient client(CuratorFramework curator) {
+        ZooKeeperClient client = CuratorClients.over(curator);
+        opened.add(0, client);
+        return client;
+    }
+
+    @Test
+    void namespaceOfTheFramework_isThatOfTheLocks() throws Exception {
+        CuratorFramework curator = start(settings().namespace("shop"));
+        InterProcessMutex ours = new InterProcessMutex(client(curator), "/locks/orders");
+        var theirs = new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, "/locks/orders");
+        assertThat(ours.path()).isEqualTo("/shop/locks/orders");
+        Lease lease = ours.acquire();
+        assertThat(server.children("/shop/locks/orders")).hasSize(1);
+        assertThat(theirs.acquire(0, TimeUnit.SECONDS)).isFalse();
+        lease.close();
+        assertThat(theirs.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(ours.tryAcquire()).isEmpty();
+        theirs.release();
+    }
+
+    @Test
+    void namespaceView_isRefused_andTheFrameworkTakesItsNamespace() throws Exception {
+        CuratorFramework curator = start(settings());
+        CuratorFramework view = curator.usingNamespace("billing");
+        assertThatThrownBy(() -> CuratorClients.over(view))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("settings.namespace(\"/billing\")");
+        ZooKeeperClient client = CuratorClients.over(curator, settings -> settings.namespace("/billing"));
+        opened.add(0, client);
+        Lease lease = new InterProcessMutex(client, "/x").acquire();
+        assertThat(new org.apache.curator.framework.recipes.locks.InterProcessMutex(view, "/x")
+                        .acquire(0, TimeUnit.SECONDS))
+                .isFalse();
+        lease.close();
+    }
+
+    private static ACLProvider provider(@Nullable List<ACL> ofSecrets) {
+        return new ACLProvider() {
+            @Override
+            public List<ACL> getDefaultAcl() {
+                return ZooDefs.Ids.OPEN_ACL_UNSAFE;
+            }
+
+            @Override
+            @SuppressWarnings("NullAway") // Curator takes the default then
+            public List<ACL> getAclForPath(String path) {
+                return path.startsWith("/app/secret/") ? ofSecrets : null;
+            }
+        };
+    }
+
+    @Test
+    void aclProvider_isAskedForTheWholePath() throws Exception {
+        CuratorFramework curator = start(settings().namespace("app").aclProvider(provider(LOCAL)));
+        ZooKeeperClient client = client(curator);
+        assertAcl(curator, client, "/secret/x", LOCAL);
+        assertAcl(curator, client, "/open/x", ZooDefs.Ids.OPEN_ACL_UNSAFE);
+    }
+
+    private void assertAcl(CuratorFramework curator, ZooKeeperClient client, String path, List<ACL> acl)
+            throws Exception {
+        try (Lease lease = new InterProcessMutex(client, path).acquire()) {
+            assertThat(lease.isValid()).isTrue();
+            assertThat(curator.getACL().forPath(path)).isEqualTo(acl);
+            String node = server.children("/app" + path).get(0);
+            assertThat(curator.getACL().forPath(path + "/" + node)).isEqualTo(acl);
+        }
+    }
+
+    @Test
+    void aclOfTheLock_comesFirst() throws Exception {
+        CuratorFramework curator = start(settings().aclProvider(provider(LOCAL)));
+        List<ACL> own = List.of(new ACL(ZooDefs.Perms.ALL, new Id("ip", "127.0.0.0/8")));
+        InterProcessMutex mutex = new InterProcessMutex(
+                client(curator), "/app/secret/own", LockOptions.defaults().withAcl(own));
+        mutex.acquire().close();
+        assertThat(curator.getACL().forPath("/app/secret/own")).isEqualTo(own);
+    }
+
+    @Test
+    void frameworkThatIsNotStarted_orClosed_isRefused() {
+        CuratorFramework curator = settings().build();
+        assertThatThrownBy(() -> CuratorClients.over(curator))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("LATENT")
+                .hasMessageContaining("start it before");
+        curator.start();
+        curator.close();
+        assertThatThrownBy(() -> CuratorClients.over(curator))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("STOPPED");
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.curator.CuratorClients;
+import dev.zkrecipes.curator.CuratorLocks;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
+import org.apache.curator.framework.recipes.locks.Locker;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Code that is written against Curator's interface finds what it knows, with a lock of ours behind it. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 200)
+class OurLockForCuratorIT {
+    private static int paths;
+
+    private final EmbeddedZooKeeper server;
+    private final Workers workers = new Workers();
+    private String path = "";
+    private CuratorFramework curator;
+    private ZooKeeperClient client;
+    private InterProcessLock lock;
+
+    OurLockForCuratorIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        path = "/for-curator/" + paths++;
+        curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
+        curator.start();
+        client = CuratorClients.over(curator);
+        assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+        lock = CuratorLocks.asCurator(new InterProcessMutex(client, path));
+    }
+
+    @AfterEach
+    void close() {
+        workers.close();
+        client.close();
+        curator.close();
+    }
+
+    private InterProcessLock theirs() {
+        return new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, path);
+    }
+
+    @Test
+    @Tag("H65")
+    void mutexOfCurators_isExcluded_andExcludes() throws Exception {
+        InterProcessLock theirs = theirs();
+        lock.acquire();
+        assertThat(theirs.acquire(0, TimeUnit.SECONDS)).isFalse();
+        lock.release();
+        assertThat(theirs.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(lock.acquire(0, TimeUnit.SECONDS)).isFalse();
+        assertThat(lock.acquire(-5, TimeUnit.SECONDS)).isFalse();
+        assertThat(lock.acquire(50, TimeUnit.MILLISECONDS)).isFalse();
+        theirs.release();
+        assertThat(lock.acquire(Long.MAX_VALUE, TimeUnit.DAYS)).isTrue();
+        lock.release();
+        assertThat(lock.acquire(-1, null))
+                .as("for as long as it takes, as Curator reads it")
+                .isTrue();
+        lock.release();
+        assertThat(server.children(path)).isEmpty();
+    }
+
+    @Test
+    void holdsOfOneThread_countUp_andBelongToIt() throws Exception {
+        lock.acquire();
+        assertThat(lock.acquire(20, TimeUnit.SECONDS)).isTrue();
+        workers.start("another", () -> {
+            assertThat(lock.acquire(0, TimeUnit.SECONDS)).isFalse();
+            assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+        });
+        workers.join(Duration.ofSeconds(20));
+        lock.release();
+        assertThat(lock.isAcquiredInThisProcess()).isTrue();
+        lock.release();
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    @Test
+    void semaphoreMutex_isGivenBackByAnyThread() throws Exception {
+        InterProcessLock mutex = CuratorLocks.asCurator(new InterProcessSemaphoreMutex(client, path));
+        mutex.acquire();
+        assertThat(mutex.acquire(0, TimeUnit.SECONDS)).isFalse();
+        workers.start("another", mutex::release);
+        workers.join(Duration.ofSeconds(20));
+        assertThat(mutex.isAcquiredInThisProcess()).isFalse();
+    }
+
+    @Test
+    void lockThatIsLost_isNotAcquiredAnew_untilItIsReleased_andThatSaysNothing() throws Exception {
+        lock.acquire();
+        server.expireSession(CuratorHandle.of(curator).getSessionId());
+        Soon.await().until(() -> !lock.isAcquiredInThisProcess());
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        lock.release();
+        lock.acquire();
+        assertThat(lock.isAcquiredInThisProcess()).isTrue();
+        lock.release();
+    }
+
+    @Test
+    void interruptedWait_ends() throws Exception {
+        InterProcessLock theirs = theirs();
+        theirs.acquire();
+        CompletableFuture<Thread> waiting = new CompletableFuture<>();
+        workers.start("waiter", () -> {
+            waiting.complete(Thread.currentThread());
+            assertThatThrownBy(lock::acquire).isInstanceOf(InterruptedException.class);
+        });
+        Soon.await().until(() -> server.children(path).size() == 2);
+        Soon.get(waiting).interrupt();
+        workers.join(Duration.ofSeconds(20));
+        theirs.release();
+    }
+
+    @Test
+    void errors_areThoseThatCallersOfCuratorKnow() throws Exception {
+        try (EmbeddedZooKeeper gone = EmbeddedZooKeeper.start();
+                ZooKeeperClient cut = ZooKeeperClient.connect(gone.connectString())) {
+            assertThat(cut.awaitConnected(Duration.ofSeconds(20))).isTrue();
+            InterProcessLock unreachable = CuratorLocks.asCurator(new InterProcessMutex(cut, path));
+            gone.stop();
+            assertThatThrownBy(() -> unreachable.acquire(0, TimeUnit.SECONDS))
+                    .isInstanceOf(KeeperException.ConnectionLossException.class)
+                    .hasCauseInstanceOf(LockConnectionException.class);
+            cut.close();
+            assertThatThrownBy(unreachable::acquire)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasCauseInstanceOf(ClientClosedException.class);
+        }
+    }
+
+    @Test
+    void whatCuratorMakesOfLocks_worksWithThem() throws Exception {
+        InterProcessLock second = CuratorLocks.asCurator(new InterProcessMutex(client, path + "-second"));
+        InterProcessMultiLock both = new InterProcessMultiLock(List.of(lock, second));
+        try (Locker locker = new Locker(both, 20, TimeUnit.SECONDS)) {
+            assertThat(locker).isNotNull();
+            assertThat(both.isAcquiredInThisProcess()).isTrue();
+            assertThat(server.children(path)).hasSize(1);
+            assertThat(server.children(path + "-second")).hasSize(1);
+        }
+        assertThat(both.isAcquiredInThisProcess()).isFalse();
+        try (Lease free = new InterProcessMutex(client, path).tryAcquire().orElseThrow()) {
+            assertThat(both.acquire(0, TimeUnit.SECONDS))
+                    .as("the thread holds a part")
+                    .isTrue();
+            both.release();
+            assertThat(free.isValid()).isTrue();
+        }
+    }
+}
