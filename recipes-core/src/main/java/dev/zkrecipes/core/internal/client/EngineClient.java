@@ -83,6 +83,7 @@ public final class EngineClient implements HoldingHost {
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
     private @Nullable Session used; // the one that was asked for last: its states are the client's
+    private volatile Duration sessionTimeout;
     private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile long sessionId;
@@ -105,7 +106,8 @@ public final class EngineClient implements HoldingHost {
                 : Optional.empty();
         this.servers =
                 kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
-        this.requestTimeout = requestTimeoutFor(settings.sessionTimeout());
+        this.sessionTimeout = settings.sessionTimeout();
+        this.requestTimeout = requestTimeoutFor(sessionTimeout);
         this.sessions = sessionSource(kind);
         this.cleaner = new NodeCleaner(scheduler, this::newPace, sessions, this::requestTimeout);
         this.requests = new Requests(
@@ -310,7 +312,8 @@ public final class EngineClient implements HoldingHost {
     private void tellState(Session session, State state) {
         sessionId = session.zk().sessionId();
         if (session.timeoutNanos() > 0) {
-            requestTimeout = requestTimeoutFor(Duration.ofNanos(session.timeoutNanos()));
+            sessionTimeout = Duration.ofNanos(session.timeoutNanos());
+            requestTimeout = requestTimeoutFor(sessionTimeout);
         }
         if (!closing.get()) { // the end of closing tells of itself
             boolean over = state == State.CLOSED && !sessions.renewsSessions();
@@ -320,7 +323,7 @@ public final class EngineClient implements HoldingHost {
             trouble.ifPresent(ConnectionTrouble::onConnected);
             if (!connected.isDone()
                     && sessions.ownsSessions()
-                    && sessionTimeoutNanos != settings.sessionTimeout().toNanos()) {
+                    && !sessionTimeout.equals(settings.sessionTimeout())) {
                 log.info(
                         "{}: the server decides, within the bounds of its minSessionTimeout and maxSessionTimeout.",
                         this);
@@ -400,7 +403,7 @@ public final class EngineClient implements HoldingHost {
 
     /** The session time-out, and the one that was asked for if the server granted another. */
     private String grantedTimeout() {
-        Duration granted = Duration.ofNanos(sessionTimeoutNanos);
+        Duration granted = sessionTimeout;
         boolean isOther = sessions.ownsSessions() && !granted.equals(settings.sessionTimeout());
         return " with a time-out of " + granted
                 + (isOther ? ", while " + settings.sessionTimeout() + " was asked for" : "");
