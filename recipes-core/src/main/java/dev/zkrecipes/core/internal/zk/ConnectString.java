@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /** Checks connect strings: {@code host[:port][,host[:port]]...[/chroot]}. */
 public final class ConnectString {
@@ -59,10 +60,7 @@ public final class ConnectString {
     /** The servers of a connect string that was checked. */
     static List<HostAndPort> servers(String checked) {
         String servers = checked.substring(0, checked.length() - chroot(checked).length());
-        return Splitter.on(',')
-                .splitToStream(servers)
-                .map(HostAndPort::fromString)
-                .toList();
+        return Stream.of(servers.split(",", -1)).map(HostAndPort::fromString).toList();
     }
 
     private static String parseServer(String server) {
