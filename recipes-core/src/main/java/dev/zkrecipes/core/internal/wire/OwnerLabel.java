@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.wire;
 
 import com.google.common.base.Preconditions;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import java.util.stream.Stream;
 
 /**

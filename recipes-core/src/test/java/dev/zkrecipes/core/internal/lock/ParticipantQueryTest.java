@@ -35,8 +35,8 @@ class ParticipantQueryTest {
     private final EngineClient client = EngineClient.of(PortClientBuilder.on(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build());
-    private final LockSpec spec =
-            new LockSpec(client.settings().paths().acl("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
+    private final LockSpec spec = new LockSpec(
+            client.settings().paths().acl("/"), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults());
 
     @BeforeEach
     void fillTheQueue() {
