@@ -5,10 +5,12 @@ package dev.zkrecipes.core;
 
 import dev.zkrecipes.core.internal.wire.Acls;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.data.ACL;
 
 /**
@@ -32,6 +34,7 @@ import org.apache.zookeeper.data.ACL;
  * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty for never
  * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for the
  *     client's
+ * @param name what the application calls the lock in metrics and logs, see {@link #name(String)}; empty for nothing
  */
 public record LockOptions(
         QueueLossPolicy queueLossPolicy,
@@ -39,13 +42,15 @@ public record LockOptions(
         boolean releasesInBackground,
         int localHandoffs,
         Optional<Duration> holdAtMost,
-        Optional<String> ownerLabel) {
+        Optional<String> ownerLabel,
+        Optional<String> name) {
 
     /** The most that {@link #localHandoffs(int)} takes: a fencing token has room for so many holders of one node. */
     public static final int MOST_LOCAL_HANDOFFS = 2047;
 
     private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
     private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,80}");
 
     private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
 
@@ -58,8 +63,9 @@ public record LockOptions(
      * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client; 0 for never
      * @param holdAtMost after what time a lease is lost if it is not given back; empty for never
      * @param ownerLabel what others see as the owner of the lock's nodes; empty for that of the client
-     * @throws IllegalArgumentException as {@link #withAcl}, {@link #localHandoffs(int)}, {@link #holdAtMost(Duration)} and {@link
-     *     #ownerLabel(String)}
+     * @param name what the application calls the lock in metrics and logs; empty for nothing
+     * @throws IllegalArgumentException as {@link #withAcl}, {@link #localHandoffs(int)}, {@link #holdAtMost(Duration)}, {@link
+     *     #ownerLabel(String)} and {@link #name(String)}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
@@ -70,6 +76,7 @@ public record LockOptions(
         }
         holdAtMost.ifPresent(LockOptions::checkHold);
         ownerLabel.ifPresent(OwnerLabel::check);
+        name.ifPresent(LockOptions::checkName);
     }
 
     private static void checkHold(Duration most) {
@@ -80,7 +87,7 @@ public record LockOptions(
     }
 
     private LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean inBackground, int handoffs) {
-        this(queueLossPolicy, acl, inBackground, handoffs, Optional.empty(), Optional.empty());
+        this(queueLossPolicy, acl, inBackground, handoffs, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /**
@@ -130,7 +137,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        return new LockOptions(policy, acl, releasesInBackground, localHandoffs, holdAtMost, ownerLabel);
+        return new LockOptions(policy, acl, releasesInBackground, localHandoffs, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -145,7 +152,13 @@ public record LockOptions(
      */
     public LockOptions withAcl(List<ACL> rights) {
         return new LockOptions(
-                queueLossPolicy, Optional.of(rights), releasesInBackground, localHandoffs, holdAtMost, ownerLabel);
+                queueLossPolicy,
+                Optional.of(rights),
+                releasesInBackground,
+                localHandoffs,
+                holdAtMost,
+                ownerLabel,
+                name);
     }
 
     /**
@@ -167,7 +180,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions releaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, localHandoffs, holdAtMost, ownerLabel);
+        return new LockOptions(queueLossPolicy, acl, true, localHandoffs, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -199,7 +212,7 @@ public record LockOptions(
      * @throws IllegalArgumentException if {@code max} is less than 0 or greater than {@value #MOST_LOCAL_HANDOFFS}
      */
     public LockOptions localHandoffs(int max) {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, max, holdAtMost, ownerLabel);
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, max, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -226,7 +239,7 @@ public record LockOptions(
     public LockOptions holdAtMost(Duration most) {
         Objects.requireNonNull(most, "the time to hold at most is null: leave it out for no limit");
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, localHandoffs, Optional.of(most), ownerLabel);
+                queueLossPolicy, acl, releasesInBackground, localHandoffs, Optional.of(most), ownerLabel, name);
     }
 
     /**
@@ -242,12 +255,34 @@ public record LockOptions(
     public LockOptions ownerLabel(String label) {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
         return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, localHandoffs, holdAtMost, Optional.of(label));
+                queueLossPolicy, acl, releasesInBackground, localHandoffs, holdAtMost, Optional.of(label), name);
+    }
+
+    /**
+     * These options with a name for the lock, by which a {@link LockObserver}, metrics and the log know it. Paths make poor names for
+     * metrics, as there may be one for each order or customer; give all locks that serve one purpose the same name. ZooKeeper never
+     * sees it.
+     *
+     * @param label 1 to 80 letters, digits, '.', '_', ':' or '-'
+     * @return the changed copy
+     * @throws IllegalArgumentException if it is something else
+     */
+    public LockOptions name(String label) {
+        Objects.requireNonNull(label, "the name is null: leave it out for a lock without one");
+        return new LockOptions(
+                queueLossPolicy, acl, releasesInBackground, localHandoffs, holdAtMost, ownerLabel, Optional.of(label));
+    }
+
+    private static void checkName(String name) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("the name \"" + Printable.of(name)
+                    + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
+        }
     }
 
     @Override
     public String toString() {
-        return "LockOptions[" + queueLossPolicy
+        return "LockOptions[" + name.map(label -> label + ", ").orElse("") + queueLossPolicy
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
                 + (localHandoffs == 0 ? "" : ", " + localHandoffs + " local hand-overs")

@@ -47,6 +47,7 @@ public final class ZooKeeperClientBuilder {
     private @Nullable ZKClientConfig clientConfig;
     private @Nullable String ownerLabel;
     private @Nullable Executor callbackExecutor;
+    private final List<LockObserver> observers = new ArrayList<>();
     private boolean closeOnShutdown;
 
     ZooKeeperClientBuilder() {
@@ -235,6 +236,18 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
+     * Tells an observer of every request for a lock of this client: metrics, traces, JFR events, or one of the application's. May be called
+     * several times; each observer is told, in the order given. Without one, observing costs nothing.
+     *
+     * @param observer is told; see {@link LockObserver} for the threads
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder observer(LockObserver observer) {
+        observers.add(Objects.requireNonNull(observer, "observer"));
+        return this;
+    }
+
+    /**
      * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: every lease
      * is LOST first, whichever thread has it, then its node is deleted, so that others need not wait for the session's
      * end. The application's own threads go on running meanwhile: end what the locks protect before, or let it watch its
@@ -278,6 +291,7 @@ public final class ZooKeeperClientBuilder {
                         clientConfig,
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
                         callbackExecutor,
+                        List.copyOf(observers),
                         closeOnShutdown));
     }
 

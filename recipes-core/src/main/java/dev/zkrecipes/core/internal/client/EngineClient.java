@@ -6,12 +6,14 @@ package dev.zkrecipes.core.internal.client;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
 import dev.zkrecipes.core.internal.lock.HoldingHost;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
+import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.LargePackets;
@@ -182,6 +184,11 @@ public final class EngineClient implements HoldingHost {
                 (changed, state) -> {
                     timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
                     if (state == State.CONNECTED) {
+                        if (changed.connection() == 1) {
+                            Duration granted = Duration.ofNanos(changed.timeoutNanos());
+                            LockLog.sessionBegins(
+                                    changed.zk().sessionId(), isNew ? settings.sessionTimeout() : granted, granted);
+                        }
                         pauses.begin(); // with the time-out that was granted
                     } else if (state.isFinal()) {
                         pauses.end();
@@ -218,6 +225,11 @@ public final class EngineClient implements HoldingHost {
     @Override
     public Callbacks callbacks() {
         return callbacks;
+    }
+
+    @Override
+    public List<LockObserver> observers() {
+        return settings.observers();
     }
 
     @Override
@@ -344,6 +356,7 @@ public final class EngineClient implements HoldingHost {
         }
         if (state.isFinal()) {
             living.remove(session);
+            LockLog.sessionEnds(session.zk().sessionId(), state);
             if (state == State.AUTH_FAILED && !closing.get()) {
                 log.warn(
                         "{}: the locks of session 0x{} are lost, and waiting acquires fail.",

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.Participant;
@@ -159,11 +160,11 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return again;
         }
-        return request(Mode.QUEUE, attempt -> {
+        return request(Mode.QUEUE, (attempt, observed) -> {
             try {
-                return hold(awaitGrant(attempt));
+                return hold(awaitGrant(attempt), observed);
             } catch (InterruptedException e) {
-                return leaveOrHold(attempt, e);
+                return leaveOrHold(attempt, observed, e);
             }
         });
     }
@@ -182,7 +183,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
             return Optional.of(again);
         }
         Deadline deadline = Deadline.after(atMost, client.scheduler());
-        return request(Mode.TRY, attempt -> {
+        return request(Mode.TRY, (attempt, observed) -> {
             Optional<Optional<List<HeldNode>>> outcome =
                     Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
             if (outcome.isEmpty() && attempt.giveUp()) {
@@ -190,7 +191,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                         + ", so it is not known whether the lock " + path() + " is free; try again");
             }
             return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
-                    .map(this::hold);
+                    .map(grants -> hold(grants, observed));
         });
     }
 
@@ -207,7 +208,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return Optional.of(again);
         }
-        return request(Mode.QUEUE, attempt -> {
+        return request(Mode.QUEUE, (attempt, observed) -> {
             try {
                 if (Blocking.await(attempt.outcome(), deadline).isEmpty()) {
                     Optional<? extends LockException> unseen = unseen(attempt, timeout);
@@ -218,9 +219,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                         return Optional.empty();
                     }
                 }
-                return Optional.of(hold(awaitGrant(attempt)));
+                return Optional.of(hold(awaitGrant(attempt), observed));
             } catch (InterruptedException e) {
-                return Optional.of(leaveOrHold(attempt, e));
+                return Optional.of(leaveOrHold(attempt, observed, e));
             }
         });
     }
@@ -250,13 +251,15 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return again;
         }
-        return request(Mode.QUEUE, attempt -> hold(Blocking.uninterruptibly(() -> awaitGrant(attempt))));
+        return request(
+                Mode.QUEUE,
+                (attempt, observed) -> hold(Blocking.uninterruptibly(() -> awaitGrant(attempt)), observed));
     }
 
     /** What a caller does with its request that was launched. */
     @FunctionalInterface
     private interface Waiting<T, E extends Exception> {
-        T await(Acquisition attempt) throws E;
+        T await(Acquisition attempt, @Nullable ObservedRequest observed) throws E;
     }
 
     /** Launches a request for the calling thread; whatever is thrown, nothing is left of it. */
@@ -266,11 +269,19 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         Acquisition attempt = exclusive == null
                 ? client.acquisitions().of(targets, mode, false)
                 : client.acquisitions().downgrade(targets.all().get(0), exclusive, mode);
-        launch(attempt);
+        ObservedRequest observed = ObservedRequest.begin(client, targets);
         try {
-            return waiting.await(attempt);
+            launch(attempt);
+            T outcome = waiting.await(attempt, observed);
+            if (observed != null) {
+                observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
+            }
+            return outcome;
         } catch (Throwable t) {
             abandon(attempt, t);
+            if (observed != null) {
+                observed.failed(t);
+            }
             throw t;
         }
     }
@@ -285,24 +296,25 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         StackReserve.requireForACall();
         CompletableFuture<Lease> future = new CompletableFuture<>();
         Acquisition attempt = client.acquisitions().of(targets, Mode.QUEUE, true);
+        ObservedRequest observed = ObservedRequest.begin(client, targets);
         Completion.on(attempt.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
-            orGiveBack(future, grants, () -> client.callbacks().run(() -> deliver(future, grants, failure)));
+            orGiveBack(future, grants, () -> client.callbacks().run(() -> deliver(future, grants, observed, failure)));
         });
         // However the future ends, if not with the grant, the attempt leaves the queue.
         Completion.on(future, (lease, failure) -> attempt.giveUp());
-        launch(attempt);
-        return future;
-    }
-
-    private void launch(Acquisition attempt) {
         try {
-            attempt.launch();
-            client.deadOwners().begin();
+            launch(attempt);
         } catch (Throwable t) {
             abandon(attempt, t);
             throw t;
         }
+        return future;
+    }
+
+    private void launch(Acquisition attempt) {
+        attempt.launch();
+        client.deadOwners().begin();
     }
 
     // ---- What the caller holds already.
@@ -358,14 +370,17 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     // ---- What becomes of a grant.
 
     /** Records a hold of the caller on the grants. */
-    private Lease hold(List<HeldNode> grants) {
+    private Lease hold(List<HeldNode> grants, @Nullable ObservedRequest observed) {
         LockData data = owner == Owner.THREAD ? client.holds().mineToOpen() : ofInstance;
-        return opened(new Hold(this, grants, data));
+        return opened(new Hold(this, grants, data), observed);
     }
 
-    private static Hold opened(Hold lease) {
+    private static Hold opened(Hold lease, @Nullable ObservedRequest observed) {
         try {
             lease.open();
+            if (observed != null) {
+                observed.granted(lease.grants());
+            }
             return lease;
         } catch (Throwable t) {
             lease.beginClosing();
@@ -374,13 +389,15 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     /** After an interruption: nothing is acquired, unless the grant came first; then the flag tells of it. */
-    private Lease leaveOrHold(Acquisition attempt, InterruptedException interruption) throws InterruptedException {
+    private Lease leaveOrHold(
+            Acquisition attempt, @Nullable ObservedRequest observed, InterruptedException interruption)
+            throws InterruptedException {
         List<HeldNode> granted = attempt.giveUp() ? null : granted(attempt);
         if (granted == null) {
             throw interruption;
         }
         Thread.currentThread().interrupt();
-        return hold(granted);
+        return hold(granted, observed);
     }
 
     /** What an attempt that is over was granted; null if nothing. */
@@ -410,13 +427,19 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     private void deliver(
-            CompletableFuture<Lease> future, @Nullable List<HeldNode> grants, @Nullable Throwable failure) {
+            CompletableFuture<Lease> future,
+            @Nullable List<HeldNode> grants,
+            @Nullable ObservedRequest observed,
+            @Nullable Throwable failure) {
         if (grants == null) {
+            if (observed != null) {
+                observed.failed(Objects.requireNonNull(failure));
+            }
             future.completeExceptionally(Objects.requireNonNull(failure));
             return;
         }
         orGiveBack(future, grants, () -> {
-            Hold lease = opened(new Hold(this, grants, asynchronous));
+            Hold lease = opened(new Hold(this, grants, asynchronous), observed);
             if (!future.complete(lease)) {
                 lease.beginClosing();
             }

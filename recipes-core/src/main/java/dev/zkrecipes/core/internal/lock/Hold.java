@@ -270,7 +270,14 @@ public final class Hold implements Lease, HeldNode.Listener {
             made = new RevocationListeners(
                     grants, this::isStanding, lock.client().callbacks());
             if (!REVOCATIONS.compareAndSet(this, null, made)) {
-                made = Objects.requireNonNull(revocations);
+                return Objects.requireNonNull(revocations);
+            }
+            HeldNode.Observer observer = grants.get(0).observer();
+            if (observer != null) {
+                RevocationListeners listeners = made;
+                lock.client()
+                        .scheduler()
+                        .execute(() -> listeners.add(request -> observer.onRevocationRequested()));
             }
         }
         return made;

@@ -4,12 +4,14 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A client, as its locks see it. */
@@ -17,6 +19,9 @@ public interface LockHost extends ZooKeeperClient {
     EngineScheduler scheduler();
 
     Callbacks callbacks();
+
+    /** Who hears of the requests for its locks. */
+    List<LockObserver> observers();
 
     SessionSource sessions();
 

@@ -40,6 +40,8 @@ public final class HeldNode implements KeepAlive.Held {
 
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable End> END =
             AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, End.class, "end");
+    private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable Observer> OBSERVER =
+            AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, Observer.class, "observer");
 
     private static final End RELEASED = new End(LeaseState.RELEASED, "");
 
@@ -55,6 +57,7 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private volatile @Nullable Timer timer; // of its span
+    private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Line line; // set before anybody else sees this
 
@@ -62,6 +65,18 @@ public final class HeldNode implements KeepAlive.Held {
     @FunctionalInterface
     public interface Listener {
         void onNodeEnded(HeldNode node, LeaseState how);
+    }
+
+    /** Somebody who keeps an eye on what becomes of it, and changes nothing. */
+    public interface Observer {
+        /** It was given back; told on the thread that does so. */
+        void onReleased();
+
+        /** It was lost; told on the engine thread. */
+        void onLost(String reason);
+
+        /** Somebody asks for the lock back, and the application was told. */
+        void onRevocationRequested();
     }
 
     /** The holders of one node, one after the other, of which this is one. */
@@ -288,6 +303,31 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
+    /** The observer, of which there is one, is told of the end, once. */
+    public void observe(Observer only) {
+        observer = only;
+        End last = end;
+        if (last != null) { // whoever ended it has looked before
+            tellObserver(last);
+        }
+    }
+
+    public @Nullable Observer observer() {
+        return observer;
+    }
+
+    private void tellObserver(End last) {
+        Observer only = observer == null ? null : OBSERVER.getAndSet(this, null);
+        if (only == null) {
+            return;
+        }
+        if (last.state() == LeaseState.LOST) {
+            only.onLost(last.reason());
+        } else {
+            only.onReleased();
+        }
+    }
+
     /** Completes when the node is known to be gone, on the engine thread, or is another holder's, on any thread. */
     public CompletableFuture<Void> gone() {
         return gone;
@@ -301,6 +341,7 @@ public final class HeldNode implements KeepAlive.Held {
             HeldNode only = grants.get(0);
             if (END.compareAndSet(only, null, RELEASED)) {
                 only.onReleased();
+                only.tellObserver(RELEASED);
             }
             return only.gone;
         }
@@ -309,6 +350,7 @@ public final class HeldNode implements KeepAlive.Held {
                 .toList();
         if (!ending.isEmpty()) { // several never pass on
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
+            ending.forEach(grant -> grant.tellObserver(RELEASED));
         }
         return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }
@@ -359,6 +401,15 @@ public final class HeldNode implements KeepAlive.Held {
         cleaner.discard(node, gone);
         session().leases().remove(line == null ? this : line.first());
         tellListener();
+        tellOfLoss();
+    }
+
+    private void tellOfLoss() {
+        End last = endOrThrow();
+        if (last.state() == LeaseState.LOST) {
+            LockLog.lost(this, last.reason());
+            tellObserver(last);
+        }
     }
 
     private static void afterEnd(List<HeldNode> grants) {

@@ -41,6 +41,7 @@ public final class LockSpec implements CheckedAcls.Subject {
     private final List<ACL> defaultAcl;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
+    private final String kind;
     private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
@@ -67,11 +68,13 @@ public final class LockSpec implements CheckedAcls.Subject {
                     + driver.getClass().getName()
                     + " must be letters, digits, '.', '_' or '~' and end in '-' or '_'");
         }
+        Optional<LockNode> own = driver.parse(lastName());
         Preconditions.checkArgument(
-                driver.parse(lastName()).isPresent(),
+                own.isPresent(),
                 "%s does not recognise its own node name %s",
                 driver.getClass().getName(),
                 lastName());
+        this.kind = own.get().kind();
     }
 
     @Override
@@ -101,6 +104,11 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     public String nodeName() {
         return nodeName;
+    }
+
+    /** The kind of its nodes. */
+    public String kind() {
+        return kind;
     }
 
     /** Whether nobody is granted while somebody in front of it is not. */

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.zk;
 
+import dev.zkrecipes.core.LockObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -21,6 +22,7 @@ public record ClientSettings(
         @Nullable ZKClientConfig clientConfig,
         String ownerLabel,
         @Nullable Executor callbackExecutor,
+        List<LockObserver> observers,
         boolean closeOnShutdown) {
 
     /** Credentials for one scheme. */

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.spi.port;
 
+import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.client.JarVersions;
@@ -12,6 +13,7 @@ import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.PathSettings;
 import dev.zkrecipes.core.internal.zk.TimeBounds;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -30,6 +32,7 @@ public final class PortClientBuilder {
     private Duration longestRetryDelay = Duration.ofSeconds(1);
     private String ownerLabel = OwnerLabel.ofThisProcess();
     private @Nullable Executor callbackExecutor;
+    private final List<LockObserver> observers = new ArrayList<>();
 
     private PortClientBuilder(HandleKind ports) {
         JarVersions.require();
@@ -108,6 +111,17 @@ public final class PortClientBuilder {
     }
 
     /**
+     * Tells an observer of every request for a lock of this client.
+     *
+     * @param observer is told
+     * @return this builder
+     */
+    public PortClientBuilder observer(LockObserver observer) {
+        observers.add(Objects.requireNonNull(observer, "observer"));
+        return this;
+    }
+
+    /**
      * Makes the client and returns at once.
      *
      * @return the client; close it when done
@@ -125,6 +139,7 @@ public final class PortClientBuilder {
                         null,
                         ownerLabel,
                         callbackExecutor,
+                        List.copyOf(observers),
                         false));
     }
 }

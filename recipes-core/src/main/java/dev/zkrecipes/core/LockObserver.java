@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Hears what becomes of each request for a lock, for metrics, traces and logs. Give it to
+ * {@link ZooKeeperClientBuilder#observer}; see {@code docs/observing.md} for the ones that come with the library.
+ *
+ * <pre>{@code
+ * LockObserver slow = request -> new LockObserver.Progress() {
+ *   @Override
+ *   public void onGranted(Duration waited) {
+ *     if (waited.toSeconds() >= 5) {
+ *       alarm.raise(request.path() + " took " + waited);
+ *     }
+ *   }
+ * };
+ * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(slow).build();
+ * }</pre>
+ *
+ * <p>Each request is told once whether it was granted or abandoned; one that was granted, once whether it was released or lost.
+ * Re-entrant acquires are not requests: the thread has the lock. A request that is refused before it is sent, such as an upgrade, is not
+ * observed. What is told of one request is told in order; what is told of different requests is in no order, so that a release may
+ * be told after the next grant.
+ *
+ * <p><b>Threads.</b> An observer is never called on the engine's thread, so it holds up no other lock. {@link #onWaiting} is called on the
+ * thread that asks. For a blocking call, so are the grant and the abandonment, before the call returns; for an asynchronous one they
+ * come on the callback executor. A release is told on the thread that gives back; a loss where losses are told, see
+ * {@link Lease#onLost}. An observer that takes long makes the caller wait, and should not block. What it throws is logged, and changes
+ * nothing else.
+ *
+ * <p>Without an observer none of this costs anything: no object is made and no clock is read. Implementations must be thread-safe.
+ */
+@FunctionalInterface
+public interface LockObserver {
+
+    /**
+     * A request for a lock begins, on the calling thread.
+     *
+     * @param request what is asked for
+     * @return who is told what becomes of it
+     */
+    Progress onWaiting(Request request);
+
+    /**
+     * What is asked for.
+     *
+     * @param path the path of the lock; those of a multi-lock, with commas in between
+     * @param name what the application calls the lock, see {@link LockOptions#name(String)}; empty if it has no name
+     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, with commas in between
+     */
+    record Request(String path, Optional<String> name, String kind) {}
+
+    /** How a request ends that is not granted. */
+    enum Ending {
+        /** {@code tryAcquire()}: somebody else has the lock. */
+        BUSY,
+        /** The time of a timed acquire is over. */
+        TIMED_OUT,
+        /** The thread that waited was interrupted. */
+        INTERRUPTED,
+        /** The future of {@code acquireAsync} was cancelled, or completed by somebody else. */
+        CANCELLED,
+        /** The call threw another error, or the future failed with it. */
+        FAILED
+    }
+
+    /** What becomes of one request, and of the hold that it leads to. */
+    interface Progress {
+        /**
+         * The lock was acquired.
+         *
+         * @param waited how long that took
+         */
+        default void onGranted(Duration waited) {}
+
+        /**
+         * The request ended without the lock.
+         *
+         * @param waited how long it lasted
+         * @param how why it ended
+         */
+        default void onAbandoned(Duration waited, Ending how) {}
+
+        /**
+         * The lock was given back with its last hold. Its node may be there a little longer.
+         *
+         * @param held how long it was held
+         */
+        default void onReleased(Duration held) {}
+
+        /**
+         * The lock was lost while it was held. It is not told as released when it is closed.
+         *
+         * @param held how long it was held until the loss was known
+         * @param reason why it was lost, in English
+         */
+        default void onLost(Duration held, String reason) {}
+
+        /** Somebody asks for the lock back. Told once for each such request and each hold that listens to them. */
+        default void onRevocationRequested() {}
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.LockObserver.Ending;
+import dev.zkrecipes.core.LockObserver.Progress;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.LockLog;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What observers and the log are told of one request and of the hold that comes of it, each thing once. There is none if nobody
+ * observes. Thread-safe.
+ */
+final class ObservedRequest implements HeldNode.Observer {
+    private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
+
+    private enum State {
+        WAITING,
+        HELD,
+        OVER
+    }
+
+    private final LockHost client;
+    private final List<Progress> observers = new ArrayList<>(1);
+    private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+    private final AtomicInteger nodes = new AtomicInteger(); // that are still held
+    private final long askedAt;
+    private volatile long grantedAt;
+
+    private ObservedRequest(LockHost client) {
+        this.client = client;
+        this.askedAt = client.scheduler().nanoTime();
+    }
+
+    /** Tells those who observe the client, if there are any, that a request begins. */
+    static @Nullable ObservedRequest begin(LockHost client, LockGroup group) {
+        List<LockObserver> told = client.observers();
+        boolean isLogged = LockLog.isForRequests();
+        if (told.isEmpty() && !isLogged) {
+            return null;
+        }
+        ObservedRequest begun = new ObservedRequest(client);
+        LockObserver.Request request =
+                new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
+        if (isLogged) {
+            begun.add(LockLog.REQUESTS, request);
+        }
+        told.forEach(observer -> begun.add(observer, request));
+        return begun;
+    }
+
+    private static String kindOf(LockGroup group) {
+        return group.isSingle()
+                ? group.all().get(0).kind()
+                : group.all().stream().map(LockSpec::kind).distinct().collect(Collectors.joining(","));
+    }
+
+    private void add(LockObserver observer, LockObserver.Request request) {
+        guarded(() -> observers.add(observer.onWaiting(request)));
+    }
+
+    /** The caller has a hold on these nodes. */
+    void granted(List<HeldNode> grants) {
+        if (state.compareAndSet(State.WAITING, State.HELD)) {
+            grantedAt = client.scheduler().nanoTime();
+            nodes.set(grants.size());
+            Duration waited = since(askedAt);
+            tell(observer -> observer.onGranted(waited));
+            grants.forEach(grant -> grant.observe(this)); // last: it may tell at once of an end
+        }
+    }
+
+    /** The request is over; if it was not granted, this is why. */
+    void over(Ending how) {
+        if (state.compareAndSet(State.WAITING, State.OVER)) {
+            Duration waited = since(askedAt);
+            tell(observer -> observer.onAbandoned(waited, how));
+        }
+    }
+
+    /** The same, by what the caller was thrown. */
+    void failed(Throwable why) {
+        if (why instanceof InterruptedException) {
+            over(Ending.INTERRUPTED);
+        } else {
+            over(why instanceof CancellationException ? Ending.CANCELLED : Ending.FAILED);
+        }
+    }
+
+    @Override
+    public void onReleased() {
+        if (nodes.decrementAndGet() == 0 && state.compareAndSet(State.HELD, State.OVER)) {
+            Duration held = since(grantedAt);
+            tell(observer -> observer.onReleased(held));
+        }
+    }
+
+    @Override
+    public void onLost(String reason) {
+        if (state.compareAndSet(State.HELD, State.OVER)) {
+            Duration held = since(grantedAt);
+            client.callbacks().tellLoss(() -> tellAll(observer -> observer.onLost(held, reason)));
+        }
+    }
+
+    @Override
+    public void onRevocationRequested() {
+        tell(Progress::onRevocationRequested);
+    }
+
+    private Duration since(long begin) {
+        return Duration.ofNanos(client.scheduler().nanoTime() - begin);
+    }
+
+    private void tell(Consumer<Progress> what) {
+        if (client.scheduler().isEngineThread()) {
+            client.callbacks().run(() -> tellAll(what));
+        } else {
+            tellAll(what);
+        }
+    }
+
+    private void tellAll(Consumer<Progress> what) {
+        observers.forEach(observer -> guarded(() -> what.accept(observer)));
+    }
+
+    private static void guarded(Runnable call) {
+        try {
+            call.run();
+        } catch (Throwable t) {
+            log.warn("A lock observer failed; the lock goes on. Fix the observer.", t);
+        }
+    }
+}

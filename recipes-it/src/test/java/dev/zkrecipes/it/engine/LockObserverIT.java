@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+
+/** What an observer is told of each way in which a request and a hold end. */
+@WithZooKeeper(tickTimeMillis = 200)
+@Timeout(60)
+class LockObserverIT {
+    private final EmbeddedZooKeeper server;
+    private final String path;
+    private final Heard heard = new Heard();
+    private ZooKeeperClient client;
+    private ZooKeeperClient other;
+
+    LockObserverIT(EmbeddedZooKeeper server, TestInfo test) {
+        this.server = server;
+        this.path = "/observed/" + test.getTestMethod().orElseThrow().getName();
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        client = TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(20))
+                .observer(heard));
+        other = TestClients.connect(server.connectString());
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+    }
+
+    private InterProcessLock lock() {
+        return new InterProcessMutex(client, path, LockOptions.defaults().name("orders"));
+    }
+
+    @Test
+    void lockThatIsHeldOnce_isGrantedAndReleased_onTheCallersThread_andReentryIsNoRequest() throws Exception {
+        InterProcessLock lock = lock();
+        Lease lease = lock.acquire();
+        lock.acquire().close();
+        assertThat(heard.words).containsExactly("waiting", "granted");
+        lease.close();
+        lease.close();
+        assertThat(heard.words).containsExactly("waiting", "granted", "released");
+        assertThat(heard.requests).containsExactly(new LockObserver.Request(path, Optional.of("orders"), "lock-"));
+        assertThat(heard.threads).containsOnly(Thread.currentThread().getName());
+    }
+
+    @Test
+    void requestThatIsNotGranted_isToldHowItEnded() throws Exception {
+        Lease held = new InterProcessMutex(other, path).acquire();
+        assertThat(lock().tryAcquire()).isEmpty();
+        assertThat(lock().tryAcquire(Duration.ofMillis(50))).isEmpty();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(lock()::acquire).isInstanceOf(InterruptedException.class); // before it asks
+        assertThat(heard.words).containsExactly("waiting", "BUSY", "waiting", "TIMED_OUT");
+
+        Thread waiter = new Thread(() -> assertThatThrownBy(lock()::acquire).isInstanceOf(InterruptedException.class));
+        waiter.start();
+        await().until(() -> server.children(path).size() == 2);
+        waiter.interrupt();
+        waiter.join();
+        assertThat(heard.words).endsWith("waiting", "INTERRUPTED");
+
+        CompletableFuture<Lease> cancelled = lock().acquireAsync();
+        await().until(() -> server.children(path).size() == 2);
+        cancelled.cancel(true);
+        await().untilAsserted(() -> assertThat(heard.words).endsWith("waiting", "CANCELLED"));
+
+        CompletableFuture<Lease> failed = lock().acquireAsync();
+        await().until(() -> server.children(path).size() == 2);
+        client.close();
+        assertThatThrownBy(() -> failed.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(LockException.class);
+        await().untilAsserted(() -> assertThat(heard.words).endsWith("waiting", "FAILED"));
+        held.close();
+    }
+
+    @Test
+    void lockThatIsLost_isToldOnce_andNotAsReleased() throws Exception {
+        Lease lease = lock().acquire();
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
+        assertThat(heard.words.get(2)).startsWith("lost: the ZooKeeper session ").endsWith(" has ended (EXPIRED)");
+        assertThat(heard.threads.get(2)).startsWith("zkrecipes-loss-");
+        lease.close();
+        lock().acquire().close();
+        assertThat(heard.words).hasSize(6).endsWith("waiting", "granted", "released");
+    }
+
+    @Test
+    void asynchronousRequest_isToldWhereCallbacksRun_beforeTheApplication() throws Exception {
+        List<String> before = lock().acquireAsync()
+                .thenApply(lease -> {
+                    List<String> known = List.copyOf(heard.words);
+                    lease.closeAsync().join();
+                    return known;
+                })
+                .get(40, TimeUnit.SECONDS);
+        assertThat(before).containsExactly("waiting", "granted");
+        assertThat(heard.words).containsExactly("waiting", "granted", "released");
+        assertThat(heard.threads.get(1)).startsWith("zkrecipes-callback-");
+    }
+
+    @Test
+    void severalLocksAsOne_areOneRequest() throws Exception {
+        List<InterProcessLock> members = List.of("/x", "/y").stream()
+                .<InterProcessLock>map(name -> new LockInternals(
+                                client, path + name, new MutexDriver(), LockOptions.defaults())
+                        .threadOwned())
+                .toList();
+        InterProcessLock all = LockGroups.together(members, LockOptions.defaults().name("both"));
+        Lease lease = all.acquire();
+        Lease member = members.get(0).acquire(); // stands on the same node
+        lease.close();
+        assertThat(heard.words).containsExactly("waiting", "granted");
+        member.close();
+        assertThat(heard.words).containsExactly("waiting", "granted", "released");
+        assertThat(heard.requests)
+                .containsExactly(new LockObserver.Request(path + "/x," + path + "/y", Optional.of("both"), "lock-"));
+    }
+
+    @Test
+    void holdersOfANodeThatPassesOn_areRequestsOfTheirOwn() throws Exception {
+        InterProcessLock lock = new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(5));
+        Lease first = lock.acquire();
+        CompletableFuture<Lease> second = lock.acquireAsync();
+        await().until(() -> heard.words.size() == 3);
+        first.close();
+        Lease passed = second.get(40, TimeUnit.SECONDS);
+        passed.closeAsync().get(40, TimeUnit.SECONDS);
+        assertThat(heard.words).containsExactlyInAnyOrder(
+                "waiting", "granted", "waiting", "released", "granted", "released");
+    }
+
+    @Test
+    void observerThatThrows_hurtsNobody() throws Exception {
+        LockObserver atOnce = request -> {
+            throw new IllegalStateException("an observer that fails");
+        };
+        LockObserver later = request -> new LockObserver.Progress() {
+            @Override
+            public void onGranted(Duration waited) {
+                throw new StackOverflowError("an observer that fails");
+            }
+
+            @Override
+            public void onReleased(Duration held) {
+                throw new IllegalStateException("an observer that fails");
+            }
+        };
+        try (ZooKeeperClient observed = TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .observer(atOnce)
+                .observer(later)
+                .observer(heard))) {
+            new InterProcessMutex(observed, path).acquire().close();
+            assertThat(heard.words).containsExactly("waiting", "granted", "released");
+            assertThat(server.children(path)).isEmpty();
+        }
+    }
+
+    @Test
+    void requestToGiveBack_isToldIfTheHoldListens() throws Exception {
+        Lease lease = lock().acquire();
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        lease.onRevocationRequested(request -> told.complete(null));
+        lease.onRevocationRequested(request -> {});
+        var unused = new Revoker(other).request(new InterProcessMutex(other, path));
+        told.get(40, TimeUnit.SECONDS);
+        await().untilAsserted(() -> assertThat(heard.words).containsExactly("waiting", "granted", "asked"));
+        lease.close();
+    }
+}
