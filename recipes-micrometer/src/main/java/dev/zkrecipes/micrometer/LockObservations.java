@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.micrometer;
+
+import dev.zkrecipes.core.LockObserver;
+import io.micrometer.common.KeyValues;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observations of the locks of one client or several, of which a tracer makes spans: {@code zkrecipes.acquire} from the request to its
+ * end, and {@code zkrecipes.hold} from the grant to the release or loss. Both are children of the observation that is current on the
+ * thread that asks.
+ *
+ * <p>Low cardinality: {@code lock.name}, which the application gives by {@link dev.zkrecipes.core.LockOptions#name(String)}, or
+ * {@code none}; {@code lock.kind}; {@code lock.outcome}, as the outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A
+ * request that failed, and a hold that was lost, has the event {@code failed} or {@code lost}.
+ *
+ * <pre>{@code
+ * ZooKeeperClient client =
+ *         ZooKeeperClient.builder().connectString(servers).observer(new LockObservations(registry)).build();
+ * }</pre>
+ *
+ * <p>Instances are thread-safe.
+ */
+public final class LockObservations implements LockObserver {
+    private static final String OUTCOME = "lock.outcome";
+
+    private final ObservationRegistry registry;
+
+    /**
+     * Makes an observer.
+     *
+     * @param registry whose handlers are told
+     */
+    public LockObservations(ObservationRegistry registry) {
+        this.registry = Objects.requireNonNull(registry, "registry");
+    }
+
+    @Override
+    public Progress onWaiting(Request request) {
+        return new Observed(request);
+    }
+
+    private final class Observed implements Progress {
+        private final Request request;
+        private final @Nullable Observation parent;
+        private final Observation acquire;
+        private volatile Observation hold = Observation.NOOP;
+
+        Observed(Request request) {
+            this.request = request;
+            this.parent = registry.getCurrentObservation();
+            this.acquire = start("acquire");
+        }
+
+        private Observation start(String what) {
+            String name = request.name().orElse("none");
+            return Observation.createNotStarted("zkrecipes." + what, registry)
+                    .contextualName(what + " " + request.name().orElse("lock"))
+                    .lowCardinalityKeyValues(KeyValues.of("lock.name", name, "lock.kind", request.kind()))
+                    .highCardinalityKeyValue("lock.path", request.path())
+                    .parentObservation(parent)
+                    .start();
+        }
+
+        @Override
+        public void onGranted(Duration waited) {
+            end(acquire, "granted");
+            hold = start("hold");
+        }
+
+        @Override
+        public void onAbandoned(Duration waited, Ending how) {
+            if (how == Ending.FAILED) {
+                acquire.event(Observation.Event.of("failed"));
+            }
+            end(acquire, how.name().toLowerCase(Locale.ROOT));
+        }
+
+        @Override
+        public void onReleased(Duration held) {
+            end(hold, "released");
+        }
+
+        @Override
+        public void onLost(Duration held, String reason) {
+            hold.event(Observation.Event.of("lost", reason));
+            end(hold, "lost");
+        }
+
+        private static void end(Observation observation, String outcome) {
+            observation.lowCardinalityKeyValue(OUTCOME, outcome).stop();
+        }
+    }
+}
