@@ -18,7 +18,7 @@ final class Jars {
     /** Surefire runs tests from a jar that only names the class path, and says here what that is. */
     private static final List<Path> OURS = Stream.of(
                     System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
-                            .split(File.pathSeparator))
+                            .split(File.pathSeparator, -1))
             .map(Path::of)
             .toList();
 
