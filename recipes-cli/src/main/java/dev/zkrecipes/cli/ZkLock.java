@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli;
 
+import dev.zkrecipes.cli.bench.BenchCommand;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
@@ -13,10 +14,11 @@ import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
 import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
-import dev.zkrecipes.cli.start.RehearseCommand;
+import dev.zkrecipes.cli.start.UnusedTls;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -34,11 +36,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Version.class,
         subcommands = {
             RunCommand.class,
-            RehearseCommand.class,
             LsCommand.class,
             RevokeCommand.class,
             BreakCommand.class,
             ServerCommand.class,
+            BenchCommand.class,
             DemoCommand.class,
             ExploreCommand.class,
             CompletionCommand.class,
@@ -68,6 +70,11 @@ public final class ZkLock implements Runnable {
      */
     public static void main(String[] args) {
         boolean runs = args.length > 0 && args[0].equals("run");
+        if (runs
+                && UnusedTls.isUnused(
+                        List.of(args), System.getenv(), System.getProperties().stringPropertyNames())) {
+            UnusedTls.spare();
+        }
         CommandLine command = runs ? runAlone() : commandLine();
         // picocli's own writer does not tell when nobody reads any more.
         command.setOut(new PrintWriter(System.out, true, Charset.defaultCharset()));

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
-/** What the command line of ls, revoke, break, server, man and completion refuses, before anything is sent. */
+/** What the command line of ls, revoke, break, server, bench, man and completion refuses, before anything is sent. */
 class OperateCommandLineTest {
     @ParameterizedTest
     @CsvSource(
@@ -47,6 +47,17 @@ class OperateCommandLineTest {
                 "server --data pom.xml                    | --data pom.xml is no folder: give another one",
                 "server --connect x                       | --connect",
                 "server /a                                | /a",
+                "bench                                    | no server is named",
+                "bench a --connect x                      | 'a' is no path of a lock",
+                "bench /a /b --connect x                  | /b",
+                "bench --connect x --seconds 0            | --seconds is 0.000, must be 0.010 to 3600",
+                "bench --connect x --seconds 3601         | --seconds is 3601.000, must be 0.010 to 3600",
+                "bench --connect x --seconds -1           | '-1' is no number of seconds",
+                "bench --connect x --seconds NaN          | 'NaN' is no number of seconds",
+                "bench --connect x --clients 1            | --clients is 1, must be 2 to 200",
+                "bench --connect x --clients 201          | --clients is 201, must be 2 to 200",
+                "bench --connect x --clients many         | --clients",
+                "bench --connect x --json=yes             | --json",
                 "man ls revoke                            | revoke",
                 "man ls --all target/x                    | leave out ls, or leave out --all",
                 "man --all pom.xml                        | --all: cannot write into pom.xml",

@@ -32,6 +32,8 @@ public final class ConnectOptions {
     /** How long a command tries to reach a server if nothing else limits it. */
     public static final Duration CONNECT_LIMIT = Duration.ofSeconds(15);
 
+    private static final Duration SHORTEST_SESSION = Duration.ofMillis(100);
+
     private static final String CONNECT = "ZKLOCK_CONNECT";
     private static final String CONFIG = "ZKLOCK_CONFIG";
     private static final String AUTH = "ZKLOCK_AUTH";
@@ -125,6 +127,10 @@ public final class ConnectOptions {
                 () -> builder.clientConfig(read.apply())));
         Duration timeout = sessionTimeout;
         if (timeout != null) {
+            if (timeout.compareTo(SHORTEST_SESSION) < 0) {
+                throw wrong("--session-timeout is " + Seconds.show(timeout) + ", must be " + Seconds.show(SHORTEST_SESSION)
+                        + " or more, in which a server can be reached");
+            }
             checked("--session-timeout", () -> builder.sessionTimeout(timeout));
         }
         credentials()
@@ -166,6 +172,15 @@ public final class ConnectOptions {
                     + " s: check that they run and that the address, the port and the TLS settings are right");
         }
         return client;
+    }
+
+    /**
+     * Which servers were found, once {@link #client} was asked.
+     *
+     * @return the connect string
+     */
+    public String servers() {
+        return servers;
     }
 
     /** A server that takes connections and does not answer holds up a close; there is nothing to give back, so nobody waits. */

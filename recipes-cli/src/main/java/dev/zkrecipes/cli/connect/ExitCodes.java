@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.connect;
 
+import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
@@ -47,6 +48,9 @@ public final class ExitCodes {
     /** To this the number of the signal is added that ended the command, or zklock while it waited. */
     public static final int SIGNALLED = 128;
 
+    /** A value that is quoted may be of any length. */
+    private static final int LONGEST_MESSAGE = 1000;
+
     private ExitCodes() {}
 
     /**
@@ -81,6 +85,6 @@ public final class ExitCodes {
         String told = error.getMessage();
         boolean meantForUsers = error instanceof LockException || error instanceof ParameterException;
         String message = told != null && meantForUsers ? told : error.toString();
-        return message.strip().replaceAll("\\s*\\R\\s*", " ");
+        return PlainText.of(message.strip().replaceAll("\\s*\\R\\s*", " "), LONGEST_MESSAGE);
     }
 }

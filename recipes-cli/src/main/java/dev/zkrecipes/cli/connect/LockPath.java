@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.connect;
 
+import dev.zkrecipes.cli.text.PlainText;
 import org.apache.zookeeper.common.PathUtils;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -17,12 +18,12 @@ public final class LockPath implements ITypeConverter<String> {
         try {
             PathUtils.validatePath(value);
         } catch (IllegalArgumentException e) {
-            throw new TypeConversionException("'" + OneLine.of(value) + "' is no path of a lock: "
-                    + OneLine.of(String.valueOf(e.getMessage())) + "; give one such as /locks/nightly");
+            throw new TypeConversionException("'" + PlainText.of(value) + "' is no path of a lock: "
+                    + PlainText.of(String.valueOf(e.getMessage())) + "; give one such as /locks/nightly");
         }
-        if (!value.equals(OneLine.of(value))) {
+        if (!value.equals(PlainText.of(value))) {
             throw new TypeConversionException(
-                    "'" + OneLine.of(value) + "' is no path of a lock: it holds a character that"
+                    "'" + PlainText.of(value) + "' is no path of a lock: it holds a character that"
                             + " cannot be shown; give one such as /locks/nightly");
         }
         return value;

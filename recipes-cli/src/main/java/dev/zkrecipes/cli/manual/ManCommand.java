@@ -55,19 +55,26 @@ public final class ManCommand implements Runnable {
         CommandLine zklock = spec.root().commandLine();
         Path into = folder;
         if (into == null) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.print(new ManPage(named(zklock)).roff());
-            out.flush();
-            return;
-        }
-        if (name != null) {
+            print(new ManPage(named(zklock)));
+        } else if (name == null) {
+            write(pages(zklock), into);
+        } else {
             throw new ParameterException(
                     spec.commandLine(),
                     "--all writes the pages of all commands: leave out " + name + ", or leave out --all");
         }
+    }
+
+    private void print(ManPage page) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(page.roff());
+        out.flush();
+    }
+
+    private void write(List<ManPage> pages, Path into) {
         try {
             Files.createDirectories(into);
-            for (ManPage page : pages(zklock)) {
+            for (ManPage page : pages) {
                 Files.writeString(into.resolve(page.name() + ".1"), page.roff());
             }
         } catch (IOException e) {

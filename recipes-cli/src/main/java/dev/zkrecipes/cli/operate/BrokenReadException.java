@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.text.PlainText;
 import java.io.Serial;
 import org.apache.zookeeper.KeeperException.Code;
 

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.text.Json;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;

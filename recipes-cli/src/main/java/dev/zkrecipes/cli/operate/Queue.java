@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.operate.Kind.Named;
+import dev.zkrecipes.cli.text.PlainText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

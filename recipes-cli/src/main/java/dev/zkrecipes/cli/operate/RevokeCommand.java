@@ -7,6 +7,7 @@ import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.LockPath;
 import dev.zkrecipes.cli.connect.Seconds;
+import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.Participant;

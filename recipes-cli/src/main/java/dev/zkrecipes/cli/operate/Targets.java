@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockException;
 import java.util.ArrayList;
 import java.util.List;

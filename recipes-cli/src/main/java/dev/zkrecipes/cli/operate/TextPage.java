@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.operate.Table.Column;
+import dev.zkrecipes.cli.text.PlainText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -7,6 +7,7 @@ import dev.zkrecipes.cli.operate.Folder.Status;
 import dev.zkrecipes.cli.operate.Place.Origin;
 import dev.zkrecipes.cli.operate.Reads.Children;
 import dev.zkrecipes.cli.operate.Reads.Replies;
+import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import java.time.Instant;
 import java.util.ArrayList;

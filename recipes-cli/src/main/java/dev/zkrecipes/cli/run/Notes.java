@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.cli.run;
 
-import dev.zkrecipes.cli.connect.OneLine;
+import dev.zkrecipes.cli.text.PlainText;
 import java.io.PrintWriter;
 
 /** What zklock itself says, on standard error, a line at a time; the rest of it is the command's. */
@@ -18,7 +18,7 @@ final class Notes {
 
     /** What went wrong. */
     void warn(String line) {
-        err.println("zklock: " + OneLine.of(line));
+        err.println("zklock: " + PlainText.of(line));
         err.flush();
     }
 

@@ -5,7 +5,6 @@ package dev.zkrecipes.cli.run;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
-import dev.zkrecipes.cli.connect.LockPath;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.io.IOException;
@@ -65,20 +64,8 @@ public final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(
-            names = {"-x", "--exclusive"},
-            description = "Nobody else holds the lock meanwhile. This is the default.")
-    private boolean exclusive;
-
-    @Option(
-            names = {"-s", "--shared"},
-            description = "Others may hold it shared as well.")
-    private boolean shared;
-
-    @Option(
-            names = "--mutex",
-            description = "Exclusive, on a path that Java programs use as InterProcessMutex: ours or Curator's.")
-    private boolean mutex;
+    @Mixin
+    private LockChoiceOptions lock = new LockChoiceOptions();
 
     @Option(
             names = {"-n", "--nonblock"},
@@ -99,26 +86,6 @@ public final class RunCommand implements Callable<Integer> {
             paramLabel = "N",
             description = "What to end with if the lock was not acquired in time. Default: 1.")
     private @Nullable Integer conflictCode;
-
-    @Option(
-            names = "--limit",
-            paramLabel = "M",
-            description = "A semaphore: M permits in all. All who use the path must give the same number.")
-    private @Nullable Integer limit;
-
-    @Option(
-            names = "--permits",
-            paramLabel = "N",
-            description = "How many permits of the semaphore to take. Default: 1.")
-    private @Nullable Integer permits;
-
-    @Option(
-            names = "--all",
-            paramLabel = "PATH",
-            split = ",",
-            converter = LockPath.class,
-            description = "Several locks, all or nothing, instead of PATH.")
-    private List<String> all = new ArrayList<>();
 
     @Option(
             names = "--on-lost",
@@ -201,14 +168,13 @@ public final class RunCommand implements Callable<Integer> {
 
     /** What was asked for, if it makes sense; nothing is sent. */
     RunSettings settings() {
-        LockChoice.Mode mode = mode();
         List<String> rest = new ArrayList<>(words);
-        List<String> paths = all.isEmpty() ? List.of(path(rest)) : allPaths();
+        LockChoice choice = lock.choice(rest);
         if (!rest.isEmpty() && rest.get(0).equals("--")) {
             rest.remove(0);
         }
         if (rest.isEmpty() || rest.get(0).isEmpty()) {
-            throw wrong("the command is missing: add what to run behind " + (all.isEmpty() ? "PATH" : "--all"));
+            throw wrong("the command is missing: add what to run behind " + (choice.paths().size() == 1 ? "PATH" : "--all"));
         }
         if (nonblock && wait != null) {
             throw wrong("-n does not wait and -w does: give one of them");
@@ -221,7 +187,7 @@ public final class RunCommand implements Callable<Integer> {
                     "--grace is for a command that is ended: leave it out, or give --on-lost=term or --on-revoke=term");
         }
         return new RunSettings(
-                new LockChoice(mode, paths, permits == null ? 1 : permits, limit == null ? 1 : limit),
+                choice,
                 rest,
                 nonblock ? Optional.of(Duration.ZERO) : Optional.ofNullable(wait),
                 code,
@@ -243,34 +209,6 @@ public final class RunCommand implements Callable<Integer> {
         return builder;
     }
 
-    private LockChoice.Mode mode() {
-        if (exclusive && shared) {
-            throw wrong("-x is exclusive and -s is shared: give one of them");
-        }
-        if (mutex && shared) {
-            throw wrong(
-                    "--mutex is always exclusive: leave -s out, or leave --mutex out for a lock that can be shared");
-        }
-        Integer most = limit;
-        if (most == null) {
-            if (permits != null) {
-                throw wrong("--permits is of a semaphore: add --limit, the number of permits in all");
-            }
-            return shared ? LockChoice.Mode.SHARED : mutex ? LockChoice.Mode.MUTEX : LockChoice.Mode.EXCLUSIVE;
-        }
-        if (exclusive || shared || mutex) {
-            throw wrong("--limit makes a semaphore, which is neither exclusive nor shared: leave "
-                    + (exclusive ? "-x" : shared ? "-s" : "--mutex") + " out");
-        }
-        if (most < 1) {
-            throw wrong("--limit is " + most + ", must be 1 or more");
-        }
-        if (permits != null && (permits < 1 || permits > most)) {
-            throw wrong("--permits is " + permits + ", must be 1 to " + most + ", the --limit");
-        }
-        return LockChoice.Mode.SEMAPHORE;
-    }
-
     private int conflictCode() {
         Integer code = conflictCode;
         if (code == null) {
@@ -283,27 +221,6 @@ public final class RunCommand implements Callable<Integer> {
             throw wrong("-E is for a lock that is not waited for to the end: add -n or -w");
         }
         return code;
-    }
-
-    private String path(List<String> rest) {
-        if (rest.isEmpty()) {
-            throw wrong("the path of the lock is missing: give one such as /locks/nightly, and what to run");
-        }
-        try {
-            return new LockPath().convert(rest.remove(0));
-        } catch (RuntimeException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    private List<String> allPaths() {
-        if (all.size() == 1) {
-            throw wrong("--all takes several paths with commas in between; for one give just PATH");
-        }
-        if (all.stream().distinct().count() < all.size()) {
-            throw wrong("--all names a path twice: a lock cannot be waited for by its holder");
-        }
-        return all;
     }
 
     private ParameterException wrong(String message) {

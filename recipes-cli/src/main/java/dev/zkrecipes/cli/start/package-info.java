@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What makes {@code zklock} quick to start: a run that shows the JVM which classes it needs. */
+/** What makes {@code zklock} quick to start. */
 @NullMarked
 package dev.zkrecipes.cli.start;
 

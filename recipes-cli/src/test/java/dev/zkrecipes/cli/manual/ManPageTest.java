@@ -46,7 +46,13 @@ class ManPageTest {
     void everyCommandThatUsersSee_hasAPage() throws IOException {
         assertThat(pages())
                 .extracting(page -> page.getFileName().toString())
-                .contains("zklock.1", "zklock-ls.1", "zklock-revoke.1", "zklock-break.1", "zklock-server.1")
+                .contains(
+                        "zklock.1",
+                        "zklock-ls.1",
+                        "zklock-revoke.1",
+                        "zklock-break.1",
+                        "zklock-server.1",
+                        "zklock-bench.1")
                 .contains("zklock-demo.1", "zklock-explore.1", "zklock-completion.1", "zklock-man.1");
     }
 

@@ -4,15 +4,24 @@
 package dev.zkrecipes.cli.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A path with ten thousand nodes: in one session, with a read for each, and never a thousand open at a time. */
 @Tag("load")
@@ -39,6 +48,31 @@ class LsLoadIT {
                     .contains("somebody");
             assertThat(asked.of(RequestType.GET_DATA)).isEqualTo(NODES + 1);
             assertThat(asked.of(RequestType.CREATE_SESSION)).isEqualTo(1);
+        }
+    }
+
+    /** The list is far longer than what a pipe holds, so the writer is there when its reader goes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"head -n 1", "less | head -n 1", "sed 1q"})
+    void reader_thatHasSeenEnough_endsItQuietly(String reader, @TempDir Path folder)
+            throws IOException, InterruptedException {
+        byte[] data = "zkrecipes 1\nowner=somebody\n".getBytes(StandardCharsets.UTF_8);
+        Path err = folder.resolve("err");
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            server.createNode("/x", new byte[0]);
+            for (int i = 0; i < NODES; i++) {
+                server.createNode(String.format("/x/%s-lock-%010d", Listed.OUR_ID, i), data);
+            }
+            String ls = String.join(" ", ZkLockProcess.command()) + " ls --connect " + server.connectString() + " /x";
+            Process shell = new ProcessBuilder("sh", "-c", "{ " + ls + "; echo \"ended $?\" >&2; } | " + reader)
+                    .redirectError(err.toFile())
+                    .start();
+            assertThat(new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .isEqualTo("/x: mutex, 1 holds, 9999 wait\n");
+            assertThat(shell.waitFor()).isZero();
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> Files.readString(err).endsWith("\n"));
+            assertThat(Files.readString(err)).isEqualTo("ended 0\n");
         }
     }
 

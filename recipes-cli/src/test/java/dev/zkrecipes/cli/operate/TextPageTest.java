@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.operate;
 import static dev.zkrecipes.cli.operate.Listed.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.text.PlainText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -6,8 +6,12 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -15,12 +19,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
-import picocli.CommandLine.ParameterException;
 
 class RunCommandTest {
     private static RunSettings settings(String... words) {
@@ -121,16 +125,55 @@ class RunCommandTest {
                 "-n                                | the path of the lock is missing",
                 "--what /a make                    | Unknown option",
                 "-n -n /a make                     | should be specified only once",
+                "-w NaN /a make                    | 'NaN' is no number of seconds",
+                "-w 1e9 /a make                    | '1e9' is no number of seconds",
+                "-w 1000000000 /a make             | give one from 0 to 2147483",
+                "-w '' /a make                     | '' is no number of seconds",
+                "--grace -1 /a make                | '-1' is no number of seconds",
+                "--limit 3000000000 /a make        | '3000000000' is not an int",
+                "--limit many /a make              | 'many' is not an int",
+                "--limit 3 --permits x /a make     | 'x' is not an int",
+                "--session-timeout 0 /a make       | --session-timeout is 0.000, must be 0.100 or more",
+                "--session-timeout 0.0001 /a make  | --session-timeout is 0.000, must be 0.100 or more",
+                "--session-timeout x /a make       | 'x' is no number of seconds",
+                "--label '' /a make                | --label: owner label \"\" must have 1 to 200 characters",
+                "--auth nobody /a make             | --auth: SCHEME:ID is malformed",
+                "--auth-file /none /a make         | --auth-file: the file /none cannot be read",
+                "--config /none /a make            | --config: /none cannot be read",
+                "--config /dev /a make             | --config: /dev cannot be read",
+                "--acl nobody /a make              | --acl: 'nobody' is no SCHEME:ID:PERMS",
+                "--acl creator /a make             | --acl creator needs somebody who creates",
+                "--acl world:anyone:x /a make      | --acl: 'x' holds a letter that is none of",
+                "--connect x --connect y /a make   | should be specified only once",
+                "'' make                           | '' is no path of a lock",
+                "//a make                          | '//a' is no path of a lock",
             })
-    void whatMakesNoSense_isRefusedWithWhatToDo(String line, String complaint) {
-        assertThatThrownBy(() -> settings(line))
-                .isInstanceOf(ParameterException.class)
-                .hasMessageContaining(complaint);
+    void whatMakesNoSense_isRefusedWithWhatToDo_andNothingIsSent(String line, String complaint) throws IOException {
+        try (ServerSocketChannel server = ServerSocketChannel.open()) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                    .configureBlocking(false);
+            String servers = "127.0.0.1:" + server.socket().getLocalPort();
+            Ran ran = Ran.zklock(Stream.concat(
+                            Stream.of("run", "--connect", servers), Stream.of(Words.split(line)))
+                    .toArray(String[]::new));
+            assertThat(ran.code()).as(ran.err()).isEqualTo(64);
+            assertThat(ran.err().lines().skip(1)).containsExactly("Try 'zklock run --help'.");
+            assertThat(ran.err()).startsWith("zklock: ").contains(complaint).hasSizeLessThan(1_200);
+            assertThat(ran.out()).isEmpty();
+            assertThat(server.accept()).as("a connection").isNull();
+        }
     }
 
     @Test
     void emptyCommand_isRefused() {
         assertThatThrownBy(() -> settings("/a", "")).hasMessageContaining("the command is missing");
+    }
+
+    @Test
+    void valueOfAnyLength_isQuotedInALine() {
+        Ran ran = Ran.zklock("run", "--connect", "127.0.0.1:1", "--label", "x".repeat(100_000) + "\u001b[31m", "/a", "make");
+        assertThat(ran.code()).isEqualTo(64);
+        assertThat(ran.err()).startsWith("zklock: --label: ").hasSizeLessThan(1_200).doesNotContain("\u001b");
     }
 
     @Test

@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,7 +36,7 @@ class RunLossIT {
     private Path folder;
 
     private RunningZkLock run(EmbeddedZooKeeper server, String... arguments) throws IOException, InterruptedException {
-        return RunningZkLock.start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), arguments);
+        return RunningZkLock.start(folder, server, arguments);
     }
 
     private static EmbeddedZooKeeper quickServer() {

@@ -10,38 +10,31 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Signals to {@code zklock run}, and its death. */
+@WithZooKeeper
 class RunSignalIT {
-    private static EmbeddedZooKeeper server;
-
     @TempDir
     private Path folder;
 
-    @BeforeAll
-    static void start() {
-        server = EmbeddedZooKeeper.start();
-    }
+    private final EmbeddedZooKeeper server;
 
-    @AfterAll
-    static void stop() {
-        server.close();
+    RunSignalIT(EmbeddedZooKeeper server) {
+        this.server = server;
     }
 
     private RunningZkLock run(String... arguments) throws IOException, InterruptedException {
-        return RunningZkLock.start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), arguments);
+        return RunningZkLock.start(folder, server, arguments);
     }
 
     private static String state(long pid) throws IOException {

@@ -6,6 +6,8 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** {@code zklock} from the jar, in a process of its own. Its output goes to files of the test. */
 final class RunningZkLock implements AutoCloseable {
@@ -33,7 +34,7 @@ final class RunningZkLock implements AutoCloseable {
     }
 
     static List<String> commandLine(String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(interruptible());
+        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xshare:auto",
@@ -43,6 +44,12 @@ final class RunningZkLock implements AutoCloseable {
                 "target/zklock.jar"));
         command.addAll(List.of(arguments));
         return command;
+    }
+
+    /** With this server in its environment. */
+    static RunningZkLock start(Path folder, EmbeddedZooKeeper server, String... arguments)
+            throws IOException, InterruptedException {
+        return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), arguments);
     }
 
     static RunningZkLock start(Path folder, Map<String, String> environment, String... arguments)
@@ -55,16 +62,6 @@ final class RunningZkLock implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
         builder.environment().putAll(environment);
         return new RunningZkLock(builder.start(), out, err);
-    }
-
-    /** A build that was started in the background ignores SIGINT, and so would the JVM; only GNU's env undoes that. */
-    private static List<String> interruptible() throws IOException, InterruptedException {
-        List<String> reset = List.of("env", "--default-signal=INT");
-        Process trial = new ProcessBuilder(
-                        Stream.concat(reset.stream(), Stream.of("true")).toList())
-                .redirectErrorStream(true)
-                .start();
-        return trial.waitFor() == 0 ? reset : List.of();
     }
 
     OutputStream in() {

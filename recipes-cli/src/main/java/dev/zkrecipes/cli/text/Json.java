@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.operate;
+package dev.zkrecipes.cli.text;
 
 import java.util.List;
 import java.util.Map;
@@ -10,15 +10,16 @@ import java.util.Map;
  * Writes JSON (RFC 8259) on one line. Every character that could harm a terminal is escaped, also where JSON would not ask
  * for it; a reader gets the very text back.
  */
-final class Json {
+public final class Json {
     private Json() {}
 
     /**
      * Writes a value.
      *
      * @param value a string, integer, boolean, a list of values, or a map from names to values, in its order
+     * @return the text
      */
-    static String of(Object value) {
+    public static String of(Object value) {
         StringBuilder out = new StringBuilder();
         append(out, value);
         return out.toString();

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.operate;
+package dev.zkrecipes.cli.text;
 
 /**
  * Text that somebody else wrote into ZooKeeper, made fit for a terminal: it cannot move the cursor, forge a line, or hide or
  * reorder what it says.
  */
-final class PlainText {
+public final class PlainText {
     private PlainText() {}
 
-    /** The text, with each character that is not plain as its number. */
-    static String of(String text) {
+    /**
+     * The text, with each character that is not plain as its number.
+     *
+     * @param text from wherever
+     * @return a line
+     */
+    public static String of(String text) {
         StringBuilder shown = new StringBuilder(text.length());
         text.codePoints().forEach(c -> {
             if (isPlain(c)) {
@@ -23,13 +28,25 @@ final class PlainText {
         return shown.toString();
     }
 
-    /** As {@link #of(String)}, cut after so many characters. */
-    static String of(String text, int longest) {
+    /**
+     * As {@link #of(String)}, cut after so many characters.
+     *
+     * @param text from wherever
+     * @param longest how many characters of it to show
+     * @return a line
+     */
+    public static String of(String text, int longest) {
         int end = text.offsetByCodePoints(0, Math.min(longest, text.codePointCount(0, text.length())));
         return end == text.length() ? of(text) : of(text.substring(0, end)) + "...";
     }
 
-    static boolean isPlain(int codePoint) {
+    /**
+     * Whether a terminal shows it, and nothing else happens.
+     *
+     * @param codePoint a character
+     * @return whether it is plain
+     */
+    public static boolean isPlain(int codePoint) {
         return switch (Character.getType(codePoint)) {
             case Character.CONTROL,
                     Character.FORMAT,

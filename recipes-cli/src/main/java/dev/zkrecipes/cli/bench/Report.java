@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.bench;
+
+/** Where the figures go. */
+interface Report {
+    /** Before the first task. */
+    void begin(Setting setting);
+
+    /** After a task; returns whether anybody reads on. */
+    boolean tell(Measure measure, Figures figures);
+
+    /** After the last task. */
+    void end();
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.bench;
+
+import java.time.Duration;
+
+/**
+ * What is measured where.
+ *
+ * @param servers the connect string
+ * @param path below which the locks are
+ * @param sessionTimeout as the servers have granted it
+ * @param window how long each task is measured
+ * @param sessions how many sessions there are
+ */
+record Setting(String servers, String path, Duration sessionTimeout, Duration window, int sessions) {}

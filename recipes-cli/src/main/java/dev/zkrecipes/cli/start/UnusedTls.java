@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.start;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.security.KeyManagementException;
+import java.security.Provider;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLContextSpi;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLServerSocketFactory;
+import javax.net.ssl.SSLSessionContext;
+import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManager;
+
+/**
+ * Spares a client without TLS what Java does to be ready for TLS. ZooKeeper's client asks Java's default context for its
+ * protocols and ciphers, whether it will use TLS or not, and with that every certificate authority of the JDK is read: a
+ * quarter of the start of {@code zklock run}. Here it gets a default context that knows the protocols and nothing else.
+ */
+public final class UnusedTls extends SSLContextSpi {
+    private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
+    private static final String[] NO_CIPHERS = {};
+    private static final List<String> SETTINGS = List.of("zookeeper.", "javax.net.ssl.", "java.security.");
+
+    private UnusedTls() {}
+
+    /** Sets the default context of this JVM. To be called before any class of ZooKeeper's is used, if {@link #isUnused}. */
+    public static void spare() {
+        SSLContext.setDefault(new Context());
+    }
+
+    /**
+     * Whether nothing can ask for TLS: no file of client properties, and no system property of ZooKeeper or of Java's security.
+     *
+     * @param arguments the command line
+     * @param environment the variables
+     * @param system the names of the system properties
+     * @return whether it is safe to call {@link #spare}
+     */
+    public static boolean isUnused(List<String> arguments, Map<String, String> environment, Set<String> system) {
+        return arguments.stream().noneMatch(each -> each.startsWith("--config"))
+                && !environment.containsKey("ZKLOCK_CONFIG")
+                && system.stream().noneMatch(name -> SETTINGS.stream().anyMatch(name::startsWith));
+    }
+
+    private static final class Context extends SSLContext {
+        Context() {
+            super(new UnusedTls(), new NoProvider(), "none");
+        }
+    }
+
+    private static final class NoProvider extends Provider {
+        private static final long serialVersionUID = 1L;
+
+        NoProvider() {
+            super("zklock", "1", "a client without TLS");
+        }
+    }
+
+    @Override
+    protected SSLParameters engineGetSupportedSSLParameters() {
+        return new SSLParameters(NO_CIPHERS, PROTOCOLS);
+    }
+
+    @Override
+    protected SSLServerSocketFactory engineGetServerSocketFactory() {
+        return new NoSockets();
+    }
+
+    private static final class NoSockets extends SSLServerSocketFactory {
+        @Override
+        public String[] getDefaultCipherSuites() {
+            return NO_CIPHERS;
+        }
+
+        @Override
+        public String[] getSupportedCipherSuites() {
+            return NO_CIPHERS;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port) {
+            throw unused();
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port, int backlog) {
+            throw unused();
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port, int backlog, InetAddress address) {
+            throw unused();
+        }
+    }
+
+    @Override
+    protected void engineInit(KeyManager[] keys, TrustManager[] trusted, SecureRandom random)
+            throws KeyManagementException {
+        throw new KeyManagementException(unused());
+    }
+
+    @Override
+    protected SSLSocketFactory engineGetSocketFactory() {
+        throw unused();
+    }
+
+    @Override
+    protected SSLEngine engineCreateSSLEngine() {
+        throw unused();
+    }
+
+    @Override
+    protected SSLEngine engineCreateSSLEngine(String host, int port) {
+        throw unused();
+    }
+
+    @Override
+    protected SSLSessionContext engineGetServerSessionContext() {
+        throw unused();
+    }
+
+    @Override
+    protected SSLSessionContext engineGetClientSessionContext() {
+        throw unused();
+    }
+
+    private static UnsupportedOperationException unused() {
+        return new UnsupportedOperationException(
+                "zklock was not told to use TLS: give a --config file that asks for it");
+    }
+}

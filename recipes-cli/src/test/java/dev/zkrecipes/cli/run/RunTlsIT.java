@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.SecurePort;
+import dev.zkrecipes.test.TlsKeys;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** {@code zklock run} and {@code ls} over TLS, by a file of client properties. */
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@ResourceLock("the secure port")
+class RunTlsIT {
+    @TempDir
+    private Path folder;
+
+    private Path properties(TlsKeys keys, String servers) throws IOException {
+        ZKClientConfig config = keys.clientConfig();
+        Properties properties = new Properties();
+        properties.setProperty("zookeeper.connect", servers);
+        for (String name : new String[] {
+            ZKClientConfig.SECURE_CLIENT,
+            ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET,
+            "zookeeper.ssl.keyStore.location",
+            "zookeeper.ssl.keyStore.password",
+            "zookeeper.ssl.trustStore.location",
+            "zookeeper.ssl.trustStore.password"
+        }) {
+            properties.setProperty(name, config.getProperty(name));
+        }
+        Path file = folder.resolve("client.properties");
+        try (Writer writer = Files.newBufferedWriter(file)) {
+            properties.store(writer, null);
+        }
+        return file;
+    }
+
+    @Test
+    void commandRunsUnderALock_overTls() throws IOException, InterruptedException {
+        TlsKeys serverKeys = TlsKeys.make(folder, "server");
+        TlsKeys clientKeys = TlsKeys.make(folder, "client");
+        serverKeys.trust(clientKeys);
+        clientKeys.trust(serverKeys);
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                SecurePort port = server.openSecurePort(serverKeys)) {
+            String file = properties(clientKeys, port.connectString()).toString();
+            String inner = String.join(" ", RunningZkLock.commandLine("ls", "/tls"));
+            try (RunningZkLock byVariable = RunningZkLock.start(
+                            folder, Map.of("ZKLOCK_CONFIG", file), "run", "/tls", "sh", "-c", inner);
+                    RunningZkLock byOption = RunningZkLock.start(
+                            folder, Map.of(), "run", "--config", file, "/other", "echo", "ran")) {
+                assertThat(byVariable.awaitExit()).as(byVariable.err()).isZero();
+                assertThat(byVariable.out()).startsWith("/tls: read-write lock, 1 holds");
+                assertThat(byOption.awaitExit()).as(byOption.err()).isZero();
+                assertThat(byOption.out()).isEqualTo("ran\n");
+            }
+        }
+    }
+}
