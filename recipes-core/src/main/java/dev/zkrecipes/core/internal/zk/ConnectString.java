@@ -26,12 +26,7 @@ public final class ConnectString {
     /** Returns the connect string with every port filled in, or refuses it. */
     public static String parse(String connectString) {
         Objects.requireNonNull(connectString, "connectString");
-        int scheme = connectString.indexOf("://");
-        Preconditions.checkArgument(
-                scheme < 0,
-                "malformed connect string \"%s\": leave out \"%s\"; expected host:port[,host:port]...[/chroot]",
-                Printable.of(connectString),
-                Printable.of(connectString.substring(0, Math.max(0, scheme) + "://".length())));
+        requireNoScheme(connectString);
         int slash = connectString.indexOf('/');
         String servers = slash < 0 ? connectString : connectString.substring(0, slash);
         String chroot = slash < 0 ? "" : connectString.substring(slash);
@@ -48,6 +43,15 @@ public final class ConnectString {
                             + Printable.of(String.valueOf(e.getMessage()))
                             + "; expected host:port[,host:port]...[/chroot]",
                     e);
+        }
+    }
+
+    private static void requireNoScheme(String connectString) {
+        int scheme = connectString.indexOf("://");
+        if (scheme >= 0) {
+            throw new IllegalArgumentException("malformed connect string \"" + Printable.of(connectString)
+                    + "\": leave out \"" + Printable.of(connectString.substring(0, scheme)) + "://\"; expected"
+                    + " host:port[,host:port]...[/chroot]");
         }
     }
 
