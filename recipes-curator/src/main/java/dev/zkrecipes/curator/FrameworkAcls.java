@@ -33,7 +33,7 @@ final class FrameworkAcls {
     private static CuratorOp createOf(CuratorFramework framework, String path) {
         try {
             return framework
-                    .nonNamespaceView()
+                    .usingNamespace(null)
                     .transactionOp()
                     .create()
                     .withMode(CreateMode.PERSISTENT)

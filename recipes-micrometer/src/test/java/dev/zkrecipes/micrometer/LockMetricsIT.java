@@ -80,11 +80,17 @@ class LockMetricsIT {
     }
 
     private double gauge(String name) {
-        return meters.get("zkrecipes.lock." + name).tag("name", "orders").gauge().value();
+        return meters.get("zkrecipes.lock." + name)
+                .tag("name", "orders")
+                .gauge()
+                .value();
     }
 
     private double count(String name) {
-        return meters.get("zkrecipes.lock." + name).tag("name", "orders").counter().count();
+        return meters.get("zkrecipes.lock." + name)
+                .tag("name", "orders")
+                .counter()
+                .count();
     }
 
     private long timed(String name, String outcome) {
@@ -167,10 +173,16 @@ class LockMetricsIT {
             metrics.onWaiting(new LockObserver.Request("/lock", Optional.of("name-" + i), "lock-"));
         }
         assertThat(registry.find("zkrecipes.lock.waiting").gauges()).hasSize(LockMetrics.MOST + 1);
-        assertThat(registry.get("zkrecipes.lock.waiting").tag("name", "other").gauge().value())
+        assertThat(registry.get("zkrecipes.lock.waiting")
+                        .tag("name", "other")
+                        .gauge()
+                        .value())
                 .isEqualTo(100);
         metrics.onWaiting(new LockObserver.Request("/lock", Optional.of("name-0"), "lock-"));
-        assertThat(registry.get("zkrecipes.lock.waiting").tag("name", "name-0").gauge().value())
+        assertThat(registry.get("zkrecipes.lock.waiting")
+                        .tag("name", "name-0")
+                        .gauge()
+                        .value())
                 .isEqualTo(2);
         metrics.onWaiting(new LockObserver.Request("/lock", Optional.empty(), "lock-"));
         assertThat(registry.find("zkrecipes.lock.waiting").gauges()).hasSize(LockMetrics.MOST + 1);

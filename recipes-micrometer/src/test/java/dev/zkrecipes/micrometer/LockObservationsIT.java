@@ -69,7 +69,10 @@ class LockObservationsIT {
                 .sessionTimeout(Duration.ofSeconds(20))
                 .observer(new LockObservations(registry)))) {
             InterProcessLock lock = new LockInternals(
-                            client, "/traced", new MutexDriver(), LockOptions.defaults().name("orders"))
+                            client,
+                            "/traced",
+                            new MutexDriver(),
+                            LockOptions.defaults().name("orders"))
                     .threadOwned();
             Observation request = Observation.start("request", registry);
             try (Observation.Scope scope = request.openScope()) {

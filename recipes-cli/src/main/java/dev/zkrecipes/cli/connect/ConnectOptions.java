@@ -128,8 +128,8 @@ public final class ConnectOptions {
         Duration timeout = sessionTimeout;
         if (timeout != null) {
             if (timeout.compareTo(SHORTEST_SESSION) < 0) {
-                throw wrong("--session-timeout is " + Seconds.show(timeout) + ", must be " + Seconds.show(SHORTEST_SESSION)
-                        + " or more, in which a server can be reached");
+                throw wrong("--session-timeout is " + Seconds.show(timeout) + ", must be "
+                        + Seconds.show(SHORTEST_SESSION) + " or more, in which a server can be reached");
             }
             checked("--session-timeout", () -> builder.sessionTimeout(timeout));
         }

@@ -174,7 +174,8 @@ public final class RunCommand implements Callable<Integer> {
             rest.remove(0);
         }
         if (rest.isEmpty() || rest.get(0).isEmpty()) {
-            throw wrong("the command is missing: add what to run behind " + (choice.paths().size() == 1 ? "PATH" : "--all"));
+            throw wrong("the command is missing: add what to run behind "
+                    + (choice.paths().size() == 1 ? "PATH" : "--all"));
         }
         if (nonblock && wait != null) {
             throw wrong("-n does not wait and -w does: give one of them");

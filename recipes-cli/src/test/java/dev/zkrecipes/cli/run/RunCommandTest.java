@@ -153,8 +153,7 @@ class RunCommandTest {
             server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                     .configureBlocking(false);
             String servers = "127.0.0.1:" + server.socket().getLocalPort();
-            Ran ran = Ran.zklock(Stream.concat(
-                            Stream.of("run", "--connect", servers), Stream.of(Words.split(line)))
+            Ran ran = Ran.zklock(Stream.concat(Stream.of("run", "--connect", servers), Stream.of(Words.split(line)))
                     .toArray(String[]::new));
             assertThat(ran.code()).as(ran.err()).isEqualTo(64);
             assertThat(ran.err().lines().skip(1)).containsExactly("Try 'zklock run --help'.");
@@ -171,9 +170,13 @@ class RunCommandTest {
 
     @Test
     void valueOfAnyLength_isQuotedInALine() {
-        Ran ran = Ran.zklock("run", "--connect", "127.0.0.1:1", "--label", "x".repeat(100_000) + "\u001b[31m", "/a", "make");
+        Ran ran = Ran.zklock(
+                "run", "--connect", "127.0.0.1:1", "--label", "x".repeat(100_000) + "\u001b[31m", "/a", "make");
         assertThat(ran.code()).isEqualTo(64);
-        assertThat(ran.err()).startsWith("zklock: --label: ").hasSizeLessThan(1_200).doesNotContain("\u001b");
+        assertThat(ran.err())
+                .startsWith("zklock: --label: ")
+                .hasSizeLessThan(1_200)
+                .doesNotContain("\u001b");
     }
 
     @Test

@@ -60,8 +60,8 @@ class RunTlsIT {
             String inner = String.join(" ", RunningZkLock.commandLine("ls", "/tls"));
             try (RunningZkLock byVariable = RunningZkLock.start(
                             folder, Map.of("ZKLOCK_CONFIG", file), "run", "/tls", "sh", "-c", inner);
-                    RunningZkLock byOption = RunningZkLock.start(
-                            folder, Map.of(), "run", "--config", file, "/other", "echo", "ran")) {
+                    RunningZkLock byOption =
+                            RunningZkLock.start(folder, Map.of(), "run", "--config", file, "/other", "echo", "ran")) {
                 assertThat(byVariable.awaitExit()).as(byVariable.err()).isZero();
                 assertThat(byVariable.out()).startsWith("/tls: read-write lock, 1 holds");
                 assertThat(byOption.awaitExit()).as(byOption.err()).isZero();

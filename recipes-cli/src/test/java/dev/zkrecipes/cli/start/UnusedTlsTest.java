@@ -36,8 +36,7 @@ class UnusedTlsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"zookeeper.client.secure", "javax.net.ssl.trustStore", "java.security.auth.login.config"})
+    @ValueSource(strings = {"zookeeper.client.secure", "javax.net.ssl.trustStore", "java.security.auth.login.config"})
     void propertyOfTheJvm_mayAskForTls(String name) {
         assertThat(UnusedTls.isUnused(PLAIN, Map.of(), Set.of("java.home", name)))
                 .isFalse();

@@ -50,7 +50,8 @@ class JfrLockObserverIT {
                         .sessionTimeout(Duration.ofSeconds(20))
                         .observer(new JfrLockObserver()))) {
             if (enabled) {
-                EVENTS.forEach(event -> recording.enable("dev.zkrecipes." + event).withoutThreshold());
+                EVENTS.forEach(
+                        event -> recording.enable("dev.zkrecipes." + event).withoutThreshold());
             }
             recording.start();
             InterProcessMutex mutex =

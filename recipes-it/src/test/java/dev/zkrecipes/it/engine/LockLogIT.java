@@ -29,8 +29,8 @@ class LockLogIT {
 
     /** The lines of the log, with placeholders for what differs from run to run; first what the process says itself. */
     private List<String> logAt(String level, String... options) throws Exception {
-        List<String> command =
-                new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(List.of(options));
         command.addAll(List.of(
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
@@ -47,7 +47,8 @@ class LockLogIT {
         return printed.lines()
                 .filter(line -> !line.contains("VM warning"))
                 .map(line -> TIME.matcher(line).replaceAll("# ms"))
-                .map(line -> line.replaceAll("0x[0-9a-f]+", "0x#").replaceAll("node [0-9a-f]{32}-lock-[0-9]+", "node #"))
+                .map(line ->
+                        line.replaceAll("0x[0-9a-f]+", "0x#").replaceAll("node [0-9a-f]{32}-lock-[0-9]+", "node #"))
                 .toList();
     }
 

@@ -116,7 +116,9 @@ class LockObserverIT {
         Lease lease = lock().acquire();
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
         await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
-        assertThat(heard.words.get(2)).startsWith("lost: the ZooKeeper session ").endsWith(" has ended (EXPIRED)");
+        assertThat(heard.words.get(2))
+                .startsWith("lost: the ZooKeeper session ")
+                .endsWith(" has ended (EXPIRED)");
         assertThat(heard.threads.get(2)).startsWith("zkrecipes-loss-");
         lease.close();
         lock().acquire().close();
@@ -140,11 +142,11 @@ class LockObserverIT {
     @Test
     void severalLocksAsOne_areOneRequest() throws Exception {
         List<InterProcessLock> members = List.of("/x", "/y").stream()
-                .<InterProcessLock>map(name -> new LockInternals(
-                                client, path + name, new MutexDriver(), LockOptions.defaults())
-                        .threadOwned())
+                .<InterProcessLock>map(name ->
+                        new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
                 .toList();
-        InterProcessLock all = LockGroups.together(members, LockOptions.defaults().name("both"));
+        InterProcessLock all =
+                LockGroups.together(members, LockOptions.defaults().name("both"));
         Lease lease = all.acquire();
         Lease member = members.get(0).acquire(); // stands on the same node
         lease.close();
@@ -157,15 +159,16 @@ class LockObserverIT {
 
     @Test
     void holdersOfANodeThatPassesOn_areRequestsOfTheirOwn() throws Exception {
-        InterProcessLock lock = new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(5));
+        InterProcessLock lock =
+                new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(5));
         Lease first = lock.acquire();
         CompletableFuture<Lease> second = lock.acquireAsync();
         await().until(() -> heard.words.size() == 3);
         first.close();
         Lease passed = second.get(40, TimeUnit.SECONDS);
         passed.closeAsync().get(40, TimeUnit.SECONDS);
-        assertThat(heard.words).containsExactlyInAnyOrder(
-                "waiting", "granted", "waiting", "released", "granted", "released");
+        assertThat(heard.words)
+                .containsExactlyInAnyOrder("waiting", "granted", "waiting", "released", "granted", "released");
     }
 
     @Test

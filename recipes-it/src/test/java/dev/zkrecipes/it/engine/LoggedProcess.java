@@ -16,13 +16,14 @@ final class LoggedProcess {
     private LoggedProcess() {}
 
     public static void main(String[] arguments) throws Exception {
-        System.out.println("jdk.jfr: " + ModuleLayer.boot().findModule("jdk.jfr").isPresent());
+        System.out.println(
+                "jdk.jfr: " + ModuleLayer.boot().findModule("jdk.jfr").isPresent());
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(arguments[0])
                 .sessionTimeout(Duration.ofHours(1))
                 .build()) {
-            InterProcessMutex mutex =
-                    new InterProcessMutex(client, "/logged", LockOptions.defaults().name("orders"));
+            InterProcessMutex mutex = new InterProcessMutex(
+                    client, "/logged", LockOptions.defaults().name("orders"));
             mutex.acquire().close();
             Lease lease = mutex.acquire();
             CompletableFuture<?> busy = CompletableFuture.runAsync(mutex::tryAcquire);

@@ -57,12 +57,15 @@ class ObservingDocIT {
                 .observer(new LockObservations(observations))
                 .observer(new JfrLockObserver())
                 .build();
-        InterProcessMutex mutex =
-                new InterProcessMutex(client, "/locks/orders/4711", LockOptions.defaults().name("orders"));
+        InterProcessMutex mutex = new InterProcessMutex(
+                client, "/locks/orders/4711", LockOptions.defaults().name("orders"));
 
         mutex.acquire().close();
         client.close();
-        assertThat(meters.get("zkrecipes.lock.wait").tag("name", "orders").timer().count())
+        assertThat(meters.get("zkrecipes.lock.wait")
+                        .tag("name", "orders")
+                        .timer()
+                        .count())
                 .isEqualTo(1);
         meters.close();
     }

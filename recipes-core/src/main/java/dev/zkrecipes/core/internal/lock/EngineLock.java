@@ -252,8 +252,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
             return again;
         }
         return request(
-                Mode.QUEUE,
-                (attempt, observed) -> hold(Blocking.uninterruptibly(() -> awaitGrant(attempt)), observed));
+                Mode.QUEUE, (attempt, observed) -> hold(Blocking.uninterruptibly(() -> awaitGrant(attempt)), observed));
     }
 
     /** What a caller does with its request that was launched. */

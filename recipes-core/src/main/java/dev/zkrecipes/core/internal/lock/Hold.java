@@ -275,9 +275,7 @@ public final class Hold implements Lease, HeldNode.Listener {
             HeldNode.Observer observer = grants.get(0).observer();
             if (observer != null) {
                 RevocationListeners listeners = made;
-                lock.client()
-                        .scheduler()
-                        .execute(() -> listeners.add(request -> observer.onRevocationRequested()));
+                lock.client().scheduler().execute(() -> listeners.add(request -> observer.onRevocationRequested()));
             }
         }
         return made;

@@ -19,8 +19,8 @@ public final class LockLog {
 
     /** Logs what becomes of requests, if {@link #isForRequests}. */
     public static final LockObserver REQUESTS = request -> {
-        String lock = request.path() + " ("
-                + request.name().map(name -> name + ", ").orElse("") + request.kind() + ")";
+        String lock =
+                request.path() + " (" + request.name().map(name -> name + ", ").orElse("") + request.kind() + ")";
         log.debug("Asking for the lock {}.", lock);
         return new Line(lock);
     };
