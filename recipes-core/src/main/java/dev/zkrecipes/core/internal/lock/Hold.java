@@ -35,15 +35,33 @@ import org.jspecify.annotations.Nullable;
  * somebody asks for them, and then told what has happened meanwhile.
  */
 public final class Hold implements Lease, HeldNode.Listener {
-    private static final AtomicReferenceFieldUpdater<Hold, @Nullable LeaseState> CLOSED_AS =
-            AtomicReferenceFieldUpdater.newUpdater(Hold.class, LeaseState.class, "closedAs");
+    private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
+            AtomicReferenceFieldUpdater.newUpdater(Hold.class, Closing.class, "closing");
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable HoldFutures> FUTURES =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, HoldFutures.class, "futures");
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable RevocationListeners> REVOCATIONS =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, RevocationListeners.class, "revocations");
 
-    /** What comes of closing a hold that was not the last one. Nobody outside sees it. */
-    private static final CompletableFuture<Void> NOTHING_RELEASED = CompletableFuture.completedFuture(null);
+    /** As what a hold was closed, and what is released with it. */
+    private static final class Closing {
+        private final LeaseState as;
+        private volatile @Nullable CompletableFuture<Void> released; // set a little after the hold is closed
+
+        Closing(LeaseState as) {
+            this.as = as;
+        }
+
+        static Closing releasingNothing(LeaseState as) {
+            Closing closing = new Closing(as);
+            closing.released = CompletableFuture.completedFuture(null); // nobody outside sees it
+            return closing;
+        }
+    }
+
+    // Those of all holds that were not the last one. Made here: their class must not be new to a thread that is short
+    // of stack.
+    private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
+    private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
 
     /** The lock through which it was acquired. */
     interface Origin {
@@ -69,8 +87,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private final Origin lock;
     private final List<HeldNode> grants;
     private final LockData data;
-    private volatile @Nullable LeaseState closedAs;
-    private volatile @Nullable CompletableFuture<Void> released; // set a little after closedAs
+    private volatile @Nullable Closing closing;
     private volatile @Nullable HoldFutures futures;
     private volatile @Nullable RevocationListeners revocations;
 
@@ -128,20 +145,20 @@ public final class Hold implements Lease, HeldNode.Listener {
     public void onNodeEnded(HeldNode node, LeaseState how) {
         HoldFutures told = futures;
         if (told != null) {
-            LeaseState closed = closedAs;
-            told.end(closed != null ? closed : how);
+            Closing closed = closing;
+            told.end(closed != null ? closed.as : how);
         }
         endListening();
         lock.onHoldEnded(this);
     }
 
     boolean isClosed() {
-        return closedAs != null;
+        return closing != null;
     }
 
     /** Open and not lost. */
     boolean isStanding() {
-        return closedAs == null && !isLost();
+        return !isClosed() && !isLost();
     }
 
     private boolean isLost() {
@@ -194,8 +211,8 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     @Override
     public LeaseState state() {
-        LeaseState closed = closedAs;
-        return closed != null ? closed : grantState();
+        Closing closed = closing;
+        return closed != null ? closed.as : grantState();
     }
 
     @Override
@@ -274,13 +291,13 @@ public final class Hold implements Lease, HeldNode.Listener {
             return Objects.requireNonNull(futures);
         }
         // Looked at afterwards: what happens from now on finds the futures.
-        LeaseState closed = closedAs;
+        Closing closed = closing;
         if (closed != null) {
-            made.end(closed);
+            made.end(closed.as);
         } else if (isLost()) {
             made.end(LeaseState.LOST);
         }
-        CompletableFuture<Void> gone = released;
+        CompletableFuture<Void> gone = released();
         if (gone != null) {
             made.givenBackWith(gone);
         }
@@ -291,7 +308,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     public void close() {
         boolean closes = beginClosing();
         awaitRelease();
-        if (closes && closedAs == LeaseState.RELEASED) {
+        if (closes && state() == LeaseState.RELEASED) {
             throwRefusal();
         }
     }
@@ -323,7 +340,7 @@ public final class Hold implements Lease, HeldNode.Listener {
      */
     @CanIgnoreReturnValue
     boolean beginClosing() {
-        if (closedAs != null) {
+        if (isClosed()) {
             return false;
         }
         if (!data.mayClose()) {
@@ -335,20 +352,25 @@ public final class Hold implements Lease, HeldNode.Listener {
         if (!leavesAll || futures != null || revocations != null) {
             StackReserve.requireForACall(); // once it is closed, nobody else will do what follows
         }
-        LeaseState last = (leavesAll ? isKnownToBeLost() : isLost()) ? LeaseState.LOST : LeaseState.RELEASED;
-        if (!CLOSED_AS.compareAndSet(this, null, last)) {
+        Closing last = leavesAll ? closingAmongOthers() : new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED);
+        if (!CLOSING.compareAndSet(this, null, last)) {
             return false;
         }
         data.takeOut(this);
-        CompletableFuture<Void> gone = leavesAll ? NOTHING_RELEASED : lock.giveBack(this);
-        released = gone;
+        if (!leavesAll) {
+            last.released = lock.giveBack(this);
+        }
         HoldFutures told = futures;
         if (told != null) {
-            told.givenBackWith(gone);
-            told.end(last);
+            told.givenBackWith(Objects.requireNonNull(last.released));
+            told.end(last.as);
         }
         endListening();
         return true;
+    }
+
+    private Closing closingAmongOthers() {
+        return isKnownToBeLost() ? LOST_BEFORE : RELEASED_NOTHING;
     }
 
     private void endListening() {
@@ -369,8 +391,13 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     private CompletableFuture<Void> givenBack() {
-        CompletableFuture<Void> gone = released;
+        CompletableFuture<Void> gone = released();
         return gone != null ? gone : futures().givenBack(); // another thread is just giving it back
+    }
+
+    private @Nullable CompletableFuture<Void> released() {
+        Closing closed = closing;
+        return closed == null ? null : closed.released;
     }
 
     void requireNotLost() {
@@ -381,7 +408,7 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     private void requireOpenAndStanding() {
         requireNotLost();
-        if (closedAs != null) {
+        if (isClosed()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " is closed");
         }
     }

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,14 +31,17 @@ final class HoldStack {
         }
     }
 
-    private final AtomicReference<@Nullable Link> youngest = new AtomicReference<>();
+    private static final AtomicReferenceFieldUpdater<HoldStack, @Nullable Link> YOUNGEST =
+            AtomicReferenceFieldUpdater.newUpdater(HoldStack.class, Link.class, "youngest");
+
+    private volatile @Nullable Link youngest;
 
     /** The compare-and-set comes last: whatever is thrown in here, the hold was not pushed. */
     void push(Hold hold) {
-        Link before = youngest.get();
+        Link before = youngest;
         Link pushed = new Link(hold, before);
-        while (!youngest.compareAndSet(before, pushed)) {
-            before = youngest.get();
+        while (!YOUNGEST.compareAndSet(this, before, pushed)) {
+            before = youngest;
             pushed.older = before;
         }
     }
@@ -46,13 +49,14 @@ final class HoldStack {
     /** Takes out the hold, which is closed, and every closed one above it. */
     void remove(Hold closed) {
         Link kept = null;
-        for (Link link = youngest.get(); link != null; link = link.older) {
+        for (Link link = youngest; link != null; link = link.older) {
             if (!link.hold.isClosed()) {
                 kept = link;
             } else if (kept != null) {
                 kept.older = link.older;
             } else {
-                youngest.compareAndSet(link, link.older); // if not, somebody else is at it, or a younger one has come
+                // If not, somebody else is at it, or a younger one has come.
+                YOUNGEST.compareAndSet(this, link, link.older);
             }
             if (link.hold == closed) {
                 return;
@@ -61,7 +65,7 @@ final class HoldStack {
     }
 
     boolean isEmpty() {
-        return firstOpen(youngest.get()) == null;
+        return firstOpen(youngest) == null;
     }
 
     private static @Nullable Link firstOpen(@Nullable Link from) {
@@ -75,7 +79,7 @@ final class HoldStack {
     /** The youngest of exactly these locks. */
     @Nullable
     Hold youngestOf(LockGroup targets) {
-        for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
+        for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
             if (link.hold.targets().equals(targets)) {
                 return link.hold;
             }
@@ -86,7 +90,7 @@ final class HoldStack {
     /** The youngest that stands on the node. */
     @Nullable
     Hold youngestOn(HeldNode node) {
-        for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
+        for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
             if (link.hold.standsOn(node)) {
                 return link.hold;
             }
@@ -95,7 +99,7 @@ final class HoldStack {
     }
 
     boolean hasAnotherOn(HeldNode node, Hold than) {
-        for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
+        for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
             if (link.hold != than && link.hold.standsOn(node)) {
                 return true;
             }
@@ -106,7 +110,7 @@ final class HoldStack {
     /** The youngest that stands on a node of this lock. */
     @Nullable
     Hold youngestOn(LockSpec target) {
-        for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
+        for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
             if (link.hold.grantOn(target) != null) {
                 return link.hold;
             }
@@ -117,7 +121,7 @@ final class HoldStack {
     /** All that are open now. */
     List<Hold> all() {
         List<Hold> open = new ArrayList<>();
-        for (Link link = firstOpen(youngest.get()); link != null; link = firstOpen(link.older)) {
+        for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
             open.add(link.hold);
         }
         return open;

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockData implements HeldNode.Listener {
     private final @Nullable Thread owner;
-    private final Map<String, HoldStack> open = new ConcurrentHashMap<>(); // by path; none of them empty
+    private final Map<String, HoldStack> open = new ConcurrentHashMap<>(1); // by path; none of them empty
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
     public LockData(@Nullable Thread owner) {
@@ -65,12 +65,30 @@ public final class LockData implements HeldNode.Listener {
     void opened(Hold hold) {
         List<String> paths = hold.targets().paths();
         for (int i = 0; i < paths.size(); i++) {
-            open.compute(paths.get(i), (key, holds) -> {
-                HoldStack all = holds == null ? new HoldStack() : holds;
-                all.push(hold);
-                return all;
-            });
+            if (isOwnedByCaller()) {
+                openedByOwner(paths.get(i), hold);
+            } else {
+                openedByAny(paths.get(i), hold);
+            }
         }
+    }
+
+    /** Nobody but the owner puts in a stack or, while the owner lives, takes one out. */
+    private void openedByOwner(String path, Hold hold) {
+        HoldStack known = open.get(path);
+        HoldStack holds = known == null ? new HoldStack() : known;
+        holds.push(hold);
+        if (known == null) {
+            open.put(path, holds);
+        }
+    }
+
+    private void openedByAny(String path, Hold hold) {
+        open.compute(path, (key, known) -> {
+            HoldStack holds = known == null ? new HoldStack() : known;
+            holds.push(hold);
+            return holds;
+        });
     }
 
     /** Takes out a hold that was closed. */

@@ -26,7 +26,13 @@ public final class LockDataTable {
 
     /** The same, made if there is none yet. */
     public LockData mineToOpen() {
-        return ofThreads.computeIfAbsent(Thread.currentThread(), LockData::new);
+        LockData known = mine();
+        if (known != null) {
+            return known;
+        }
+        LockData made = new LockData(Thread.currentThread());
+        ofThreads.put(Thread.currentThread(), made);
+        return made;
     }
 
     /** The record of the leases that belong to no thread: nobody re-enters by them. */

@@ -17,7 +17,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +35,9 @@ public final class HeldNode implements KeepAlive.Held {
 
     private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
 
+    private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable End> END =
+            AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, End.class, "end");
+
     private static final End RELEASED = new End(LeaseState.RELEASED, "");
 
     private final LockSpec target;
@@ -44,7 +47,7 @@ public final class HeldNode implements KeepAlive.Held {
     private final String nodePath;
     private final long token;
     private final long grantedAt;
-    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private volatile @Nullable End end;
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
@@ -157,7 +160,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public LeaseState state() {
-        End last = end.get();
+        End last = end;
         if (last != null) {
             return last.state();
         }
@@ -169,15 +172,15 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public boolean hasEnded() {
-        return end.get() != null;
+        return end != null;
     }
 
     /** Whether the state is LOST, which takes less to find out than the state. */
     public boolean isLost() {
-        End last = end.get();
+        End last = end;
         if (last == null && session().isOutlived()) {
             lose(Session.OUTLIVED);
-            last = end.get();
+            last = end;
         }
         return last != null && last.state() == LeaseState.LOST;
     }
@@ -189,7 +192,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public LockLostException lost() {
-        End last = end.get();
+        End last = end;
         return new LockLostException("lost the lock " + lockPath() + " (node " + LockPath.name(nodePath) + "): "
                 + (last == null ? "unknown" : last.reason())
                 + "; stop what it protects, close every lease of it, then acquire afresh");
@@ -230,13 +233,13 @@ public final class HeldNode implements KeepAlive.Held {
         StackReserve.requireForATask();
         if (grants.size() == 1) {
             HeldNode only = grants.get(0);
-            if (only.end.compareAndSet(null, RELEASED)) {
+            if (END.compareAndSet(only, null, RELEASED)) {
                 only.onReleased();
             }
             return only.gone;
         }
         List<HeldNode> ending = grants.stream()
-                .filter(grant -> grant.end.compareAndSet(null, RELEASED))
+                .filter(grant -> END.compareAndSet(grant, null, RELEASED))
                 .toList();
         if (!ending.isEmpty()) { // several never pass on
             ending.get(0).scheduler.execute(() -> afterEnd(ending));
@@ -264,7 +267,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** Returns whether it had not ended. */
     boolean endAsLost(String reason) {
-        return end.compareAndSet(null, new End(LeaseState.LOST, reason));
+        return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
     /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
@@ -313,7 +316,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     private End endOrThrow() {
-        End last = end.get();
+        End last = end;
         if (last == null) {
             throw new IllegalStateException("not ended");
         }
