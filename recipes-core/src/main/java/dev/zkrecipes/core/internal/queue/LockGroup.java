@@ -100,8 +100,8 @@ public final class LockGroup {
 
     /** Whether the rule of one of them refuses every such request, as long as nobody changes it. */
     public boolean isHopeless() {
-        for (LockSpec spec : all) {
-            if (spec.isHopeless()) {
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).isHopeless()) {
                 return true;
             }
         }

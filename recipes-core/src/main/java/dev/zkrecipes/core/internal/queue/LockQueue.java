@@ -47,10 +47,14 @@ public final class LockQueue {
      * @throws LockRefusedException if the driver throws
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
-        return list.computed(spec.queueKey(), LockQueue.class, () -> {
-            byte[] rule = list.rule(spec.path()).map(Content::data).orElse(null);
-            return new LockQueue(spec, list.names(spec.path()), rule);
-        });
+        LockQueue known = list.noted(spec.path(), spec, LockQueue.class);
+        if (known != null) {
+            return known;
+        }
+        byte[] rule = list.rule(spec.path()).map(Content::data).orElse(null);
+        LockQueue sorted = new LockQueue(spec, list.names(spec.path()), rule);
+        list.note(spec.path(), spec, sorted);
+        return sorted;
     }
 
     private LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {
@@ -211,7 +215,8 @@ public final class LockQueue {
     }
 
     private Decision decide(int place, LockNode self) {
-        return spec.decide(driver, Collections.unmodifiableList(nodes.subList(0, place)), self);
+        return spec.decide(
+                driver, place == 0 ? List.of() : Collections.unmodifiableList(nodes.subList(0, place)), self);
     }
 
     /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */

@@ -35,16 +35,12 @@ public final class LockSpec implements CheckedAcls.Subject {
     private static final String NOTHING = "the driver returned null";
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
 
-    /** Whose sorted queue of which path. Drivers that are equal share it. */
-    record QueueKey(String path, LockDriver driver) {}
-
     private final String path;
     private final LockDriver driver;
     private final LockOptions options;
     private final List<ACL> defaultAcl;
     private final Optional<List<ACL>> ownAcl;
     private final String nodeName;
-    private final QueueKey queueKey;
     private final @Nullable String inFront;
 
     /** Refuses a driver that does not recognise its own nodes. */
@@ -66,7 +62,6 @@ public final class LockSpec implements CheckedAcls.Subject {
                         + " LockOptions.localHandoffs",
                 driver.getClass().getName());
         this.nodeName = driver.nodeName();
-        this.queueKey = new QueueKey(path, driver);
         if (!NODE_NAME.matcher(nodeName).matches()) {
             throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "
                     + driver.getClass().getName()
@@ -102,11 +97,6 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     public LockDriver driver() {
         return driver;
-    }
-
-    /** Whose sorted queue it is. */
-    QueueKey queueKey() {
-        return queueKey;
     }
 
     public String nodeName() {
@@ -153,15 +143,22 @@ public final class LockSpec implements CheckedAcls.Subject {
      * @throws LockRefusedException if the driver does not recognise it
      */
     public LockNode parseOwn(String name) {
-        return parse(name)
-                .orElseThrow(() -> new LockRefusedException(
-                        "the driver " + driver.getClass().getName() + " of the lock " + path
-                                + " does not recognise its own node name " + name + "; fix the driver"));
+        Optional<LockNode> node = parse(name);
+        if (node.isEmpty()) {
+            throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
+                    + " does not recognise its own node name " + name + "; fix the driver");
+        }
+        return node.get();
     }
 
     /** The node of that name; empty if it is of no kind that the lock knows. */
     public Optional<LockNode> parse(String name) {
-        Optional<LockNode> node = driving(() -> driver.parse(name));
+        Optional<LockNode> node;
+        try {
+            node = Objects.requireNonNull(driver.parse(name), NOTHING);
+        } catch (Throwable t) {
+            throw refusalBy(t);
+        }
         if (node.isPresent() && !node.get().name().equals(name)) {
             throw new LockRefusedException("the driver " + driver.getClass().getName() + " of the lock " + path
                     + " made the node " + Printable.of(node.get().name()) + " of the name " + Printable.of(name)

@@ -12,7 +12,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
@@ -27,15 +26,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChildrenSnapshot {
 
-    /** A path as it was seen. */
-    private record Seen(
-            List<String> names,
-            @Nullable Content rule,
-            @Nullable Stat stat) {}
+    /** A path as it was seen, and what was computed of that. */
+    private static final class Seen {
+        private final List<String> names;
+        private final @Nullable Content rule;
+        private final @Nullable Stat stat;
+        private @Nullable Note notes;
+
+        Seen(List<String> names, @Nullable Content rule, @Nullable Stat stat) {
+            this.names = names;
+            this.rule = rule;
+            this.stat = stat;
+        }
+    }
+
+    /** Something that was computed, and what was before it. There is one for each kind of driver, so few. */
+    private record Note(Object key, Object result, @Nullable Note earlier) {}
 
     private final Answer<?> answer;
     private final Map<String, Seen> paths;
-    private final Map<Object, Object> computed = new HashMap<>(2);
 
     private ChildrenSnapshot(Answer<?> answer) {
         this(answer, Map.of());
@@ -132,36 +141,43 @@ public final class ChildrenSnapshot {
 
     /** The number of children of all paths. */
     public int size() {
-        return paths.values().stream().mapToInt(seen -> seen.names().size()).sum();
+        return paths.values().stream().mapToInt(seen -> seen.names.size()).sum();
     }
 
     /** The children of a path; none if it does not exist. */
     public List<String> names(String path) {
         Seen seen = paths.get(path);
-        return seen == null ? Collections.emptyList() : seen.names();
+        return seen == null ? Collections.emptyList() : seen.names;
     }
 
     /** The data of a path; empty if it does not exist or was not asked for. */
     public Optional<Content> rule(String path) {
-        return Optional.ofNullable(paths.get(path)).map(Seen::rule);
+        Seen seen = paths.get(path);
+        return seen == null ? Optional.empty() : Optional.ofNullable(seen.rule);
     }
 
     /** The metadata of a path; empty if it does not exist or was not asked for. */
     public Optional<Stat> stat(String path) {
-        return Optional.ofNullable(paths.get(path)).map(Seen::stat);
+        Seen seen = paths.get(path);
+        return seen == null ? Optional.empty() : Optional.ofNullable(seen.stat);
     }
 
-    /**
-     * What was computed of this list, computed now if it was not before.
-     *
-     * @param key says what, equal for equal results
-     */
-    public <T> T computed(Object key, Class<T> type, Supplier<T> computation) {
-        Object known = computed.get(key);
-        if (known == null) {
-            known = computation.get();
-            computed.put(key, known);
+    /** What was computed of a path and noted with an equal key; null if nothing was. */
+    public <T> @Nullable T noted(String path, Object key, Class<T> type) {
+        Seen seen = paths.get(path);
+        for (Note note = seen == null ? null : seen.notes; note != null; note = note.earlier()) {
+            if (note.key().equals(key)) {
+                return type.cast(note.result());
+            }
         }
-        return type.cast(known);
+        return null;
+    }
+
+    /** Keeps what was computed of a path for others who were told of this list. */
+    public void note(String path, Object key, Object result) {
+        Seen seen = paths.get(path);
+        if (seen != null) {
+            seen.notes = new Note(key, result, seen.notes);
+        }
     }
 }
