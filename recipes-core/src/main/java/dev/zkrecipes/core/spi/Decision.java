@@ -11,7 +11,9 @@ import java.util.Objects;
 public sealed interface Decision {
 
     /** The node holds the lock. */
-    record Granted() implements Decision {}
+    record Granted() implements Decision {
+        private static final Granted INSTANCE = new Granted();
+    }
 
     /**
      * The node waits; at least one of {@code nodes} must vanish before the answer can change.
@@ -53,7 +55,7 @@ public sealed interface Decision {
      * @return the decision
      */
     static Decision granted() {
-        return new Granted();
+        return Granted.INSTANCE;
     }
 
     /**

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.spi;
 
 import com.google.common.base.CharMatcher;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -29,7 +28,8 @@ public record LockNode(String name, String kind, String payload, long number) im
 
     private static final int LONGEST_PAYLOAD = 80;
     private static final String CURATOR_PROTECTION = "_c_";
-    private static final List<String> ID_FORMS = List.of("x".repeat(32) + "-", "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-");
+    private static final String ID = "x".repeat(32) + "-";
+    private static final String ID_WITH_DASHES = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-";
     private static final CharMatcher DIGIT = CharMatcher.inRange('0', '9');
     private static final CharMatcher PAYLOAD = DIGIT.or(CharMatcher.inRange('a', 'z'))
             .or(CharMatcher.inRange('A', 'Z'))
@@ -124,12 +124,10 @@ public record LockNode(String name, String kind, String payload, long number) im
     /** The length of the id and its dash; 0 if the name begins with neither our id nor one of Curator's. */
     private static int idLength(String name) {
         int start = name.startsWith(CURATOR_PROTECTION) ? CURATOR_PROTECTION.length() : 0;
-        for (String form : ID_FORMS) {
-            if (hasForm(name, start, form)) {
-                return start + form.length();
-            }
+        if (hasForm(name, start, ID)) {
+            return start + ID.length();
         }
-        return 0;
+        return hasForm(name, start, ID_WITH_DASHES) ? start + ID_WITH_DASHES.length() : 0;
     }
 
     /** Whether the form stands at that place, where x is any hexadecimal digit. */

@@ -109,7 +109,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     @Override
     protected void onSession(Session found) {
-        group.paths().forEach(requests.cleaner()::flush);
+        for (int i = 0; i < group.paths().size(); i++) {
+            requests.cleaner().flush(group.paths().get(i));
+        }
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
             whenConnected(group.isHopeless() ? this::peek : this::enqueue);
@@ -367,7 +369,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             held.add(granted);
         }
         entry = null;
-        held.forEach(session().leases()::add);
+        for (int i = 0; i < held.size(); i++) {
+            session().leases().add(held.get(i));
+        }
         for (int i = 0; i < places.size(); i++) {
             places.get(i).leave(held.get(i)::onNodeGone);
         }

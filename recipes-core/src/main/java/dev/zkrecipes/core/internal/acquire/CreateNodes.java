@@ -7,7 +7,6 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
@@ -47,8 +46,9 @@ public final class CreateNodes {
         this.targets = targets;
         this.session = session;
         this.nodes = new ArrayList<>(targets.all().size());
-        for (LockSpec target : targets.all()) {
-            nodes.add(new OwnNode(session, target, requests.scheduler().random()));
+        for (int i = 0; i < targets.all().size(); i++) {
+            nodes.add(new OwnNode(
+                    session, targets.all().get(i), requests.scheduler().random()));
         }
     }
 
@@ -86,8 +86,8 @@ public final class CreateNodes {
     private void admit() {
         try {
             long size = 0;
-            for (OwnNode node : nodes) {
-                size += node.sizeAtEnd();
+            for (int i = 0; i < nodes.size(); i++) {
+                size += nodes.get(i).sizeAtEnd();
             }
             session.nodes().requireRoom(this::describe, size);
             requireSmall();
@@ -105,7 +105,7 @@ public final class CreateNodes {
     }
 
     private void requireSmall() {
-        int limit = PacketLimit.of(session.zk()) - ROOM_FOR_PROBE;
+        int limit = session.nodes().packetLimit() - ROOM_FOR_PROBE;
         if (atMost() <= limit) {
             return;
         }

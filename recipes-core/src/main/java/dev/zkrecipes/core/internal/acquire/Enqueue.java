@@ -97,8 +97,8 @@ public final class Enqueue {
     }
 
     private boolean knowsRights() {
-        for (LockSpec target : targets.all()) {
-            if (!session.checkedPaths().knows(target)) {
+        for (int i = 0; i < targets.all().size(); i++) {
+            if (!session.checkedPaths().knows(targets.all().get(i))) {
                 return false;
             }
         }

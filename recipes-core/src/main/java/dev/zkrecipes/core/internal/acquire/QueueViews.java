@@ -18,6 +18,9 @@ public final class QueueViews {
 
     /** Tells those who wait on these paths of a list that was taken just now. */
     void accept(Session session, LockGroup group, ChildrenSnapshot list) {
+        if (views.isEmpty()) {
+            return;
+        }
         for (LockSpec spec : group.all()) {
             QueueView view = views.get(new Key(session, spec.path()));
             if (view != null) {

@@ -73,8 +73,8 @@ public final class Requests {
         return renewals;
     }
 
-    Backoff newPace() {
-        return pace.get();
+    Supplier<Backoff> pace() {
+        return pace;
     }
 
     /** Not a copy: it goes into requests, which nobody changes. */

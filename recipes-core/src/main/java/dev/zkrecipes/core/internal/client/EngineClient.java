@@ -81,7 +81,7 @@ public final class EngineClient implements HoldingHost {
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
     private @Nullable Session used; // the one that was asked for last: its states are the client's
-    private volatile long sessionTimeoutNanos;
+    private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile @Nullable ShutdownHook hook;
 
@@ -99,7 +99,7 @@ public final class EngineClient implements HoldingHost {
         this.trouble = kind instanceof HandleKind.Opened opened
                 ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
                 : Optional.empty();
-        this.sessionTimeoutNanos = settings.sessionTimeout().toNanos();
+        this.requestTimeout = requestTimeoutFor(settings.sessionTimeout());
         this.sessions = sessionSource(kind);
         this.cleaner = new NodeCleaner(scheduler, this::newPace, sessions, this::requestTimeout);
         this.requests = new Requests(
@@ -251,8 +251,12 @@ public final class EngineClient implements HoldingHost {
     /** How long a call that needs one answer waits for it. Any thread. */
     @Override
     public Duration requestTimeout() {
+        return requestTimeout;
+    }
+
+    private Duration requestTimeoutFor(Duration sessionTimeout) {
         Duration given = settings.requestTimeout();
-        return given != null ? given : Duration.ofNanos(sessionTimeoutNanos / 3);
+        return given != null ? given : sessionTimeout.dividedBy(3);
     }
 
     /**
@@ -298,7 +302,9 @@ public final class EngineClient implements HoldingHost {
     }
 
     private void tellState(Session session, State state) {
-        sessionTimeoutNanos = session.timeoutNanos() > 0 ? session.timeoutNanos() : sessionTimeoutNanos;
+        if (session.timeoutNanos() > 0) {
+            requestTimeout = requestTimeoutFor(Duration.ofNanos(session.timeoutNanos()));
+        }
         if (!closing.get()) { // the end of closing tells of itself
             boolean over = state == State.CLOSED && !sessions.renewsSessions();
             reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));

@@ -37,6 +37,8 @@ final class Leftover {
 
     /** How one attempt to remove it went. */
     sealed interface Verdict {
+        Verdict GONE = new Gone();
+
         /** Nothing is left. */
         record Gone() implements Verdict {}
 
@@ -97,7 +99,7 @@ final class Leftover {
 
     private void onDeleted(Session in, Answer<?> answer, Consumer<Verdict> reply) {
         if (answer.isOk() || answer.code() == Code.NONODE) {
-            reply.accept(new Verdict.Gone());
+            reply.accept(Verdict.GONE);
         } else if (answer.isUnsettled()) {
             reply.accept(new Verdict.Again());
         } else if (answer.cause() != null) {
@@ -107,8 +109,7 @@ final class Leftover {
             in.zk()
                     .read(
                             node.path(),
-                            seen -> reply.accept(
-                                    seen.code() == Code.NONODE ? new Verdict.Gone() : refused(answer.code())));
+                            seen -> reply.accept(seen.code() == Code.NONODE ? Verdict.GONE : refused(answer.code())));
         }
     }
 
@@ -154,7 +155,7 @@ final class Leftover {
         } else if (!seen && !node.session().isEnded()) {
             return refused(answer.code());
         } else {
-            return new Verdict.Gone();
+            return Verdict.GONE;
         }
     }
 
@@ -174,11 +175,11 @@ final class Leftover {
                 .leave(unused -> unused.ifPresentOrElse(
                         path -> in.zk()
                                 .multi(List.of(Op.delete(path, -1)), answer -> onContainerDeleted(answer, reply)),
-                        () -> reply.accept(new Verdict.Gone())));
+                        () -> reply.accept(Verdict.GONE)));
     }
 
     /** One that is used, gone, or not ours to delete locks nobody out. */
     private static void onContainerDeleted(Answer<?> answer, Consumer<Verdict> reply) {
-        reply.accept(answer.isUnsettled() ? new Verdict.Again() : new Verdict.Gone());
+        reply.accept(answer.isUnsettled() ? new Verdict.Again() : Verdict.GONE);
     }
 }

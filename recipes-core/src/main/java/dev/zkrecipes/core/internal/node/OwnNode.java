@@ -86,7 +86,7 @@ public final class OwnNode {
     public String prefix() {
         String built = prefix;
         if (built == null) {
-            built = LockPath.child(lockPath, id + "-" + nodeName);
+            built = LockPath.child(lockPath, id, nodeName);
             prefix = path == null ? built : null;
         }
         return built;

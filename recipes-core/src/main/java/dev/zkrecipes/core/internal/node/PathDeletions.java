@@ -5,9 +5,12 @@ package dev.zkrecipes.core.internal.node;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The deletions on one lock path. The right to delete is the path's, so those that ZooKeeper refused take turns, ever more
@@ -18,34 +21,40 @@ final class PathDeletions {
     private static final int LONGEST_REST = 16;
 
     private final Set<Deletion> all = new LinkedHashSet<>(2);
-    private final Deque<Deletion> refused = new ArrayDeque<>(1); // it is the first one's turn
+    private @Nullable Deque<Deletion> refused; // none before one was; it is the first one's turn
     private int rest = 1;
 
     Set<Deletion> all() {
         return all;
     }
 
-    Deque<Deletion> refused() {
-        return refused;
+    Collection<Deletion> refused() {
+        return refused == null ? List.of() : refused;
     }
 
     /** Was refused, for the first time or when it had its turn. */
     void onRefused(Deletion deletion, Duration requestTimeout) {
-        boolean hadTurn = refused.isEmpty() || refused.remove(deletion);
-        refused.add(deletion);
+        Deque<Deletion> turns = refused == null ? new ArrayDeque<>() : refused;
+        refused = turns;
+        boolean hadTurn = turns.isEmpty() || turns.remove(deletion);
+        turns.add(deletion);
         if (hadTurn) {
-            refused.element().beginAfter(requestTimeout.multipliedBy(rest));
+            turns.element().beginAfter(requestTimeout.multipliedBy(rest));
             rest = Math.min(2 * rest, LONGEST_REST);
         }
     }
 
     void onFinished(Deletion deletion) {
-        boolean hadTurn = refused.peek() == deletion;
         all.remove(deletion);
-        refused.remove(deletion);
-        if (hadTurn && !refused.isEmpty()) {
+        Deque<Deletion> turns = refused;
+        if (turns == null) {
+            return;
+        }
+        boolean hadTurn = turns.peek() == deletion;
+        turns.remove(deletion);
+        if (hadTurn && !turns.isEmpty()) {
             rest = 1;
-            refused.element().begin();
+            turns.element().begin();
         }
     }
 }

@@ -42,8 +42,9 @@ public final class ListBatcher {
     }
 
     /** A list that is to be sent, and who wants it. */
-    private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) {
-        void tell(ChildrenSnapshot list) {
+    private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) implements Consumer<ChildrenSnapshot> {
+        @Override
+        public void accept(ChildrenSnapshot list) {
             for (int i = 0; i < replies.size(); i++) {
                 Guarded.accept(replies.get(i), list);
             }
@@ -82,7 +83,7 @@ public final class ListBatcher {
         List<Asked> batch = List.copyOf(asked.values());
         asked.clear();
         for (Asked list : batch) {
-            send(list.wish(), list::tell);
+            send(list.wish(), list);
         }
     }
 

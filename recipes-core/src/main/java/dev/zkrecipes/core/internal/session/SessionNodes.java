@@ -23,13 +23,20 @@ import java.util.function.Supplier;
  * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
  */
 public final class SessionNodes {
+    private final int packetLimit;
     private final int limit;
     private final Map<String, List<Runnable>> waiting =
             new HashMap<>(); // by id of the node; most lists are empty and shared
     private long bytes;
 
     SessionNodes(ZooKeeperOperations operations) {
-        this.limit = PacketLimit.of(operations) / 8 * 7;
+        this.packetLimit = PacketLimit.of(operations);
+        this.limit = packetLimit / 8 * 7;
+    }
+
+    /** How large a packet may be, in bytes. */
+    public int packetLimit() {
+        return packetLimit;
     }
 
     /**
@@ -55,7 +62,7 @@ public final class SessionNodes {
     public void remove(String id, int size) {
         List<Runnable> told = waiting.remove(id);
         bytes -= size;
-        if (told != null) {
+        if (told != null && !told.isEmpty()) {
             told.forEach(Guarded::run);
         }
     }

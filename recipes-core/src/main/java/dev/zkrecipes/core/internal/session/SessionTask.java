@@ -12,6 +12,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +28,11 @@ import org.jspecify.annotations.Nullable;
 public abstract class SessionTask<S extends Enum<S>> implements SessionSource.User, SessionObserver {
     private final EngineScheduler scheduler;
     private final SessionSource sessions;
-    private final Backoff pace;
+    private final Supplier<Backoff> newPace;
     private final S seeking;
     private final S paused;
     private S state;
+    private @Nullable Backoff pace; // none before the first pause
     private int changes;
     private boolean over;
     private @Nullable Session session;
@@ -40,13 +42,15 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
     /**
      * Prepares a machine, which begins when {@link #seek} is called.
      *
+     * @param newPace makes the pauses, if there are any
      * @param seeking the state in which it waits for a session; its first
      * @param paused the state in which it waits for a connection, or for a better time
      */
-    protected SessionTask(EngineScheduler scheduler, SessionSource sessions, Backoff pace, S seeking, S paused) {
+    protected SessionTask(
+            EngineScheduler scheduler, SessionSource sessions, Supplier<Backoff> newPace, S seeking, S paused) {
         this.scheduler = scheduler;
         this.sessions = sessions;
-        this.pace = pace;
+        this.newPace = newPace;
         this.seeking = seeking;
         this.paused = paused;
         this.state = seeking;
@@ -195,7 +199,9 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
                 action.run();
             }
         });
-        timer = scheduler.schedule(pace.next(), () -> resume.accept(true));
+        Backoff known = pace == null ? newPace.get() : pace;
+        pace = known;
+        timer = scheduler.schedule(known.next(), () -> resume.accept(true));
     }
 
     @Override
@@ -208,6 +214,8 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
 
     /** Things went well: the next pause is a short one again. */
     public final void resetPace() {
-        pace.reset();
+        if (pace != null) {
+            pace.reset();
+        }
     }
 }

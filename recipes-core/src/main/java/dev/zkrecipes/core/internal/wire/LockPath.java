@@ -30,6 +30,11 @@ public final class LockPath {
         return parent.equals("/") ? "/" + name : parent + "/" + name;
     }
 
+    /** The same for a name of two parts, in one step. */
+    public static String child(String parent, String id, String name) {
+        return parent.equals("/") ? "/" + id + "-" + name : parent + "/" + id + "-" + name;
+    }
+
     public static String name(String path) {
         return path.substring(path.lastIndexOf('/') + 1);
     }

@@ -34,12 +34,8 @@ public final class AnsweringOperations implements ForwardingOperations {
     }
 
     /** Later, like any other answer. */
-    private <T> void send(Consumer<Answer<T>> reply, Runnable request) {
-        try {
-            request.run();
-        } catch (Throwable t) {
-            scheduler.execute(() -> reply.accept(Answer.broken(t)));
-        }
+    private <T> void answer(Consumer<Answer<T>> reply, Throwable thrown) {
+        scheduler.execute(() -> reply.accept(Answer.broken(thrown)));
     }
 
     @Override
@@ -49,37 +45,65 @@ public final class AnsweringOperations implements ForwardingOperations {
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        send(reply, () -> inner.createEphemeralSequential(prefix, data, acl, reply));
+        try {
+            inner.createEphemeralSequential(prefix, data, acl, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        send(reply, () -> inner.createContainer(path, acl, reply));
+        try {
+            inner.createContainer(path, acl, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        send(reply, () -> inner.children(path, reply));
+        try {
+            inner.children(path, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        send(reply, () -> inner.read(path, reply));
+        try {
+            inner.read(path, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        send(reply, () -> inner.acl(path, reply));
+        try {
+            inner.acl(path, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        send(reply, () -> inner.readAndWatch(path, watch, reply));
+        try {
+            inner.readAndWatch(path, watch, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        send(reply, () -> inner.watchDeletion(path, watch, reply));
+        try {
+            inner.watchDeletion(path, watch, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     /** Nobody is told of this one: the watch tells nothing more in any case. */
@@ -90,11 +114,19 @@ public final class AnsweringOperations implements ForwardingOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        send(reply, () -> inner.delete(path, reply));
+        try {
+            inner.delete(path, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        send(reply, () -> inner.multi(operations, reply));
+        try {
+            inner.multi(operations, reply);
+        } catch (Throwable t) {
+            answer(reply, t);
+        }
     }
 }

@@ -91,7 +91,7 @@ class SessionTaskTest {
             super(
                     scheduler,
                     source,
-                    new Backoff(FIRST_DELAY, LONGEST_DELAY, scheduler.random()),
+                    () -> new Backoff(FIRST_DELAY, LONGEST_DELAY, scheduler.random()),
                     Phase.LOOKING,
                     Phase.RESTING);
         }
