@@ -101,7 +101,7 @@ class BrokenLocksTest {
                         "pair-",
                         front -> front.size() < Queue.LIMIT ? Decision.granted() : Decision.waitFor(List.of()))),
                 "the driver answers");
-        assertThat(found.message()).contains("a request that waits for nothing would wait for ever");
+        assertThat(found.message()).contains("a request that waits for nothing would wait forever");
     }
 
     /** It waits though it may hold. */
