@@ -81,7 +81,7 @@ class BenchIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"INT, 130", "TERM, 143", "HUP, 129"})
+    @CsvSource({"INT, 130", "TERM, 143"})
     void signal_endsItAndNothingIsLeft(String name, int code) throws IOException, InterruptedException {
         try (ZkLockProcess bench = bench("--seconds", "600")) {
             await().atMost(SOON).until(() -> server.children("/").stream().anyMatch(this::isMeasured));

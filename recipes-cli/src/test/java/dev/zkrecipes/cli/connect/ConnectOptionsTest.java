@@ -112,7 +112,7 @@ class ConnectOptionsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--session-timeout 0                | --session-timeout: ",
+                "--session-timeout 0                | --session-timeout is 0.000, must be 0.100 or more",
                 "--auth digest                      | --auth: SCHEME:ID is malformed",
                 "--auth :x                          | --auth: ",
                 "--auth-file /none/such             | --auth-file: the file /none/such cannot be read",
