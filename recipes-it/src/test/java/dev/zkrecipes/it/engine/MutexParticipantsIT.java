@@ -235,11 +235,13 @@ class MutexParticipantsIT {
         InterProcessMutex mutex = new InterProcessMutex(anna, path);
         assertThat(mutex.participants()).extracting(Participant::node).containsExactly(first, second, third);
 
-        // Ours gets number 3 and stands behind: it waits for the one before it, whatever the ids.
+        // Ours gets number 3 and stands behind, whatever the ids: it watches what the one in front waits for, then that
+        // one.
         CompletableFuture<Lease> wanted = mutex.acquireAsync();
-        await().until(() -> !server.childWatchers(path + "/" + third).isEmpty());
+        await().until(() -> !server.childWatchers(path + "/" + second).isEmpty());
         server.deleteNode(path + "/" + first);
         server.deleteNode(path + "/" + second);
+        await().until(() -> !server.childWatchers(path + "/" + third).isEmpty());
         assertThat(mutex.participants()).extracting(Participant::holding).startsWith(true);
         assertThat(wanted).isNotDone();
         server.deleteNode(path + "/" + third);

@@ -159,7 +159,8 @@ class MutexTimeIT {
             for (int i = 0; i < losses.size(); i++) {
                 Worker timed = workers.start(
                         "timed",
-                        () -> assertEndsInTime(() -> mutex.tryAcquire(LIMIT).isPresent()));
+                        () -> assertEndsInTime(
+                                () -> isAcquired(() -> mutex.tryAcquire(LIMIT).isPresent())));
                 await().pollInterval(Duration.ofMillis(10))
                         .until(() -> server.children(path).size() == 2 || !timed.isAlive());
                 losses.get(i).run();

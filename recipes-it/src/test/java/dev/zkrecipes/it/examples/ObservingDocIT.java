@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,7 +33,7 @@ class ObservingDocIT {
     private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);
 
     private static String code(String java) {
-        return java.lines().map(String::strip).collect(Collectors.joining(" "));
+        return java.replaceAll("\\s+", "");
     }
 
     @Test

@@ -183,7 +183,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
             return Optional.of(again);
         }
         Deadline deadline = Deadline.after(atMost, client.scheduler());
-        return request(Mode.TRY, (attempt, observed) -> {
+        return requestUninterruptibly(Mode.TRY, (attempt, observed) -> {
             Optional<Optional<List<HeldNode>>> outcome =
                     Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
             if (outcome.isEmpty() && attempt.giveUp()) {
@@ -251,18 +251,18 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         if (again != null) {
             return again;
         }
-        return request(
+        return requestUninterruptibly(
                 Mode.QUEUE, (attempt, observed) -> hold(Blocking.uninterruptibly(() -> awaitGrant(attempt)), observed));
     }
 
     /** What a caller does with its request that was launched. */
     @FunctionalInterface
-    private interface Waiting<T, E extends Exception> {
-        T await(Acquisition attempt, @Nullable ObservedRequest observed) throws E;
+    private interface Waiting<T> {
+        T await(Acquisition attempt, @Nullable ObservedRequest observed) throws InterruptedException;
     }
 
     /** Launches a request for the calling thread; whatever is thrown, nothing is left of it. */
-    private <T, E extends Exception> T request(Mode mode, Waiting<T, E> waiting) throws E {
+    private <T> T request(Mode mode, Waiting<T> waiting) throws InterruptedException {
         StackReserve.requireForACall();
         HeldNode exclusive = toDowngrade();
         Acquisition attempt = exclusive == null
@@ -282,6 +282,15 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                 observed.failed(t);
             }
             throw t;
+        }
+    }
+
+    /** The same for one who waits on when interrupted. */
+    private <T> T requestUninterruptibly(Mode mode, Waiting<T> waiting) {
+        try {
+            return request(mode, waiting);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an interruption ended a wait that it must not end", e);
         }
     }
 
