@@ -21,9 +21,9 @@ final class HoldingProcess {
     public static void main(String[] arguments) throws Exception {
         String connectString = arguments[0];
         String path = arguments[1];
-        ZooKeeperClientBuilder builder = ZooKeeperClient.builder().sessionTimeout(Duration.ofSeconds(30));
+        ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
         if (arguments[2].equals("own")) {
-            builder.connectString(connectString);
+            builder.connectString(connectString).sessionTimeout(Duration.ofSeconds(30));
         } else {
             builder.handle(new ZooKeeper(connectString, 30_000, event -> {}));
         }
