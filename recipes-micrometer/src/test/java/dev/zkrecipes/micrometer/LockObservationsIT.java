@@ -21,12 +21,14 @@ import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a tracer is told of locks. */
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(120)
+@Tag("one-jdk")
 class LockObservationsIT {
     private final EmbeddedZooKeeper server;
     private final ObservationRegistry registry = ObservationRegistry.create();

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** {@code zklock bench}, by the real jar on a real server: what it shows, and that it leaves nothing. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
+@Tag("one-jdk")
 class BenchIT {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final List<String> TOP = List.of("zookeeper");
