@@ -213,9 +213,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                 if (Blocking.await(attempt.outcome(), deadline).isEmpty()) {
                     Optional<? extends LockException> unseen = unseen(attempt, timeout);
                     if (attempt.giveUp()) {
-                        unseen.ifPresent(failure -> {
-                            throw failure;
-                        });
+                        if (unseen.isPresent()) {
+                            throw unseen.get();
+                        }
                         return Optional.empty();
                     }
                 }
