@@ -86,7 +86,7 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
         return new LockException("the lock " + path + " of Curator's: " + failure.getMessage(), failure);
     }
 
-    /** Whether Curator goes on with a deletion by itself. */
+    /** Whether Curator repeats a deletion by itself. */
     static boolean isOfConnection(Exception failure) {
         return failure instanceof KeeperException.ConnectionLossException
                 || failure instanceof KeeperException.OperationTimeoutException
