@@ -333,11 +333,6 @@ public final class EngineClient implements HoldingHost {
         }
         if (state == State.CONNECTED) {
             trouble.ifPresent(ConnectionTrouble::onConnected);
-            if (!connected.isDone() && sessions.ownsSessions() && !sessionTimeout.equals(settings.sessionTimeout())) {
-                log.info(
-                        "{}: the server decides, within the bounds of its minSessionTimeout and maxSessionTimeout.",
-                        this);
-            }
             connected.complete(true);
             return;
         }

@@ -43,7 +43,10 @@ public final class LockLog {
                 "ZooKeeper session 0x{} has begun with a time-out of {} ms{}.",
                 Long.toHexString(id),
                 granted.toMillis(),
-                granted.equals(asked) ? "" : ", where " + asked.toMillis() + " ms were asked for");
+                granted.equals(asked)
+                        ? ""
+                        : ", where " + asked.toMillis()
+                                + " ms were asked for (the server's minSessionTimeout and maxSessionTimeout are the bounds)");
     }
 
     public static void sessionEnds(long id, Object how) {
