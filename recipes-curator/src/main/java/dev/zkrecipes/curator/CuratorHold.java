@@ -81,7 +81,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener {
         try {
             lock.lock().release();
         } catch (Exception e) {
-            if (!CuratorLock.isOfConnection(e)) { // else Curator goes on deleting in the background
+            if (!CuratorLock.isOfConnection(e)) { // else Curator repeats the deletion in the background
                 throw lock.translated(e);
             }
         }

@@ -7,6 +7,6 @@ package dev.zkrecipes.cli.run;
 enum Reaction {
     /** It is told to end, and killed when the grace is over. */
     TERM,
-    /** It goes on. */
+    /** It continues. */
     IGNORE
 }

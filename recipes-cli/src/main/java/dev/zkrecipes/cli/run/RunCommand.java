@@ -90,13 +90,14 @@ public final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--on-lost",
             paramLabel = "term|ignore",
-            description = "When the lock is lost: end the command (TERM, grace, KILL), or let it go on. Default: term.")
+            description =
+                    "When the lock is lost: end the command (TERM, grace, KILL), or let it continue. Default: term.")
     private @Nullable Reaction onLost;
 
     @Option(
             names = "--on-revoke",
             paramLabel = "term|ignore",
-            description = "When somebody asks for the lock: end the command, or let it go on. Default: ignore.")
+            description = "When somebody asks for the lock: end the command, or let it continue. Default: ignore.")
     private @Nullable Reaction onRevoke;
 
     @Option(

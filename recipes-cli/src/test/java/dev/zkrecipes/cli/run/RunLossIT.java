@@ -91,7 +91,7 @@ class RunLossIT {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 RunningZkLock zklock = run(server, "run", "--on-lost=ignore", "/loss", "sh", "-c", command)) {
             assertThat(server.expireSession(zklock.number("session"))).isTrue();
-            zklock.awaitErr("the lock /loss is lost; the command goes on");
+            zklock.awaitErr("the lock /loss is lost; the command continues");
             Files.createFile(go);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(5);
         }
@@ -188,7 +188,7 @@ class RunLossIT {
                 RunningZkLock zklock = run(server, "run", "/asked", "sh", "-c", OBEDIENT)) {
             zklock.number("pid");
             Revocation revocation = ask(clients.open(), Duration.ofSeconds(2));
-            zklock.awaitErr("asks for the lock /asked; the command goes on");
+            zklock.awaitErr("asks for the lock /asked; the command continues");
             assertThat(revocation.await(RunningZkLock.LIMIT)).hasValue(RevocationOutcome.BROKEN);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
         }

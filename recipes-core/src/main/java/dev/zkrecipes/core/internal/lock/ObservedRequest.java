@@ -143,7 +143,7 @@ final class ObservedRequest implements HeldNode.Observer {
         try {
             call.run();
         } catch (Throwable t) {
-            log.warn("A lock observer failed; the lock goes on. Fix the observer.", t);
+            log.warn("A lock observer failed; the lock is not affected. Fix the observer.", t);
         }
     }
 }

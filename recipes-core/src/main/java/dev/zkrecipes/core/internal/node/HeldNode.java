@@ -109,7 +109,7 @@ public final class HeldNode implements KeepAlive.Held {
     /**
      * A node that is held.
      *
-     * @param token what {@link #token(OwnNode)} says, or the token of the grant that this one goes on from
+     * @param token what {@link #token(OwnNode)} says, or the token of the grant that this one continues
      * @param most how long it may be held; empty for any time
      */
     public HeldNode(

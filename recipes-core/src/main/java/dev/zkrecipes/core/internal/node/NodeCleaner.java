@@ -124,7 +124,7 @@ public final class NodeCleaner implements Deletion.Owner {
         }
     }
 
-    /** A session was connected or has ended: everything that waited for that goes on. */
+    /** A session was connected or has ended: everything that waited for that continues. */
     public void wake() {
         queue.wake();
     }

@@ -43,7 +43,7 @@ public final class PauseDetector {
         this.lastBeat = scheduler.nanoTime();
     }
 
-    /** Also goes on, with another period when the time-out has changed. */
+    /** Also continues, with another period when the time-out has changed. */
     public void begin() {
         beat();
         cancel();

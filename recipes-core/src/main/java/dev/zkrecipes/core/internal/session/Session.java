@@ -25,7 +25,7 @@ import org.apache.zookeeper.OpResult.ErrorResult;
  * One session: how it stands, what proves that it lives, and what hangs on it.
  *
  * <p><b>Proof.</b> Only a committed write proves that the ensemble, and not just one server, still holds the session.
- * Until when it goes on holding it, the leader's clock for the session says. Two things are known of that clock, and
+ * The leader's clock for the session decides how long it keeps holding it. Two things are known of that clock, and
  * the later time counts:
  *
  * <ul>

@@ -19,7 +19,7 @@ public interface SessionSource {
         /** There is no session and there will be none. */
         void unavailable(LockException why);
 
-        /** There is no session now; the request goes on, unless it is withdrawn. */
+        /** There is no session now; the request continues, unless it is withdrawn. */
         default void notNow(LockException why) {}
     }
 

@@ -88,7 +88,7 @@ public final class Callbacks {
             try {
                 task.run();
             } catch (Throwable t) {
-                log.warn("A callback of the application failed; the lock goes on. Fix the callback.", t);
+                log.warn("A callback of the application failed; the lock is not affected. Fix the callback.", t);
             }
         };
     }
