@@ -119,6 +119,14 @@ class CallbacksTest {
     }
 
     @Test
+    void idleThreads_end() throws Exception {
+        threads.add(ranBy(callbacks::run));
+        threads.add(ranBy(callbacks::tellLoss));
+        await().atMost(Duration.ofSeconds(40)).until(() -> threads.stream().noneMatch(Thread::isAlive));
+        assertThat(ranBy(callbacks::run)).as("one is made when it is needed").isNotIn(threads);
+    }
+
+    @Test
     void threads_endWhenTheClientIsClosed_andWhatComesLaterStillRunsOnOneThatEnds() throws Exception {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
