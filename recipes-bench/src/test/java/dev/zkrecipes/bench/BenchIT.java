@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("one-jdk")
 class BenchIT {
     private static final Effort BRIEF =
-            new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(50), 3, 3);
+            new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(300), 3, 3);
 
     private static Servers servers;
 

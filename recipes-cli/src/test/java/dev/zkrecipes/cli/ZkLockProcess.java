@@ -62,7 +62,12 @@ public final class ZkLockProcess implements AutoCloseable {
 
     /** What starts it. */
     public static List<String> command() {
-        return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", "target/zklock.jar");
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-jar",
+                "target/zklock.jar");
     }
 
     private static Thread reader(BufferedReader output, List<String> sink) {
