@@ -67,7 +67,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
-    private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
+    private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
     private @Nullable CounterRenewal renewal;
     private volatile boolean seenBusy;
@@ -273,30 +273,30 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         list = null; // what the views know is newer, and a list is large
         if (isIn(AcquireStep.WAITING)) { // and not in doubt already
             // Ask again: under a changed rule, an earlier grant may no longer hold.
-            List.copyOf(places).forEach(QueueView.Place::ask);
+            List.copyOf(places).forEach(QueuePlace::ask);
             proceed();
         }
     }
 
     private void enterViews() {
         List<LockNode> own = ownLockNodes();
-        List<QueueView.Place> entered = new ArrayList<>();
+        List<QueuePlace> entered = new ArrayList<>();
         for (int i = 0; i < own.size(); i++) {
             LockSpec spec = group.all().get(i);
             entered.add(
                     requests.queues().at(session(), spec.path(), list()).enter(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
-        entered.forEach(QueueView.Place::watch); // last: it may tell at once
+        entered.forEach(QueuePlace::watch); // last: it may tell at once
     }
 
     /** Grants when all places are granted, and all nodes are known to stand. */
     private void proceed() {
-        if (!places.stream().allMatch(QueueView.Place::isGranted)) {
+        if (!places.stream().allMatch(QueuePlace::isGranted)) {
             return; // onTurn() continues
         }
-        boolean certain = places.stream().allMatch(QueueView.Place::isStanding)
-                && places.stream().noneMatch(QueueView.Place::mayHaveSomebodyNewInFront);
+        boolean certain = places.stream().allMatch(QueuePlace::isStanding)
+                && places.stream().noneMatch(QueuePlace::mayHaveSomebodyNewInFront);
         if (certain) {
             grantWhenProven();
         } else {
@@ -357,7 +357,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     /** Whether our nodes were there when everything had happened that is known. */
     private boolean isStanding() {
-        return !places.isEmpty() && places.stream().allMatch(QueueView.Place::isStanding);
+        return !places.isEmpty() && places.stream().allMatch(QueuePlace::isStanding);
     }
 
     private void noteProof(Answer<?> answer) {
@@ -479,7 +479,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void leavePlaces() {
-        List<QueueView.Place> left = places;
+        List<QueuePlace> left = places;
         places = List.of();
         left.forEach(place -> place.leave(() -> {}));
     }
