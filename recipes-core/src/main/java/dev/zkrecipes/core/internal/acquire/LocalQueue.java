@@ -12,17 +12,11 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.EngineFailure;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
@@ -32,8 +26,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one client for one lock that may pass inside the process: they wait here, first come, first served, behind
- * nodes that they share.
+ * The requests of one client for one lock that may pass inside the process. They wait here, first come, first served, behind
+ * {@link Lines nodes that they share}.
  *
  * <pre>
  *   a request ----&gt; waiting ------------------ passed on by a holder ----------------+
@@ -77,10 +71,8 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private volatile @Nullable Line serving; // the one that alone keeps newcomers out
     private volatile boolean scouting;
 
-    private final Map<Succession, Line> lines = new LinkedHashMap<>();
+    private final Lines lines;
     private volatile @Nullable AcquireLoop scout; // set on the engine thread only
-    private volatile boolean holding; // a node of this client holds the lock
-    private @Nullable RuleSight rule;
     private int leftEarly; // since the requests that are over were taken out
 
     LocalQueue(Requests client, Key key, Consumer<LocalQueue> onIdle) {
@@ -89,6 +81,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         this.onIdle = onIdle;
         this.spec = key.group().all().get(0);
         this.scheduler = client.scheduler();
+        this.lines = new Lines(spec, () -> scheduler.execute(this::look));
     }
 
     Key key() {
@@ -115,7 +108,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         Line line = serving;
         if (line == null || !line.serves(waiting.get())) {
             scheduler.execute(() -> {
-                lines.values().forEach(Line::watch); // also if the one that came has been served since
+                lines.watch(); // also if the one that came has been served since
                 look();
             });
         }
@@ -138,7 +131,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     @Override
     public boolean isBusy() {
         AcquireLoop sent = scout;
-        return holding || (sent != null && sent.wasSeenBusy());
+        return !lines.isEmpty() || (sent != null && sent.wasSeenBusy());
     }
 
     // ---- Passing on.
@@ -181,8 +174,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private void passOrGiveBack(Succession line) {
         boolean passed = false;
         try {
-            Line known = lines.get(line);
-            if (known != null && line.mayPass() && isUnderItsRule(known) && firstWaiting() != null) {
+            if (lines.mayPass(line) && firstWaiting() != null) {
                 line.passTo(this::giveToFirst);
                 passed = true;
             }
@@ -194,15 +186,9 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         }
     }
 
-    /** What was granted before a change of the rule might not be granted after it. */
-    private boolean isUnderItsRule(Line line) {
-        return !spec.hasSharedRule() || line.wasGrantedBy(ruleNow());
-    }
-
     @Override
     public void onOver(Succession line) {
         Line over = lines.remove(line);
-        holding = !lines.isEmpty();
         if (over != null) {
             over.end();
             if (over.session().isEnded() && key.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
@@ -220,49 +206,17 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
             if (waiting.get() == 0) {
                 endScout();
             } else {
-                lines.values().forEach(Line::watch);
-                seeRule();
-                if (scout == null && !isServed()) {
+                lines.watch();
+                lines.seeRule();
+                if (scout == null && !lines.suffice(waiting.get())) {
                     beginScout();
                 }
             }
-            serving = onlyLine();
+            serving = lines.only();
             clean();
         } catch (Throwable t) {
             failFirst(EngineFailure.of(spec.path(), t));
         }
-    }
-
-    private boolean isServed() {
-        int places = 0;
-        for (Succession line : lines.keySet()) {
-            places += line.left();
-        }
-        return places >= waiting.get() && linesKeepOut();
-    }
-
-    /** Whether a newcomer is not granted as long as the lines are, whoever else holds. */
-    private boolean linesKeepOut() {
-        Optional<Content> data = ruleNow();
-        if (lines.isEmpty() || (spec.hasSharedRule() && data.isEmpty())) {
-            return false;
-        }
-        List<LockNode> own = new ArrayList<>();
-        for (Line line : lines.values()) {
-            if (!line.holders().isOver()) {
-                own.add(spec.parseOwn(line.node().node().name()));
-            }
-        }
-        own.sort(null);
-        return spec.decide(spec.driverUnder(data.map(Content::data).orElse(null)), own, spec.hypotheticalLast())
-                instanceof Decision.WaitFor;
-    }
-
-    private @Nullable Line onlyLine() {
-        if (lines.size() != 1 || spec.hasSharedRule() || !linesKeepOut()) {
-            return null;
-        }
-        return lines.values().iterator().next();
     }
 
     private void clean() {
@@ -270,35 +224,10 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
             requests.removeIf(LocalRequest::isOver);
             leftEarly = 0;
         }
-        if (lines.isEmpty() && rule != null) {
-            rule.end();
-            rule = null;
-        }
+        lines.endRuleIfEmpty();
         if (isIdle()) {
             onIdle.accept(this);
         }
-    }
-
-    // ---- The rule, if it is shared.
-
-    private void seeRule() {
-        if (!spec.hasSharedRule() || lines.isEmpty()) {
-            return;
-        }
-        List<Line> all = List.copyOf(lines.values());
-        Session newest = all.get(all.size() - 1).session();
-        if (rule == null || rule.session() != newest) {
-            if (rule != null) {
-                rule.end();
-            }
-            RuleSight begun = new RuleSight(newest, spec.path(), () -> scheduler.execute(this::look));
-            rule = begun;
-            begun.begin();
-        }
-    }
-
-    private Optional<Content> ruleNow() {
-        return rule == null ? Optional.empty() : rule.now();
     }
 
     // ---- The scout.
@@ -323,8 +252,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     /** A node was granted: to the scout, or to somebody who tried the lock. */
     void adopt(HeldNode held, Optional<Content> decidedBy) {
         Line line = new Line(held, key.options().localHandoffs(), decidedBy, this, () -> scheduler.execute(this::look));
-        lines.put(line.holders(), line);
-        holding = true;
+        lines.add(line);
     }
 
     private void onScoutEnded(List<HeldNode> granted, @Nullable Throwable failure) {
