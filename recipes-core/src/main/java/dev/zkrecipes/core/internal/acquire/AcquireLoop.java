@@ -375,7 +375,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             HeldNode granted = new HeldNode(
                     group.all().get(i),
                     node,
-                    HeldNode.token(node),
+                    node.fencingToken(),
                     group.holdAtMost(),
                     requests.scheduler(),
                     requests.cleaner());

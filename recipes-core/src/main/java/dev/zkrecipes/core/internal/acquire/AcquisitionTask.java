@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +72,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     final void endAsGranted(List<HeldNode> held) {
         over(granted, () -> {
             if (!outcome.complete(Optional.of(held))) {
-                HeldNode.release(held);
+                HeldNodes.release(held);
             }
         });
     }

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -260,7 +261,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         scouting = false;
         if (!granted.isEmpty()) {
             if (!giveToFirst(Optional.of(granted))) {
-                HeldNode.release(granted);
+                HeldNodes.release(granted);
             }
         } else if (failure instanceof QueuePlaceLostException lost) {
             failAll(String.valueOf(lost.getMessage()));

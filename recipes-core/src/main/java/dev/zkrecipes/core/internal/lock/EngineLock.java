@@ -17,6 +17,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
@@ -423,7 +424,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                 LockData mine = mine();
                 Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
                 if (hold == null) {
-                    HeldNode.release(granted);
+                    HeldNodes.release(granted);
                 } else {
                     hold.beginClosing();
                 }
@@ -460,7 +461,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         try {
             delivery.run();
         } catch (Throwable t) {
-            HeldNode.release(grants == null ? List.of() : grants);
+            HeldNodes.release(grants == null ? List.of() : grants);
             future.completeExceptionally(t);
         }
     }
@@ -492,7 +493,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     @Override
     public CompletableFuture<Void> giveBack(Hold lease) {
         forgetIfEmpty(lease.data());
-        return HeldNode.release(lease.data().notNeededWithout(lease));
+        return HeldNodes.release(lease.data().notNeededWithout(lease));
     }
 
     private void forgetIfEmpty(@Nullable LockData data) {

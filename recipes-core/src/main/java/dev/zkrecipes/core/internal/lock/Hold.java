@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
@@ -226,7 +227,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         Blocking.requireMayBlock(client.scheduler());
         requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
-        client.scheduler().execute(() -> HeldNode.check(grants, answered::complete));
+        client.scheduler().execute(() -> HeldNodes.check(grants, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
         requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.node;
 
 import com.google.common.base.Preconditions;
 import com.google.common.base.Utf8;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.CounterAge;
@@ -24,6 +25,11 @@ import org.jspecify.annotations.Nullable;
  * can only ever hit what it was meant for.
  */
 public final class OwnNode {
+    /** A token leaves this many low bits for later holders of the same node. */
+    private static final int TOKEN_ORDINAL_BITS = 11;
+
+    private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
+
     /** What is known. A node that was {@code CREATED} may have been deleted since; it cannot come back. */
     public enum Existence {
         /** The create was sent and not yet answered. */
@@ -106,6 +112,19 @@ public final class OwnNode {
     /** The creation transaction id of a node that was created. */
     public long czxid() {
         return czxid;
+    }
+
+    /**
+     * The fencing token of a node that was created. It leaves room for those of later holders of the same node.
+     *
+     * @throws LockException if none can be made
+     */
+    public long fencingToken() {
+        if (czxid <= 0 || czxid >= FIRST_UNUSABLE_CZXID) {
+            throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(czxid) + " of "
+                    + path() + "; the ensemble has outlived this library's tokens");
+        }
+        return czxid << TOKEN_ORDINAL_BITS;
     }
 
     public String name() {

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread. Only one at a time passes the node on: the one that has ended the present holder.
  */
-public final class Succession implements HeldNode.Line {
+public final class Succession implements Holders {
 
     /** Those who wait for the node inside the process. */
     public interface Heirs {
@@ -143,7 +143,7 @@ public final class Succession implements HeldNode.Line {
         } else {
             passed = ordinal - 1; // nobody has seen that token
             Completion.forward(next.gone(), ended.gone());
-            HeldNode.release(List.of(next));
+            HeldNodes.release(List.of(next));
         }
     }
 

@@ -21,6 +21,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -97,7 +98,7 @@ class AcquireLoopTroubleTest {
         HeldNode held = fixture.assertGranted(queueing());
         String name = LockPath.name(held.nodePath());
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(5));
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
         scheduler.run();
         return name;
     }
@@ -131,7 +132,7 @@ class AcquireLoopTroubleTest {
     void requestBehindAnOwnNodeThatMayNotBeDeleted_failsAndNamesIt(Mode mode) {
         HeldNode held = fixture.assertGranted(queueing());
         operations.refuse(Request.DELETE, Code.NOAUTH);
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
         scheduler.run();
         operations.refuse(Request.MULTI, Code.NOAUTH); // another one that hurries
         AcquireLoop attempt = attempt(mode, LockOptions.defaults());

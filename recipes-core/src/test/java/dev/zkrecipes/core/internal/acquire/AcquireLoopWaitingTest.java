@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.Decision;
@@ -306,7 +307,7 @@ class AcquireLoopWaitingTest {
         operations.count(CounterAge.OLD);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNode.release(List.of(grant));
+        HeldNodes.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(operations.requests()).containsExactly(Request.READ, Request.ACL, Request.MULTI);
@@ -321,7 +322,7 @@ class AcquireLoopWaitingTest {
         operations.add(behind);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNode.release(List.of(grant));
+        HeldNodes.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).containsExactly(behind);
         assertThat(operations.requests()).containsExactly(Request.DELETE);

@@ -19,6 +19,7 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -105,7 +106,7 @@ class DowngradeTest {
     @Test
     void sharedHold_isALeaseOfItsOwn() {
         HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
-        HeldNode.release(List.of(exclusive));
+        HeldNodes.release(List.of(exclusive));
         scheduler.advance(Duration.ofSeconds(60));
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));

@@ -16,7 +16,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -41,7 +41,7 @@ class QueueViewTest {
     private final LockDriver mutex = new MutexDriver();
 
     private void release(AcquireLoop loop) {
-        HeldNode.release(List.of(fixture.assertGranted(loop)));
+        HeldNodes.release(List.of(fixture.assertGranted(loop)));
         scheduler.run();
     }
 

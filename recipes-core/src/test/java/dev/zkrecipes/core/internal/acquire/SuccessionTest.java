@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -63,7 +64,7 @@ class SuccessionTest {
     }
 
     private void release(HeldNode held) {
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
     }
 
     private void assertOver() {

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.List;
@@ -41,7 +41,7 @@ class ThrowingPortTest {
     private void assertWorksAgain() {
         scheduler.advance(Duration.ofSeconds(40));
         AcquireLoop next = fixture.queueing(new MutexDriver());
-        HeldNode.release(List.of(fixture.assertGranted(next)));
+        HeldNodes.release(List.of(fixture.assertGranted(next)));
         scheduler.run();
         fixture.assertLeftNothing();
     }
