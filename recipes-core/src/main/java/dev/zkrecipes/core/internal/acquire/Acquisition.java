@@ -8,6 +8,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** A request for a lock, under way. */
 public interface Acquisition {
@@ -42,6 +43,15 @@ public interface Acquisition {
 
     /** Gives up, unless there is an outcome already; returns whether it gave up. Any thread. */
     boolean giveUp();
+
+    /** Gives up. Returns what it was granted, if the grant came first; otherwise null. Any thread. */
+    default @Nullable List<HeldNode> giveUpUnlessGranted() {
+        return giveUp()
+                ? null
+                : outcome()
+                        .handle((outcome, failure) -> failure == null ? outcome.orElse(null) : null)
+                        .join();
+    }
 
     /** Ends it with an error, unless it has ended. On the engine thread. */
     void fail(LockException why);

@@ -42,7 +42,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable RevocationListeners> REVOCATIONS =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, RevocationListeners.class, "revocations");
 
-    /** As what a hold was closed, and what is released with it. */
+    /** What a hold was closed as, and what is released with it. */
     private static final class Closing {
         private final LeaseState as;
         private volatile @Nullable CompletableFuture<Void> released; // set a little after the hold is closed
@@ -98,12 +98,25 @@ public final class Hold implements Lease, HeldNode.Listener {
         this.data = data;
     }
 
-    /** Enters the first hold on its grants in its owner's record; from now on it hears of their end. */
-    void open() {
-        data.opened(this);
-        HeldNode.Listener listener = data.sharesGrants() ? data : this;
-        for (int i = 0; i < grants.size(); i++) {
-            grants.get(i).attach(listener);
+    /**
+     * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is thrown in
+     * here, the grants are given back.
+     */
+    static Hold open(Origin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
+        Hold opened = new Hold(lock, grants, data);
+        try {
+            data.opened(opened);
+            HeldNode.Listener listener = data.sharesGrants() ? data : opened;
+            for (int i = 0; i < grants.size(); i++) {
+                grants.get(i).attach(listener);
+            }
+            if (observed != null) {
+                observed.granted(grants);
+            }
+            return opened;
+        } catch (Throwable t) {
+            opened.beginClosing();
+            throw t;
         }
     }
 
@@ -117,23 +130,13 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     boolean standsOn(HeldNode node) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i) == node) {
-                return true;
-            }
-        }
-        return false;
+        return grants.contains(node);
     }
 
     /** The grant on this lock that the hold stands on; null if it does not. */
     @Nullable
     HeldNode grantOn(LockSpec target) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).target().equals(target)) {
-                return grants.get(i);
-            }
-        }
-        return null;
+        return HeldNodes.on(target, grants);
     }
 
     LockData data() {
@@ -162,31 +165,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     boolean isLost() {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).isLost()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean isKnownToBeLost() {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).hasEnded()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** The worst state of what the hold stands on. */
-    private LeaseState grantState() {
-        LeaseState worst = LeaseState.HELD;
-        for (int i = 0; i < grants.size(); i++) {
-            LeaseState state = grants.get(i).state();
-            worst = state.compareTo(worst) > 0 ? state : worst;
-        }
-        return worst;
+        return HeldNodes.anyIsLost(grants);
     }
 
     @Override
@@ -213,7 +192,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     @Override
     public LeaseState state() {
         Closing closed = closing;
-        return closed != null ? closed.as : grantState();
+        return closed != null ? closed.as : HeldNodes.state(grants);
     }
 
     @Override
@@ -376,7 +355,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     private Closing closingAmongOthers() {
-        return isKnownToBeLost() ? LOST_BEFORE : RELEASED_NOTHING;
+        return HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
     }
 
     private void endListening() {
@@ -407,9 +386,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     void requireNotLost() {
-        for (int i = 0; i < grants.size(); i++) {
-            grants.get(i).requireNotLost();
-        }
+        HeldNodes.requireNoneLost(grants);
     }
 
     @Override
