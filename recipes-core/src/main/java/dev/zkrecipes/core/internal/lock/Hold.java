@@ -63,28 +63,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
     private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
 
-    /** The lock through which it was acquired. */
-    interface Origin {
-        LockHost client();
-
-        LockGroup targets();
-
-        String path();
-
-        /** Releases the grants of which a hold, which was taken from the record, was the last one. */
-        CompletableFuture<Void> giveBack(Hold lease);
-
-        /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
-        void onHoldEnded(Hold lease);
-
-        /** Whether giving back is to wait for ZooKeeper's word, and to tell what that is. */
-        boolean confirmsRelease();
-
-        /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
-        void awaitRelease(CompletableFuture<Void> givenBack);
-    }
-
-    private final Origin lock;
+    private final HoldOrigin lock;
     private final List<HeldNode> grants;
     private final LockData data;
     private volatile @Nullable Closing closing;
@@ -92,7 +71,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private volatile @Nullable RevocationListeners revocations;
 
     /** Makes a hold that is in no record yet. */
-    Hold(Origin lock, List<HeldNode> grants, LockData data) {
+    Hold(HoldOrigin lock, List<HeldNode> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
@@ -102,7 +81,7 @@ public final class Hold implements Lease, HeldNode.Listener {
      * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is thrown in
      * here, the grants are given back.
      */
-    static Hold open(Origin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
+    static Hold open(HoldOrigin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
         try {
             data.opened(opened);

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.spi.ThreadName;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -191,7 +191,7 @@ public final class LockData implements HeldNode.Listener {
      * alive, so no stack that is not empty is taken away meanwhile. Whatever is thrown in here, nothing was opened.
      */
     @Nullable
-    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
+    Hold reenter(HoldOrigin lock, @Nullable LockSpec otherMode) {
         LockGroup targets = lock.targets();
         if (targets.isSingle()) {
             LockSpec target = targets.all().get(0);

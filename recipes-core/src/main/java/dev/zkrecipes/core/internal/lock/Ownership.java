@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.spi.ThreadName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,7 +105,7 @@ final class Ownership {
 
     /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
     @Nullable
-    Lease reenter(Hold.Origin lock) {
+    Lease reenter(HoldOrigin lock) {
         if (owner == Owner.THREAD) {
             LockData mine = table.mine();
             return mine == null ? null : mine.reenter(lock, otherMode);
