@@ -94,7 +94,7 @@ class EngineTimeTest {
 
     @Test
     @Tag("H48")
-    void deletesThatAServerKeepsFailing_areRepeatedAtAPaceAndWithoutRecursion() {
+    void failingDeletes_areRetriedAtAPaceWithoutRecursion() {
         int count = 1000;
         List<CompletableFuture<Lease>> acquires = IntStream.range(0, count)
                 .mapToObj(i -> lock("/many" + i).acquireAsync())

@@ -76,7 +76,7 @@ class LockOptionsTest {
     }
 
     @Test
-    void acl_isCopiedInAndOut_soThatZooKeeperCanAskItForNull() {
+    void acl_isCopiedInAndOut_andMayBeAskedForNull() {
         List<ACL> given = new ArrayList<>(List.of(entry(Perms.ALL, "ip", "127.0.0.1")));
         LockOptions options = DEFAULTS.withAcl(given);
         given.get(0).setPerms(0);

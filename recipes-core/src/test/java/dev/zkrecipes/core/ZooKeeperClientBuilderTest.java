@@ -64,7 +64,7 @@ class ZooKeeperClientBuilderTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 10, 999_999})
     @Tag("H96")
-    void timesThatKeepTheEngineBusyWithItself_areRefused(long nanos) {
+    void tooShortTimes_areRejected(long nanos) {
         Duration tooShort = Duration.ofNanos(nanos);
         Map<String, Consumer<ZooKeeperClientBuilder>> settings = Map.of(
                 "sessionTimeout is " + tooShort + ", must be from 10 ms to 2^31-1 ms",
@@ -169,7 +169,7 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
-    void aclIsCopied_soThatZooKeeperCanAskItForNull() {
+    void acl_isCopied_andMayBeAskedForNull() {
         assertThat(builder.acl(List.copyOf(ZooDefs.Ids.CREATOR_ALL_ACL))).isSameAs(builder);
     }
 

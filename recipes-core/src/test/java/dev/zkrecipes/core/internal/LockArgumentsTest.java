@@ -110,7 +110,7 @@ class LockArgumentsTest {
     }
 
     @Test
-    void driverThatDoesNotKnowItsOwnNodes_isRefused() {
+    void driverThatDoesNotKnowItsOwnNodes_isRejected() {
         LockDriver forgetful = mock(LockDriver.class);
         when(forgetful.nodeName()).thenReturn("lock-");
         when(forgetful.parse(anyString())).thenReturn(Optional.empty());

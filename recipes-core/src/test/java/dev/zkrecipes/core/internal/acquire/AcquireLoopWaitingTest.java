@@ -88,7 +88,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H07")
-    void grantWhoseAnswersTookTooLong_isConfirmedFirst() {
+    void grantAfterSlowAnswers_isConfirmedFirst() {
         idle();
         operations.requests();
         Duration delay = operations.sessionTimeout().dividedBy(2);
@@ -118,7 +118,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H26")
-    void ownNodeThatIsDeleted_isMissedAtOnceAndMadeAgain_eachTime() {
+    void deletedOwnNode_isNoticedAtOnceAndReplaced_eachTime() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         for (int i = 0; i < 2; i++) {
@@ -146,7 +146,7 @@ class AcquireLoopWaitingTest {
     }
 
     @Test
-    void pathThatIsGone_isMadeAgainWithANewNode() {
+    void missingPath_isRecreatedWithANewNode() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         String first = fixture.newest();
@@ -160,7 +160,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H70")
-    void changesThatComeTogether_costOneWriteAndNoList() {
+    void simultaneousChanges_costOneWriteAndNoList() {
         idle();
         operations.add(OTHER);
         operations.add("lock-0000000001");
@@ -197,7 +197,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H21")
-    void settlingWhoseListIsLost_beginsAgainAndAdoptsTheNode() {
+    void settlingWithALostList_beginsAgainAndAdoptsTheNode() {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         AcquireLoop attempt = queueing();
@@ -210,7 +210,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H35")
-    void connectionThatFlaps_doesNotSettleTwice() {
+    void flappingConnection_doesNotSettleTwice() {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         AcquireLoop attempt = queueing();
@@ -226,7 +226,7 @@ class AcquireLoopWaitingTest {
     }
 
     @Test
-    void ruleThatChanges_isDecidedByAgain() {
+    void changedRule_causesANewDecision() {
         operations.add(OTHER);
         AcquireLoop attempt = fixture.queueing(new LimitDriver());
         assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, fixture.newest(), LockPath.name(PATH));
@@ -249,7 +249,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H05")
-    void lastNumberBeforeThat_isGranted() {
+    void lastUsableNumber_isGranted() {
         scheduler.run();
         operations.count(CounterAge.WORN_OUT - 2);
         HeldNode grant = granted(queueing());
@@ -302,7 +302,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H05")
-    void whoLeavesAnOldCounterAlone_startsItAnew() {
+    void lastToLeaveAnOldCounter_restartsIt() {
         scheduler.run();
         operations.count(CounterAge.OLD);
         HeldNode grant = granted(queueing());
@@ -315,7 +315,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H05")
-    void whoLeavesAnOldCounterToOthers_justLeaves() {
+    void leavingAnOldCounterToOthers_doesNotRestartIt() {
         scheduler.run();
         operations.count(CounterAge.OLD);
         String behind = "lock-" + (CounterAge.OLD + 100);

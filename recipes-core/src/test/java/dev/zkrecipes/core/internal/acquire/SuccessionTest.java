@@ -105,7 +105,7 @@ class SuccessionTest {
     }
 
     @Test
-    void nodeThatNobodyTakes_isOfferedToWhoeverHasComeMeanwhile_withTheSameToken() {
+    void untakenNode_isOfferedToANewcomer_withTheSameToken() {
         taker = share -> {
             taker = next -> taken.addAll(next.orElseThrow());
             return false;
@@ -116,7 +116,7 @@ class SuccessionTest {
     }
 
     @Test
-    void nodeThatNobodyTakes_isDeleted_andWhoGaveItBackHearsOfThat() {
+    void untakenNode_isDeleted_andTheReleaseCompletes() {
         taker = share -> {
             somebodyWaits = false;
             return false;

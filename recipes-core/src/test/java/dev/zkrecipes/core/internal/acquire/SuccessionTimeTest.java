@@ -81,7 +81,7 @@ class SuccessionTimeTest {
     }
 
     @Test
-    void timeOfAHolderThatHasPassedItOn_isNobodyElses_evenIfTheEngineIsLate() {
+    void limitOfAnEarlierHolder_doesNotEndTheNextHold_evenIfTheEngineIsLate() {
         fixture.scheduler.stop(MOST.minusMillis(1));
         HeldNodes.release(List.of(first)); // passed on by this thread, while the engine does nothing
         fixture.scheduler.stop(Duration.ofMillis(1));
@@ -91,7 +91,7 @@ class SuccessionTimeTest {
     }
 
     @Test
-    void holderWhoseTimeIsOver_passesNothingOn() {
+    void expiredHolder_passesNothingOn() {
         fixture.scheduler.stop(MOST);
         assertThat(first.isLost()).isTrue();
         release(first);

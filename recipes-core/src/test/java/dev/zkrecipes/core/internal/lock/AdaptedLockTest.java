@@ -137,7 +137,7 @@ class AdaptedLockTest {
     }
 
     @Test
-    void lockWhoseLossCannotBeHeard_isGivenBack() {
+    void lockRefusingALossListener_isGivenBack() {
         other.refusesListeners = new IllegalStateException("deaf");
         assertThatThrownBy(lock::acquire).isSameAs(other.refusesListeners);
         assertThat(other.calls).containsExactly("acquire", "release");

@@ -112,7 +112,7 @@ class DeadOwnerCheckTest {
 
     @Test
     @Tag("H78")
-    void recordOfAThreadThatDiedAfterItHadLostEverything_isForgotten() throws InterruptedException {
+    void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
             ((Hold) lease).grants().get(0).lose("the test says so");
             scheduler.engine.run();

@@ -87,7 +87,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void isValid_isFalseFromThatMomentOn_alsoIfTheEngineIsLate() throws InterruptedException {
+    void isValid_isFalseFromTheLimitOn_alsoIfTheEngineIsLate() throws InterruptedException {
         Lease lease = lock().acquire();
         scheduler.engine.stop(MOST); // no task has run
         assertLost(lease);
@@ -108,7 +108,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void leaseThatIsGivenBack_isNotLostLater_andLeavesNoTimer() throws InterruptedException {
+    void releasedLease_isNotLostLater_andLeavesNoTimer() throws InterruptedException {
         Lease lease = lock().acquire();
         lease.onLost(() -> told.add("lost"));
         scheduler.engine.advance(MOST.minus(TICK));
@@ -123,7 +123,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void releaseThatIsTooLate_saysSo_andReleaseInTimeDoesNot() throws InterruptedException {
+    void lateRelease_isReported_andReleaseInTimeIsNot() throws InterruptedException {
         InterProcessLock lock = lock();
         lock.acquire();
         scheduler.engine.stop(MOST);
@@ -140,7 +140,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void severalLocksAsOne_areHeldForTheShortestTimeThatIsNamed() throws InterruptedException {
+    void severalLocksAsOne_areHeldForTheShortestLimit() throws InterruptedException {
         InterProcessLock plain = lock("/locks/a", LockOptions.defaults());
         InterProcessLock brief = lock("/locks/b", LockOptions.defaults().holdAtMost(MOST));
         Lease lease = LockGroups.together(

@@ -162,7 +162,7 @@ class HoldsByThreadTest {
 
     @Test
     @Tag("H93")
-    void release_givesBackTheYoungestThatStands_alsoIfAYoungerIsLost() throws Exception {
+    void release_givesBackTheYoungestHoldThatIsNotLost() throws Exception {
         InterProcessLock permits = internals(new AlwaysGrants()).unowned();
         Lease oldest = permits.acquire();
         Lease older = permits.acquire();
@@ -196,7 +196,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void whatIsHeld_isShownInText() throws Exception {
+    void toString_showsTheHold() throws Exception {
         InterProcessLock lock = lock(new MutexDriver());
         Thread.currentThread().setName("worker-1");
         assertThat(lock).asString().startsWith(PATH + ", not held by thread worker-1, ZooKeeperClient[");
@@ -216,7 +216,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void releaseOfWhatIsNotHeld_saysWhoIsMeant() throws Exception {
+    void releaseWithoutAHold_namesTheOwner() throws Exception {
         InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
         instance.acquire();
         instance.release();
@@ -306,7 +306,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void exclusiveModeOfAnotherObject_isRefusedToWhoHoldsTheSharedOne() throws Exception {
+    void exclusiveMode_isRefusedToAHolderOfTheSharedOne_throughAnotherObject() throws Exception {
         try (Lease reading = modes().shared().acquire()) {
             InterProcessLock exclusive = modes().exclusive();
             assertThatThrownBy(exclusive::acquire).isInstanceOf(LockUpgradeException.class);

@@ -107,7 +107,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void nodeThatDoesNotExist_isGone_andNothingIsSet() {
+    void missingNode_isGone_andNothingIsSet() {
         operations.remove(NODE);
         assertThat(waiting().told).containsExactly("gone");
         assertThat(registry.isEmpty()).isTrue();
@@ -125,7 +125,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void watchThatSomethingElseSpent_isSetAgain() {
+    void watchSpentByAnotherEvent_isSetAgain() {
         Listener listener = waiting();
         operations.spendDeletionWatch(NODE);
         scheduler.run();
@@ -137,7 +137,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoComesWhileASpentWatchIsSetAgain_isToldOnlyWhenItIs() {
+    void newcomerWhileAWatchIsSetAgain_isToldOnlyWhenItIsSet() {
         waiting();
         operations.spendDeletionWatch(NODE);
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
@@ -149,7 +149,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void lastWhoLeaves_takesTheWatchAlong() {
+    void lastToLeave_dropsTheWatch() {
         Listener first = waiting();
         Listener second = waiting();
         registry.unsubscribeFromDeletion(PATH, first);
@@ -163,7 +163,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoLeaves_isToldNothingMore() {
+    void departedSubscriber_isToldNothingMore() {
         Listener leaves = waiting();
         Listener stays = waiting();
         registry.unsubscribeFromDeletion(PATH, leaves);
@@ -174,7 +174,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoLeavesOrComesBackWhileAllAreTold_disturbsNobody() {
+    void leavingOrReturningDuringANotification_disturbsNobody() {
         List<String> first = new ArrayList<>();
         registry.subscribeToDeletion(PATH, new WatchRegistry.DeletionSubscriber() {
             @Override
@@ -202,7 +202,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoSubscribesAgainWhenTheNodeIsGone_getsAWatchOfItsOwn() {
+    void subscribingAgainWhenTheNodeIsGone_setsANewWatch() {
         Listener listener = new Listener() {
             @Override
             public void onGone(String path) {
@@ -221,7 +221,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void eventOfAWatchThatWasDropped_concernsNobody() {
+    void eventOfADroppedWatch_concernsNobody() {
         Listener early = waiting();
         operations.remove(NODE); // the event is on its way
         registry.unsubscribeFromDeletion(PATH, early);
@@ -238,7 +238,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatIsLost_isRepeatedWithTheNextConnection() {
+    void lostRequest_isRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
         Listener listener = waiting();
         session.become(State.DISCONNECTED);
@@ -252,7 +252,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void watchThatIsSet_survivesAReconnect_withoutARequest() {
+    void setWatch_survivesAReconnect_withoutARequest() {
         Listener listener = waiting();
         operations.requests();
         session.become(State.DISCONNECTED);
@@ -265,7 +265,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatAServerPutsOff_isRepeatedAfterAWhile() {
+    void postponedRequest_isRepeatedAfterAWhile() {
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
         Listener listener = waiting();
         assertThat(listener.told).isEmpty();
@@ -276,7 +276,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatIsLost_isNotRepeatedForNobody() {
+    void lostRequest_isNotRepeatedWithoutSubscribers() {
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
         registry.unsubscribeFromDeletion(PATH, waiting());
         operations.requests();
@@ -285,14 +285,14 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatIsRefused_endsTheSubscription() {
+    void refusedRequest_endsTheSubscription() {
         operations.refuse(Request.WATCH_DELETION, Code.NOAUTH);
         assertThat(waiting().told).containsExactly("refused NOAUTH");
         assertThat(registry.isEmpty()).isTrue();
     }
 
     @Test
-    void sessionThatHasEnded_needsNoWatchDropped() {
+    void endedSession_needsNoWatchDropped() {
         Listener listener = waiting();
         session.become(State.EXPIRED);
         registry.unsubscribeFromDeletion(PATH, listener);
@@ -319,7 +319,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoeverLeavesOneKind_leavesTheOtherAlone() {
+    void leavingOneKindOfWatch_keepsTheOther() {
         Listener both = new Listener();
         registry.subscribe(PATH, both);
         registry.subscribeToDeletion(PATH, both);

@@ -80,7 +80,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void nodeThatDoesNotExist_isGoneAtOnce() {
+    void missingNode_isGoneAtOnce() {
         operations.remove(NODE);
         assertThat(subscribed().told).containsExactly("gone");
         assertThat(registry.isEmpty()).isTrue();
@@ -100,7 +100,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void lastWhoLeaves_takesTheWatchAlong() {
+    void lastToLeave_dropsTheWatch() {
         Listener first = subscribed();
         Listener second = subscribed();
         registry.unsubscribe(PATH, first);
@@ -116,7 +116,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void whoLeaves_isToldNothingMore() {
+    void departedSubscriber_isToldNothingMore() {
         Listener listener = subscribed();
         Listener stays = subscribed();
         registry.unsubscribe(PATH, listener);
@@ -127,7 +127,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void watchThatIsLeftForLater_isDroppedOnce_unlessSomebodyComes() {
+    void watchLeftForLater_isDroppedOnce_unlessSomebodyComes() {
         Listener first = subscribed();
         registry.unsubscribeLater(PATH, first);
         registry.unsubscribe(PATH, first); // has left already
@@ -148,7 +148,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void watchThatWasLeftForLater_isForgottenWhenItIsSpent() {
+    void watchLeftForLater_isForgottenWhenItIsSpent() {
         registry.unsubscribeLater(PATH, subscribed());
         operations.requests();
         operations.change(NODE);
@@ -163,7 +163,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void eventOfAWatchThatWasDropped_concernsNobody() {
+    void eventOfADroppedWatch_concernsNobody() {
         Listener early = subscribed();
         operations.remove(NODE); // the event is on its way
         registry.unsubscribe(PATH, early);
@@ -180,7 +180,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatIsLost_isRepeatedWithTheNextConnection() {
+    void lostRead_isRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
         Listener listener = subscribed();
         session.become(State.DISCONNECTED);
@@ -197,7 +197,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatAServerPutsOff_isRepeatedAfterAWhile() {
+    void postponedRead_isRepeatedAfterAWhile() {
         operations.refuse(Request.WATCH, Code.THROTTLEDOP);
         Listener listener = subscribed();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
@@ -207,7 +207,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatIsLost_isNotRepeatedForNobody() {
+    void lostRead_isNotRepeatedWithoutSubscribers() {
         operations.refuse(Request.WATCH, Code.THROTTLEDOP);
         registry.unsubscribe(PATH, subscribed());
         operations.requests();
@@ -216,14 +216,14 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatIsRefused_endsTheSubscription() {
+    void refusedRead_endsTheSubscription() {
         operations.refuse(Request.WATCH, Code.NOAUTH);
         assertThat(subscribed().told).containsExactly("refused NOAUTH");
         assertThat(registry.isEmpty()).isTrue();
     }
 
     @Test
-    void whoComesWhileARereadIsUnderWay_isNotToldWhatIsOld() {
+    void newcomerDuringAReread_isNotToldOldData() {
         Listener first = subscribed();
         operations.change(NODE);
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
@@ -238,7 +238,7 @@ class WatchRegistryTest {
     }
 
     @Test
-    void sessionThatHasEnded_needsNoWatchDropped() {
+    void endedSession_needsNoWatchDropped() {
         Listener listener = subscribed();
         session.become(State.EXPIRED);
         registry.unsubscribe(PATH, listener);
