@@ -164,8 +164,8 @@ final class MixedLock implements InterProcessLock {
     @Override
     public void release() {
         MixedLease youngest = holds.youngest()
-                .orElseThrow(() -> new IllegalMonitorStateException("thread " + ThreadName.ofCaller()
-                        + " does not hold the multi-lock " + path()));
+                .orElseThrow(() -> new IllegalMonitorStateException(
+                        "thread " + ThreadName.ofCaller() + " does not hold the multi-lock " + path()));
         youngest.close();
         if (youngest.state() == LeaseState.LOST) {
             youngest.requireNotLost();

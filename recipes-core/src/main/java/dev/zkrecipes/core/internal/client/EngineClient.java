@@ -27,7 +27,6 @@ import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -78,7 +77,8 @@ public final class EngineClient implements HoldingHost {
                 rootName,
                 this::notConnected);
         this.acquisitions = new Acquisitions(requests);
-        this.revocations = new Revocations(scheduler, sessions.source(), this::newPace, callbacks, this::requireOpenFor);
+        this.revocations =
+                new Revocations(scheduler, sessions.source(), this::newPace, callbacks, this::requireOpenFor);
         this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
     }
 
@@ -238,7 +238,8 @@ public final class EngineClient implements HoldingHost {
 
     @Override
     public String toString() {
-        return "ZooKeeperClient[" + connection.describe(sessions.source().ownsSessions()) + ", owner " + ownerLabel() + "]";
+        return "ZooKeeperClient[" + connection.describe(sessions.source().ownsSessions()) + ", owner " + ownerLabel()
+                + "]";
     }
 
     @Override

@@ -15,15 +15,11 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.SharedRuleDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,7 +30,7 @@ class AcquireLoopWaitingTest {
     private final ManualScheduler scheduler = fixture.scheduler;
     private final ScriptedOperations operations = fixture.operations;
     private final Duration period = fixture.timeout.dividedBy(6);
-    private int limit = 1;
+    private final AtomicInteger limit = new AtomicInteger(1);
 
     private AcquireLoop queueing() {
         return fixture.queueing();
@@ -48,34 +44,6 @@ class AcquireLoopWaitingTest {
 
     private HeldNode granted(AcquireLoop attempt) {
         return fixture.assertGranted(attempt);
-    }
-
-    /** Lets so many in as the test says. */
-    private final class LimitDriver implements SharedRuleDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public byte[] initialRule() {
-            return new byte[] {1};
-        }
-
-        @Override
-        public LockDriver under(byte[] rule) {
-            return this;
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return predecessors.size() < limit ? Decision.granted() : Decision.waitFor(predecessors);
-        }
     }
 
     @Test
@@ -228,9 +196,9 @@ class AcquireLoopWaitingTest {
     @Test
     void changedRule_causesANewDecision() {
         operations.add(OTHER);
-        AcquireLoop attempt = fixture.queueing(new LimitDriver());
+        AcquireLoop attempt = fixture.queueing(new LimitDriver(limit));
         assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, fixture.newest(), LockPath.name(PATH));
-        limit = 2;
+        limit.set(2);
         operations.change(LockPath.name(PATH));
         scheduler.run();
         granted(attempt);

@@ -13,17 +13,13 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,19 +35,6 @@ class HoldAtMostTest {
             .callbackExecutor(Runnable::run)
             .build();
     private final List<String> told = new ArrayList<>();
-
-    /** Either mode of a lock. */
-    private record Mode(String nodeName) implements LockDriver {
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "read-").or(() -> LockNode.parse(childName, "write-"));
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    }
 
     private InterProcessLock lock(String path, LockOptions options) {
         return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
@@ -165,8 +148,8 @@ class HoldAtMostTest {
         LockGroups.Modes modes = LockGroups.modes(
                 client,
                 "/locks/modes",
-                new Mode("write-"),
-                new Mode("read-"),
+                new ModeDriver("write-"),
+                new ModeDriver("read-"),
                 LockOptions.defaults().holdAtMost(MOST));
         Lease writing = modes.exclusive().acquire();
         scheduler.engine.advance(MOST.dividedBy(2));

@@ -10,21 +10,18 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -168,29 +165,11 @@ class NodeCleanerTest {
     }
 
     private CompletableFuture<Lease> acquireShared() {
-        CompletableFuture<Lease> wanted = new LockInternals(client, PATH, new Everybody(), LockOptions.defaults())
+        CompletableFuture<Lease> wanted = new LockInternals(client, PATH, new GrantingDriver(), LockOptions.defaults())
                 .unowned()
                 .acquireAsync();
         scheduler.run();
         return wanted;
-    }
-
-    /** Grants to everybody. */
-    private static final class Everybody implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.granted();
-        }
     }
 
     @Test

@@ -3,72 +3,30 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import static dev.zkrecipes.core.internal.session.WatchScene.NODE;
+import static dev.zkrecipes.core.internal.session.WatchScene.PATH;
+import static dev.zkrecipes.core.internal.session.WatchScene.RETRY;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import dev.zkrecipes.core.internal.session.WatchScene.Listener;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 class WatchRegistryTest {
-    private static final String NODE = "lock-0000000001";
-    private static final String PATH = "/locks/" + NODE;
-    private static final Duration RETRY = Duration.ofSeconds(1);
-
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final Session session = new Session(
-            states -> operations,
-            scheduler,
-            RETRY,
-            new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
-            true,
-            (ended, state) -> {});
-    private final WatchRegistry registry = session.watches();
-
-    WatchRegistryTest() {
-        operations.add(NODE);
-        session.begin();
-    }
-
-    /** Notes what it is told. */
-    private static final class Listener implements WatchRegistry.Subscriber {
-        private final List<String> told = new ArrayList<>();
-
-        @Override
-        public void onRead(String path, Content content) {
-            told.add("read " + content.stat().getVersion());
-        }
-
-        @Override
-        public void onGone(String path) {
-            told.add("gone");
-        }
-
-        @Override
-        public void onRefused(String path, Answer<?> answer) {
-            told.add("refused " + answer.code());
-        }
-    }
-
-    private Listener subscribed() {
-        Listener listener = new Listener();
-        registry.subscribe(PATH, listener);
-        scheduler.run();
-        return listener;
-    }
+    private final WatchScene scene = new WatchScene();
+    private final ManualScheduler scheduler = scene.scheduler;
+    private final ScriptedOperations operations = scene.operations;
+    private final Session session = scene.session;
+    private final WatchRegistry registry = scene.registry;
 
     @Test
     void manySubscribersOfANode_shareOneWatch_andAreAllTold() {
-        Listener first = subscribed();
-        Listener second = subscribed();
+        Listener first = scene.reading();
+        Listener second = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
         assertThat(second.told).as("told at once what was seen").containsExactly("read 0");
         operations.remove(NODE);
@@ -82,14 +40,14 @@ class WatchRegistryTest {
     @Test
     void missingNode_isGoneAtOnce() {
         operations.remove(NODE);
-        assertThat(subscribed().told).containsExactly("gone");
+        assertThat(scene.reading().told).containsExactly("gone");
         assertThat(registry.isEmpty()).isTrue();
         assertThat(operations.watched()).isEmpty();
     }
 
     @Test
     void changeOfANode_isReadAndWatchedAgain() {
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         operations.change(NODE);
         scheduler.run();
         assertThat(listener.told).containsExactly("read 0", "read 1");
@@ -101,8 +59,8 @@ class WatchRegistryTest {
 
     @Test
     void lastToLeave_dropsTheWatch() {
-        Listener first = subscribed();
-        Listener second = subscribed();
+        Listener first = scene.reading();
+        Listener second = scene.reading();
         registry.unsubscribe(PATH, first);
         assertThat(operations.dropped()).isEmpty();
         registry.unsubscribe(PATH, first);
@@ -117,8 +75,8 @@ class WatchRegistryTest {
 
     @Test
     void departedSubscriber_isToldNothingMore() {
-        Listener listener = subscribed();
-        Listener stays = subscribed();
+        Listener listener = scene.reading();
+        Listener stays = scene.reading();
         registry.unsubscribe(PATH, listener);
         operations.remove(NODE);
         scheduler.run();
@@ -128,17 +86,17 @@ class WatchRegistryTest {
 
     @Test
     void watchLeftForLater_isDroppedOnce_unlessSomebodyComes() {
-        Listener first = subscribed();
+        Listener first = scene.reading();
         registry.unsubscribeLater(PATH, first);
         registry.unsubscribe(PATH, first); // has left already
         assertThat(operations.dropped()).isEmpty();
-        Listener second = subscribed();
+        Listener second = scene.reading();
         assertThat(operations.requests()).as("the watch is still there").containsExactly(Request.WATCH);
         scheduler.advance(RETRY);
         assertThat(operations.dropped()).isEmpty();
 
         registry.unsubscribeLater(PATH, second);
-        Listener third = subscribed();
+        Listener third = scene.reading();
         registry.unsubscribeLater(PATH, third);
         scheduler.advance(RETRY.dividedBy(2));
         assertThat(operations.dropped()).isEmpty();
@@ -149,13 +107,13 @@ class WatchRegistryTest {
 
     @Test
     void watchLeftForLater_isForgottenWhenItIsSpent() {
-        registry.unsubscribeLater(PATH, subscribed());
+        registry.unsubscribeLater(PATH, scene.reading());
         operations.requests();
         operations.change(NODE);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
         assertThat(registry.isEmpty()).isTrue();
-        Listener next = subscribed();
+        Listener next = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
         scheduler.advance(RETRY);
         assertThat(operations.watched()).as("of the one who came since").containsExactly(NODE);
@@ -164,7 +122,7 @@ class WatchRegistryTest {
 
     @Test
     void eventOfADroppedWatch_concernsNobody() {
-        Listener early = subscribed();
+        Listener early = scene.reading();
         operations.remove(NODE); // the event is on its way
         registry.unsubscribe(PATH, early);
         operations.add(NODE);
@@ -182,7 +140,7 @@ class WatchRegistryTest {
     @Test
     void lostRead_isRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         session.become(State.DISCONNECTED);
         scheduler.advance(RETRY);
         assertThat(operations.requests()).as("nothing without a connection").containsExactly(Request.WATCH);
@@ -199,7 +157,7 @@ class WatchRegistryTest {
     @Test
     void postponedRead_isRepeatedAfterAWhile() {
         operations.refuse(Request.WATCH, Code.THROTTLEDOP);
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
         scheduler.advance(RETRY);
         assertThat(operations.requests()).containsExactly(Request.WATCH);
@@ -209,7 +167,7 @@ class WatchRegistryTest {
     @Test
     void lostRead_isNotRepeatedWithoutSubscribers() {
         operations.refuse(Request.WATCH, Code.THROTTLEDOP);
-        registry.unsubscribe(PATH, subscribed());
+        registry.unsubscribe(PATH, scene.reading());
         operations.requests();
         scheduler.advance(RETRY);
         assertThat(operations.requests()).isEmpty();
@@ -218,17 +176,17 @@ class WatchRegistryTest {
     @Test
     void refusedRead_endsTheSubscription() {
         operations.refuse(Request.WATCH, Code.NOAUTH);
-        assertThat(subscribed().told).containsExactly("refused NOAUTH");
+        assertThat(scene.reading().told).containsExactly("refused NOAUTH");
         assertThat(registry.isEmpty()).isTrue();
     }
 
     @Test
     void newcomerDuringAReread_isNotToldOldData() {
-        Listener first = subscribed();
+        Listener first = scene.reading();
         operations.change(NODE);
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
         scheduler.run();
-        Listener second = subscribed();
+        Listener second = scene.reading();
         assertThat(second.told).isEmpty();
         session.become(State.DISCONNECTED);
         session.become(State.CONNECTED);
@@ -239,7 +197,7 @@ class WatchRegistryTest {
 
     @Test
     void endedSession_needsNoWatchDropped() {
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         session.become(State.EXPIRED);
         registry.unsubscribe(PATH, listener);
         assertThat(registry.isEmpty()).isTrue();
