@@ -48,13 +48,13 @@ public final class HeldNode implements KeepAlive.Held {
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Holders holders; // if it may pass on; set before anybody else sees this
 
-    /** Somebody who has to know when the node is held no more. */
+    /** Has to know when the node is no longer held. */
     @FunctionalInterface
     public interface Listener {
         void onNodeEnded(HeldNode node, LeaseState how);
     }
 
-    /** Somebody who keeps an eye on what becomes of it, and changes nothing. */
+    /** Hears what becomes of it, and changes nothing. */
     public interface Observer {
         /** It was given back; told on the thread that does so. */
         void onReleased();
@@ -241,7 +241,7 @@ public final class HeldNode implements KeepAlive.Held {
         lose("its node was deleted by somebody else"); // unless it has ended
     }
 
-    /** Tells the listener, of which there is one, when the node is held no more. */
+    /** Sets the only listener, which is told when the node is no longer held. */
     public void attach(Listener only) {
         listener = only;
         if (told) {
@@ -249,7 +249,7 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    /** The observer, of which there is one, is told of the end, once. */
+    /** Sets the only observer, which is told of the end once. */
     public void observe(Observer only) {
         observer = only;
         End last = end;
@@ -319,7 +319,7 @@ public final class HeldNode implements KeepAlive.Held {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
+    /** Another holder has the node now. Any thread. */
     void passedOn() {
         told = true;
         stopTime();
@@ -329,7 +329,7 @@ public final class HeldNode implements KeepAlive.Held {
         gone.complete(null);
     }
 
-    /** The client is closed: nobody is left to delete the node, its session's end does. */
+    /** The client is closed, so only the end of the session deletes the node. */
     @Override
     public void abandon() {
         lose("the client was closed");

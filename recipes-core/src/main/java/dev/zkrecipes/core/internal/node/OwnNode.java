@@ -136,7 +136,7 @@ public final class OwnNode {
         return path == null ? prefix() + "?" : path;
     }
 
-    /** The same for several. */
+    /** The same for several nodes. */
     public static String describe(List<OwnNode> nodes) {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
@@ -154,7 +154,7 @@ public final class OwnNode {
         }
     }
 
-    /** It is gone, or never was: it counts no more. */
+    /** It is gone, or never was, and no longer counts. */
     public void uncount() {
         session.nodes().remove(id, counted);
         counted = 0;
@@ -213,12 +213,12 @@ public final class OwnNode {
         }
     }
 
-    /** Notes who makes the path that the node is to be created below. */
+    /** Notes the maker of the path that the node is to be created below. */
     public void madeBelow(ParentMaker maker) {
         parents = maker;
     }
 
-    /** Who made the path for this node, if it was not there. */
+    /** The maker of the path, if it was not there. */
     Optional<ParentMaker> parents() {
         return Optional.ofNullable(parents);
     }
