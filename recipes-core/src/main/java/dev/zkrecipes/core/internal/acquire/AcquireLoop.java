@@ -50,12 +50,13 @@ import org.jspecify.annotations.Nullable;
  *      by way of RENEWING, if the path's counter is near its end
  * </pre>
  *
- * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step again. Any
- * ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
+ * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
+ * again. Any ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
  *
- * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do not.
+ * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do
+ * not.
  *
- * <p>Confined to the engine thread, but for what callers do.
+ * <p>Confined to the engine thread, except for what callers do.
  */
 public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         implements Enqueue.Owner, QueueView.Waiter, CounterRenewal.Owner {
@@ -78,10 +79,10 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     /**
-     * A request of which somebody hears first.
+     * A request whose grants are reported to {@code onHeld} first.
      *
-     * @param onHeld told of each node that is granted, and of the data of its path that it was decided by, on the engine
-     *     thread, before anybody else
+     * @param onHeld told on the engine thread, before anybody else, of each granted node and of the data of its path
+     *     that the decision was based on
      */
     AcquireLoop(Requests requests, LockGroup group, Mode mode, BiConsumer<HeldNode, Optional<Content>> onHeld) {
         super(requests, AcquireStep.SEEKING, AcquireStep.PAUSED, AcquireStep.GRANTED, AcquireStep.ENDED);
@@ -186,8 +187,8 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     /**
-     * What stands in front may be a node of ours that ZooKeeper refuses to delete. If the request merely waited, the caller would
-     * never learn why.
+     * What stands in front may be a node of ours that ZooKeeper refuses to delete. If the request merely waited, the
+     * caller would never learn why.
      */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
@@ -328,7 +329,10 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     // ---- Grant.
 
-    /** A lease must not start on an old proof of the session: then a write is committed first, once for all who need it. */
+    /**
+     * A lease must not start on an old proof of the session. In that case a write is committed first, once for all
+     * requests that need it.
+     */
     private void grantWhenProven() {
         boolean proven = session().isFreshlyProven()
                 || proofs > 1

@@ -29,7 +29,8 @@ public interface Acquisition {
     void launch();
 
     /**
-     * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a LockException.
+     * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a
+     * LockException.
      */
     CompletableFuture<Optional<List<HeldNode>>> outcome();
 

@@ -13,8 +13,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A machine whose outcome is a grant. Whoever completes the outcome first decides, the engine with a grant or the caller by
- * giving up; what the engine grants too late is given back.
+ * A machine whose outcome is a grant. The first to complete the outcome decides: the engine with a grant, or the caller
+ * by giving up. A grant that comes too late is given back.
  *
  * @param <S> the machine's states
  */
@@ -34,7 +34,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     /** Begins, on the engine thread. */
     abstract void start();
 
-    /** Parts with what a machine that ends without a grant has made. */
+    /** Gives up the nodes of a machine that ends without a grant. */
     abstract void leave();
 
     // ---- What callers do, on any thread.

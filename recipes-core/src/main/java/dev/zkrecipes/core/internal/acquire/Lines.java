@@ -17,8 +17,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The held nodes that the requests of a {@link LocalQueue} are served from, and the shared rule that they are held under, if
- * there is one. Confined to the engine thread, but for {@link #isEmpty}.
+ * The held nodes that the requests of a {@link LocalQueue} are served from, and the shared rule that they are held
+ * under, if there is one. Confined to the engine thread, but for {@link #isEmpty}.
  */
 final class Lines {
     private final LockSpec spec;

@@ -27,8 +27,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one client for one lock that may pass inside the process. They wait here, first come, first served, behind
- * {@link Lines nodes that they share}.
+ * The requests of one client for one lock that may pass inside the process. They wait here, first come, first served,
+ * behind {@link Lines nodes that they share}.
  *
  * <pre>
  *   a request ----&gt; waiting ------------------ passed on by a holder ----------------+
@@ -37,24 +37,25 @@ import org.jspecify.annotations.Nullable;
  *                      v                                                             ^
  *                   a scout: one request in ZooKeeper's queue                        |
  *                      |                                                             |
- *                      +--- granted: its node is a new {@link Line} for the first who waits
- *                      +--- refused: the first who waits is told, the next one tries anew
+ *                      +--- granted: its node is a new {@link Line} for the first that waits
+ *                      +--- refused: the first that waits is told, the next one tries anew
  *                      +--- nobody waits any more: it leaves
  * </pre>
  *
- * <p><b>When there is a scout.</b> There is one at most. The nodes that are held will do for all who wait if they may pass on
- * often enough <em>and</em> alone keep a newcomer from being granted, as the node of a mutex does; by the first law of drivers
- * nobody is then served sooner by standing in ZooKeeper's queue. So a mutex has one node, and a second one from the time that
- * more wait than the first can still serve. That one stands behind whoever came before it, and is granted half a round
- * trip after the last node in front of it is gone: between two lines, nobody waits for a node to be made. Of a semaphore,
- * each lease that is held has a node, and there is one more while a permit may be free elsewhere.
+ * <p><b>When there is a scout.</b> There is at most one. The held nodes suffice for all waiting requests if they may
+ * pass on often enough <em>and</em> alone keep a newcomer from being granted, as the node of a mutex does. By the first
+ * law of drivers, a place in ZooKeeper's queue then serves no request sooner. So a mutex has one node, and a second one
+ * as soon as more requests wait than the first can still serve. The second stands behind all earlier nodes, and is
+ * granted half a round trip after the last of them is gone: between two lines, no request waits for a node to be made.
+ * A semaphore has a node for each held lease, and one more while a permit may be free elsewhere.
  *
- * <p><b>No wake-up is lost.</b> A request first enters the queue and then looks whether a line serves it; a line is first
- * marked as over and then the queue is looked at, on the engine thread. So one of the two sees the other. All that decides
- * whether there is to be a scout happens in {@link #look}, which is called after each such event.
+ * <p><b>No wake-up is lost.</b> A request first enters the queue and then checks whether a line serves it. A line is
+ * first marked as over, and then the engine thread checks the queue. So one of the two sees the other. {@link #look},
+ * which runs after each such event, alone decides whether there is a scout.
  *
- * <p>A thread that gives back passes the lock on itself, to a thread that waits. What user code hangs on, and what
- * depends on a {@linkplain RuleSight shared rule}, the engine thread does. What is not marked otherwise is confined to it.
+ * <p>A thread that gives back passes the lock on itself, to a waiting thread. The engine thread does it where user code
+ * depends on the outcome, or under a {@linkplain RuleSight shared rule}. What is not marked otherwise is confined to
+ * the engine thread.
  */
 final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 
@@ -101,7 +102,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         requests.add(request);
     }
 
-    /** Somebody was added, or there is less to serve those who wait. */
+    /** A request was added, or there is less to serve those that wait. */
     void seeTo() {
         if (scouting) {
             return; // when that ends, the queue is looked at
@@ -109,7 +110,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         Line line = serving;
         if (line == null || !line.serves(waiting.get())) {
             scheduler.execute(() -> {
-                lines.watch(); // also if the one that came has been served since
+                lines.watch(); // even if the new request has been served since
                 look();
             });
         }
@@ -125,7 +126,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
                 look();
             });
         } else if (left == 0 && scouting) {
-            scheduler.execute(this::look); // nobody needs the scout
+            scheduler.execute(this::look); // the scout is not needed
         }
     }
 
@@ -250,7 +251,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         }
     }
 
-    /** A node was granted: to the scout, or to somebody who tried the lock. */
+    /** A node was granted: to the scout, or to a try. */
     void adopt(HeldNode held, Optional<Content> decidedBy) {
         Line line = new Line(held, key.options().localHandoffs(), decidedBy, this, () -> scheduler.execute(this::look));
         lines.add(line);
@@ -271,7 +272,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         scheduler.execute(this::look);
     }
 
-    /** What was said to the scout is meant for the first who waits; the others ask for themselves. */
+    /** The failure of the scout concerns the first request; the others ask for themselves. */
     private void failFirst(LockException why) {
         LocalRequest first = firstWaiting();
         if (first != null) {

@@ -9,7 +9,9 @@ import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import org.jspecify.annotations.Nullable;
 
-/** Watches a node of ours: first for the request that waits with it, then for its holder. Confined to the engine thread. */
+/**
+ * Watches a node of ours: first for the request that waits with it, then for its holder. Confined to the engine thread.
+ */
 final class OwnNodeWatch implements WatchRegistry.DeletionSubscriber {
     private QueueView.@Nullable Waiter waiter;
     private Runnable whenGone = () -> {};

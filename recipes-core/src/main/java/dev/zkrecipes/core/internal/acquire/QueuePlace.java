@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  * trying the nodes one by one. Our own node is watched at once if the request is next in line, since only then can a
  * deletion be a grant; otherwise after a while.
  *
- * <p><b>Behind another waiter.</b> Where requests are served in order, a request behind another waiting one watches what
- * that one waits for, not that one itself. When such a node is gone, the one in front is granted. While it holds, ours
- * prepares: it watches its own node and the one in front, and takes a list if more was in front than is accounted for. So
- * the next deletion is a grant, with no list between the two. This decides when requests are sent, never what is granted:
- * what is watched blocks ours too, whatever the one in front does.
+ * <p><b>Behind another waiter.</b> Where requests are served in order, a request behind another waiting one watches
+ * what that one waits for, not that one itself. When such a node is gone, the one in front is granted. While it holds,
+ * ours prepares: it watches its own node and the one in front, and takes a list if more was in front than is accounted
+ * for. So the next deletion is a grant, with no list between the two. This decides when requests are sent, never what
+ * is granted: what is watched blocks ours too, whatever the one in front does.
  *
  * <p>Confined to the engine thread.
  */
@@ -87,8 +87,8 @@ final class QueuePlace {
     }
 
     /**
-     * The request does not wait here any more. The watch of its node stays until the node is gone: dropping it would cost a
-     * request, and the next in order may wait for this very node.
+     * The request does not wait here any more. The watch of its node stays until the node is gone: dropping it would
+     * cost a request, and the next in order may wait for this very node.
      *
      * @param whenNodeIsGone run then, if the session lives
      */

@@ -28,16 +28,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of one lock path as one session knows it: the last list, less the nodes that are known to be gone since. All
- * requests of this client that wait on the path share it. Each has a {@link QueuePlace} in it, and a {@link ServingOrder}
- * says for which of them to decide.
+ * The queue of one lock path as one session knows it: the last list, less the nodes that are known to be gone since.
+ * All requests of this client that wait on the path share it. Each has a {@link QueuePlace} in it, and a {@link
+ * ServingOrder} says for which of them to decide.
  *
  * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see {@link
- * QueuePlace#mayHaveSomebodyNewInFront}). So what is left of the list may show too many nodes in front of ours, never too
- * few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node is known
- * first: it is watched before any predecessor is, and the events of one connection arrive in the order of the changes. After
- * a reconnect they do not, since the server goes through the watches in any order. So until a list was taken on the new
- * connection, an event leaves the request in {@linkplain Waiter#onDoubt doubt}.
+ * QueuePlace#mayHaveSomebodyNewInFront}). So what is left of the list may show too many nodes in front of ours, never
+ * too few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node
+ * is known first: it is watched before any predecessor is, and the events of one connection arrive in the order of the
+ * changes. After a reconnect they do not, since the server goes through the watches in any order. So until a list was
+ * taken on the new connection, an event leaves the request in {@linkplain Waiter#onDoubt doubt}.
  *
  * <p>Confined to the engine thread.
  */
@@ -156,8 +156,8 @@ final class QueueView {
     // ---- The requests that wait.
 
     /**
-     * Gives a node of ours, which is in the list, a place here. Its {@linkplain QueuePlace#watch watches} are to begin at
-     * once. No decision is made for it before it {@linkplain QueuePlace#ask asks}.
+     * Gives a node of ours, which is in the list, a place here. Its {@linkplain QueuePlace#watch watches} are to begin
+     * at once. No decision is made for it before it {@linkplain QueuePlace#ask asks}.
      */
     QueuePlace enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder(this);

@@ -26,8 +26,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a client as the application sees it: that of the session in use. Sessions report to it on the engine
- * thread; any thread may ask and wait.
+ * The connection of a client as the application sees it: that of the session in use. Sessions report to it on the
+ * engine thread; any thread may ask and wait.
  */
 final class ClientConnection {
     private final ClientSettings settings;
@@ -184,8 +184,8 @@ final class ClientConnection {
     }
 
     /**
-     * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection. Keeps
-     * the interrupt flag.
+     * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection.
+     * Keeps the interrupt flag.
      */
     void awaitWhileConnected(CompletableFuture<Void> future) {
         CompletableFuture<Void> over = new CompletableFuture<>();

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request whose outcome completes a future, among the callbacks of the client. However the future ends, if not with the
- * grant, the request leaves the queue.
+ * One request whose outcome completes a future, among the callbacks of the client. However the future ends, if not with
+ * the grant, the request leaves the queue.
  */
 final class AsyncRequest {
     private final HoldingHost client;

@@ -141,7 +141,9 @@ final class BlockingRequest {
         return Hold.open(lock, grants, ownership.mineToOpen(), observed);
     }
 
-    /** After an interruption nothing is acquired, unless the grant came first; then the flag tells of the interruption. */
+    /**
+     * After an interruption nothing is acquired, unless the grant came first; then the flag tells of the interruption.
+     */
     private Lease leaveOrHold(InterruptedException interruption) throws InterruptedException {
         List<HeldNode> granted = attempt.giveUpUnlessGranted();
         if (granted == null) {

@@ -27,11 +27,11 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocking and the asynchronous API on top of acquisitions. What the calling thread holds is found by path and rule in the
- * client's {@link LockDataTable}, whichever object it was acquired through. Thread-safe.
+ * The blocking and the asynchronous API on top of acquisitions. The holds of the calling thread are found by path and
+ * rule in the client's {@link LockDataTable}, whatever lock object they were acquired through. Thread-safe.
  *
- * <p>A thread of the application may die in here of anything: at the end of its stack or of the heap. Whatever is thrown,
- * its request leaves the queue, or what was granted is given back.
+ * <p>A thread of the application may die in here, at the end of its stack or of the heap. Whatever is thrown, its
+ * request leaves the queue, or the grant is given back.
  */
 public final class EngineLock implements InterProcessLock, HoldOrigin {
 
@@ -206,7 +206,8 @@ public final class EngineLock implements InterProcessLock, HoldOrigin {
     }
 
     /**
-     * Refuses what the calling thread holds a part of, or holds another way; what it holds as it is, it may acquire again.
+     * Refuses a lock of which the calling thread holds a part, or which it holds another way. It may acquire again what
+     * it holds as it is.
      *
      * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
      * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
@@ -295,7 +296,7 @@ public final class EngineLock implements InterProcessLock, HoldOrigin {
         return List.copyOf(all);
     }
 
-    /** Those who hold it, with what their nodes hold. */
+    /** The holders, with the data of their nodes. */
     public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
         List<SeenParticipant> all = new ArrayList<>();
         for (LockSpec target : targets.all()) {

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One hold: a share in a grant, or in several that were acquired as one. Closing it tells the lock, which releases each
- * grant with its last hold. Re-entry makes one of these and nothing else, so it is small: futures and listeners are made when
- * somebody asks for them, and then told what has happened meanwhile.
+ * grant with its last hold. Re-entry makes one of these and nothing else, so it is small: futures and listeners are
+ * made on demand, and then told what has happened meanwhile.
  */
 public final class Hold implements Lease, HeldNode.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
@@ -78,8 +78,8 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     /**
-     * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is thrown in
-     * here, the grants are given back.
+     * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is
+     * thrown in here, the grants are given back.
      */
     static Hold open(HoldOrigin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
@@ -277,7 +277,10 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
     }
 
-    /** Waits until the nodes that are released with this hold, which is closed, are known to be gone, if the lock is to wait. */
+    /**
+     * Waits until the nodes that are released with this hold, which is closed, are known to be gone, if the lock is to
+     * wait.
+     */
     void awaitRelease() {
         if (lock.confirmsRelease()) {
             lock.awaitRelease(givenBack());
@@ -298,7 +301,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     /**
-     * Gives the hold back without waiting; returns whether it was this call that did.
+     * Gives the hold back without waiting; returns whether this call did.
      *
      * @throws IllegalMonitorStateException if the caller may not
      */
@@ -312,7 +315,7 @@ public final class Hold implements Lease, HeldNode.Listener {
                     + data.ownerName() + ", which is alive: only that thread may close it");
         }
         boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
-        // The last one looks at the clock; the others go by what the engine knows.
+        // The last one looks at the clock; the others rely on what the engine knows.
         if (!leavesAll || futures != null || revocations != null) {
             StackReserve.requireForACall(); // once it is closed, nobody else will do what follows
         }

@@ -12,8 +12,8 @@ import dev.zkrecipes.core.spi.ThreadName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The owner of the holds of one lock: a thread, or the lock object. It knows where they are recorded, and what a request of
- * the calling thread can build on. Thread-safe.
+ * The owner of the holds of one lock: a thread, or the lock object. It knows where they are recorded, and what a
+ * request of the calling thread can build on. Thread-safe.
  */
 final class Ownership {
 

@@ -66,7 +66,7 @@ public final class AclCheck {
                 new LockAccessException("lock " + target.path() + ": somebody else made the path, with the rights "
                         + have + ", and this lock is to have " + want
                         + (have.equals(want) ? " (with other passwords)" : "")
-                        + ": whoever may delete there can end anybody's hold. Delete the path while nobody uses it and protect the"
-                        + " node above it, or name the rights that it has in LockOptions.withAcl"));
+                        + ": a client that may delete there can end any hold. Delete the path while nobody uses it and"
+                        + " protect the node above it, or name the rights that it has in LockOptions.withAcl"));
     }
 }

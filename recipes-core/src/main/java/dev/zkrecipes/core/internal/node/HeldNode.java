@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One held node. All re-entrant leases of a thread stand on the same one. A node that passes from holder to holder inside
- * the process has one of these for each holder, and a {@link Succession} for all of them.
+ * One held node. All re-entrant leases of a thread stand on the same one. A node that passes from holder to holder
+ * inside the process has one of these for each holder, and a {@link Succession} for all of them.
  *
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.

@@ -32,7 +32,8 @@ import org.apache.zookeeper.Op;
  *       us may live on at the server, and its nodes would block everybody. Without a connection it waits for one.
  *       Without an answer it is repeated at the pace of retries. Only so many are under way at a time ({@link
  *       DeletionQueue}).
- *   <li>A node whose create was not answered is looked for until it is known to be gone ({@link Leftover}).
+ *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered ({@link
+ *       Leftover}).
  *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log. It is repeated until the
  *       node is gone: after a change of the rights, through another client or with its session. Refused deletions on
  *       one path take turns ({@link PathDeletions}).
@@ -67,9 +68,9 @@ public final class NodeCleaner implements Deletion.Owner {
     // ---- What others ask for.
 
     /**
-     * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are there;
-     * otherwise each by itself. A node that was alone on a nearly exhausted counter also resets the counter as it leaves. A
-     * node whose create is not answered yet is deleted as soon as it is.
+     * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are
+     * there; otherwise each by itself. A node that was alone on a nearly exhausted counter also resets the counter as
+     * it leaves. A node whose create is not answered yet is deleted as soon as it is.
      *
      * @return a future for each, which completes when it is gone
      */

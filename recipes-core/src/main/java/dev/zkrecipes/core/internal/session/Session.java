@@ -111,7 +111,9 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
-    /** The number of the present connection, or of the last one. What was seen on an earlier one may be out of order. */
+    /**
+     * The number of the present connection, or of the last one. What was seen on an earlier one may be out of order.
+     */
     public int connection() {
         return connections;
     }
@@ -153,8 +155,8 @@ public final class Session {
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle lives, its
-     * answer comes before that of any request that is sent after it.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle
+     * lives, its answer comes before that of any request that is sent after it.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
@@ -167,8 +169,8 @@ public final class Session {
     }
 
     /**
-     * Sends one committed write for all who ask for it while the engine is busy with other tasks. It is OK if the path
-     * exists; which path is checked does not matter to the proof.
+     * Sends one committed write for all requests that need one while the engine is busy with other tasks. It is OK if
+     * the path exists; which path is checked does not matter to the proof.
      */
     public void prove(String path, Consumer<Answer<?>> reply) {
         if (askedForProof.isEmpty()) {
@@ -220,7 +222,7 @@ public final class Session {
         scheduler.schedule(retryDelay, task);
     }
 
-    /** Also called by those who get an answer that tells of the session's end before its event comes. */
+    /** Also called for an answer that tells of the session's end before its event comes. */
     public void become(State next) {
         if (isEnded() || next == state || next == State.CONNECTING) {
             return;

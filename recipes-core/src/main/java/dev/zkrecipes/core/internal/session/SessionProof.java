@@ -4,20 +4,20 @@
 package dev.zkrecipes.core.internal.session;
 
 /**
- * What committed writes have proven of a session. Only a committed write proves that the ensemble, and not just one server,
- * still holds the session. The leader's clock for the session decides how long it keeps holding it. Two things are known of
- * that clock, and the later time counts:
+ * What committed writes have proven of a session. Only a committed write proves that the ensemble, and not just one
+ * server, still holds the session. The leader's clock for the session decides how long it keeps holding it. Two things
+ * are known of that clock, and the later time counts:
  *
  * <ul>
- *   <li>what the leader must have heard by the last committed write, see {@link SessionReports}: the session lives for T
- *       from then on;
+ *   <li>what the leader must have heard by the last committed write, see {@link SessionReports}: the session lives for
+ *       T from then on;
  *   <li>of a session that has sent nothing for long, only that its client pings every third of T, and that its server
- *       reports that within half a tick, a quarter of T at most: so a write proves the rest of T. A stop of the process makes
- *       it prove less, see {@link PauseDetector}.
+ *       reports that within half a tick, a quarter of T at most: so a write proves the rest of T. A stop of the process
+ *       makes it prove less, see {@link PauseDetector}.
  * </ul>
  *
- * <p>Both leave a 24th of T for clocks and servers that are not exact. A disconnect voids the proof until a write is sent
- * after it and committed.
+ * <p>Both leave a 24th of T for clocks and servers that are not exact. A disconnect voids the proof until a write is
+ * sent after it and committed.
  *
  * @param sentAt when the last committed write was sent
  * @param asOf what it counts as, if nothing is known of reports: the same, or earlier
