@@ -54,7 +54,7 @@ class LockOptionsTest {
 
     @ParameterizedTest
     @MethodSource("badLists")
-    void badLists_areRefusedAtOnceAndNamed(String named, List<ACL> acl) {
+    void badLists_areRejectedAtOnceAndNamed(String named, List<ACL> acl) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> DEFAULTS.withAcl(acl))
                 .withMessageContaining(named);
@@ -64,7 +64,7 @@ class LockOptionsTest {
     }
 
     @Test
-    void null_isRefused() {
+    void null_isRejected() {
         assertThatNullPointerException().isThrownBy(() -> DEFAULTS.withAcl(null));
     }
 

@@ -110,7 +110,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeDeletedAndThenThePredecessor_isNeverGrantedOn_thoughAReconnectTurnsTheEventsRound(LockDriver driver) {
+    void deletedOwnNode_isNeverGranted_evenIfAReconnectReversesTheEvents(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
         String lost = fixture.newest();
         fixture.become(State.DISCONNECTED);

@@ -89,7 +89,7 @@ class DeadOwnerCheckTest {
 
     @Test
     @Tag("H78")
-    void oneLookASecond_isForAllRequests_andThereIsNoneWithoutARequest() throws InterruptedException {
+    void oneCheckASecond_servesAllRequests_andThereIsNoneWithoutARequest() throws InterruptedException {
         Lease held = lock.acquire();
         List<CompletableFuture<Lease>> requests =
                 Stream.generate(() -> waiting(lock(PATH))).limit(200).toList();

@@ -163,7 +163,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void timesOutOfBounds_areRefused() {
+    void timesOutOfBounds_areRejected() {
         for (Duration bad :
                 List.of(Duration.ZERO, Duration.ofNanos(10), Duration.ofMillis(-1), Duration.ofDays(40_000))) {
             assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(bad))

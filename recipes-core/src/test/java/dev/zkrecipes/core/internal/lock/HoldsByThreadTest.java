@@ -220,7 +220,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void nullTimeout_isRefusedBeforeAnythingIsSent() {
+    void nullTimeout_isRejectedBeforeAnythingIsSent() {
         InterProcessLock lock = lock(new MutexDriver());
         operations.requests();
         assertThatThrownBy(() -> lock.tryAcquire(null))

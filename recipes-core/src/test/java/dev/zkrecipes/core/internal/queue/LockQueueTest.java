@@ -55,7 +55,7 @@ class LockQueueTest {
 
     @Test
     @Tag("H101")
-    void folderOfCuratorsSemaphores_isRefused_andTheOneBesideItMayBeAnybodys() {
+    void folderOfCuratorsSemaphores_isRefused_butNotTheFolderBesideIt() {
         assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "leases")))
                 .isInstanceOf(IncompatibleNodeException.class)
                 .hasMessageStartingWith("the lock path /locks/orders has the child /locks/orders/leases, ")
