@@ -6,14 +6,11 @@ package dev.zkrecipes.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -35,29 +32,12 @@ class EngineTimeTest {
             .build();
 
     private InterProcessLock lock(String path) {
-        return new LockInternals(client, path, new FirstHolds(), LockOptions.defaults()).threadOwned();
+        return new LockInternals(client, path, new MutexDriver(), LockOptions.defaults()).threadOwned();
     }
 
     private Lease granted(CompletableFuture<Lease> future) {
         time.pass(Duration.ofMillis(1));
         return future.getNow(null);
-    }
-
-    private static final class FirstHolds implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors.get(0));
-        }
     }
 
     @Test
@@ -94,7 +74,7 @@ class EngineTimeTest {
 
     @Test
     @Tag("H48")
-    void deletesThatAServerKeepsFailing_areRepeatedAtAPaceAndWithoutRecursion() {
+    void failingDeletes_areRetriedAtAPaceWithoutRecursion() {
         int count = 1000;
         List<CompletableFuture<Lease>> acquires = IntStream.range(0, count)
                 .mapToObj(i -> lock("/many" + i).acquireAsync())

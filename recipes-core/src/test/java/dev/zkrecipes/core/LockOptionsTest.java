@@ -54,7 +54,7 @@ class LockOptionsTest {
 
     @ParameterizedTest
     @MethodSource("badLists")
-    void badLists_areRefusedAtOnceAndNamed(String named, List<ACL> acl) {
+    void badLists_areRejectedAtOnceAndNamed(String named, List<ACL> acl) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> DEFAULTS.withAcl(acl))
                 .withMessageContaining(named);
@@ -64,7 +64,7 @@ class LockOptionsTest {
     }
 
     @Test
-    void null_isRefused() {
+    void null_isRejected() {
         assertThatNullPointerException().isThrownBy(() -> DEFAULTS.withAcl(null));
     }
 
@@ -76,7 +76,7 @@ class LockOptionsTest {
     }
 
     @Test
-    void acl_isCopiedInAndOut_soThatZooKeeperCanAskItForNull() {
+    void acl_isCopiedInAndOut_andMayBeAskedForNull() {
         List<ACL> given = new ArrayList<>(List.of(entry(Perms.ALL, "ip", "127.0.0.1")));
         LockOptions options = DEFAULTS.withAcl(given);
         given.get(0).setPerms(0);

@@ -64,7 +64,7 @@ class ZooKeeperClientBuilderTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 10, 999_999})
     @Tag("H96")
-    void timesThatKeepTheEngineBusyWithItself_areRefused(long nanos) {
+    void tooShortTimes_areRejected(long nanos) {
         Duration tooShort = Duration.ofNanos(nanos);
         Map<String, Consumer<ZooKeeperClientBuilder>> settings = Map.of(
                 "sessionTimeout is " + tooShort + ", must be from 10 ms to 2^31-1 ms",
@@ -82,14 +82,14 @@ class ZooKeeperClientBuilderTest {
 
     @ParameterizedTest
     @MethodSource("badSettings")
-    void badSettings_areRefusedAtOnceAndNamed(String named, Consumer<ZooKeeperClientBuilder> setting) {
+    void badSettings_areRejectedAtOnceAndNamed(String named, Consumer<ZooKeeperClientBuilder> setting) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> setting.accept(builder))
                 .withMessageContaining(named);
     }
 
     @Test
-    void nullTimes_areRefusedByName() {
+    void nullTimes_areRejectedByName() {
         assertThatNullPointerException()
                 .isThrownBy(() -> builder.sessionTimeout(null))
                 .withMessage("sessionTimeout is null: give a duration, or leave the setting out for its default");
@@ -116,33 +116,33 @@ class ZooKeeperClientBuilderTest {
 
     @ParameterizedTest
     @MethodSource("nulls")
-    void nulls_areRefusedAtOnce(Consumer<ZooKeeperClientBuilder> setting) {
+    void nulls_areRejectedAtOnce(Consumer<ZooKeeperClientBuilder> setting) {
         assertThatNullPointerException().isThrownBy(() -> setting.accept(builder));
     }
 
     @Test
-    void nothingToConnectTo_isRefused() {
+    void nothingToConnectTo_isRejected() {
         assertThatIllegalStateException()
                 .isThrownBy(builder::build)
                 .withMessageContaining("connectString, handle, handles");
     }
 
     @Test
-    void twoThingsToConnectTo_areRefused() {
+    void twoThingsToConnectTo_areRejected() {
         builder.connectString("a:1");
         assertThatIllegalStateException().isThrownBy(() -> builder.connectString("a:1"));
         assertThatIllegalStateException().isThrownBy(() -> builder.handles(() -> null));
     }
 
     @Test
-    void credentialsForAHandleOfSomebodyElse_areRefused() {
+    void credentialsForAForeignHandle_areRejected() {
         builder.handles(() -> null);
         builder.auth("digest", "user:password".getBytes(StandardCharsets.UTF_8));
         assertThatIllegalStateException().isThrownBy(builder::build).withMessageContaining("give them to the handle");
     }
 
     @Test
-    void sessionTimeoutForAHandleOfSomebodyElse_isRefused() {
+    void sessionTimeoutForAForeignHandle_isRejected() {
         builder.handles(() -> null);
         builder.sessionTimeout(Duration.ofSeconds(30));
         assertThatIllegalStateException()
@@ -153,7 +153,7 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
-    void digestWithoutAColon_isRefused() {
+    void digestWithoutAColon_isRejected() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.auth("digest", "user".getBytes(StandardCharsets.UTF_8)))
                 .withMessage("the credentials of the scheme digest have no colon: give the bytes of user:password");
@@ -161,7 +161,7 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
-    void connectStringWithAScheme_isRefused() {
+    void connectStringWithAScheme_isRejected() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.connectString("zk://zk1:2181/app"))
                 .withMessage("malformed connect string \"zk://zk1:2181/app\": leave out \"zk://\"; expected"
@@ -169,7 +169,7 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
-    void aclIsCopied_soThatZooKeeperCanAskItForNull() {
+    void acl_isCopied_andMayBeAskedForNull() {
         assertThat(builder.acl(List.copyOf(ZooDefs.Ids.CREATOR_ALL_ACL))).isSameAs(builder);
     }
 
@@ -184,7 +184,7 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
-    void handleWithoutWatchReset_isRefused() {
+    void handleWithoutWatchReset_isRejected() {
         ZooKeeper handle = handle(withoutWatchReset(), ZooKeeper.States.CONNECTED);
         assertThatThrownBy(() -> ZooKeeperClient.wrap(handle))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -192,7 +192,7 @@ class ZooKeeperClientBuilderTest {
     }
 
     @Test
-    void readOnlyHandle_isRefused() {
+    void readOnlyHandle_isRejected() {
         ZooKeeper handle = handle(new ZKClientConfig(), ZooKeeper.States.CONNECTEDREADONLY);
         assertThatThrownBy(() -> ZooKeeperClient.wrap(handle))
                 .isInstanceOf(IllegalArgumentException.class)

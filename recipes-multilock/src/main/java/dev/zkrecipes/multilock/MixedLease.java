@@ -6,6 +6,7 @@ package dev.zkrecipes.multilock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.spi.ThreadName;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -159,7 +160,7 @@ final class MixedLease implements Lease {
     private void end(Runnable waiting) {
         if (closedAs.get() == null && owner != Thread.currentThread() && owner.isAlive()) {
             throw new IllegalMonitorStateException("this hold of the multi-lock " + path() + " belongs to thread "
-                    + ThreadNames.of(owner) + ", which is alive: only that thread may close it");
+                    + ThreadName.of(owner) + ", which is alive: only that thread may close it");
         }
         LeaseState last = grant.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
         if (!closedAs.compareAndSet(null, last)) {

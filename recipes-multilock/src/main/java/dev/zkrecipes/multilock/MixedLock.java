@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.ThreadName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -163,8 +164,8 @@ final class MixedLock implements InterProcessLock {
     @Override
     public void release() {
         MixedLease youngest = holds.youngest()
-                .orElseThrow(() -> new IllegalMonitorStateException("thread " + ThreadNames.of(Thread.currentThread())
-                        + " does not hold the multi-lock " + path()));
+                .orElseThrow(() -> new IllegalMonitorStateException(
+                        "thread " + ThreadName.ofCaller() + " does not hold the multi-lock " + path()));
         youngest.close();
         if (youngest.state() == LeaseState.LOST) {
             youngest.requireNotLost();

@@ -9,7 +9,7 @@
  * <caption>Rooms</caption>
  * <tr><th>Package</th><th>What is in it</th></tr>
  * <tr><td>{@code client}</td><td>the client's public face, its parts tied together, its end</td></tr>
- * <tr><td>{@code lock}</td><td>the blocking and asynchronous API on top of requests; who holds what</td></tr>
+ * <tr><td>{@code lock}</td><td>the blocking and asynchronous API on top of requests; the record of all holds</td></tr>
  * <tr><td>{@code revoke}</td><td>requests to give a lock back</td></tr>
  * <tr><td>{@code acquire}</td><td>the acquire loop, and what it needs beside it</td></tr>
  * <tr><td>{@code node}</td><td>the nodes that a client has in queues, from creation to confirmed deletion</td></tr>
@@ -20,11 +20,11 @@
  * <tr><td>{@code wire}</td><td>what stands in ZooKeeper: names, paths, data</td></tr>
  * </table>
  *
- * <p>All rooms use {@code dev.zkrecipes.core.spi}, what drivers are written against, and {@code spi.port}, what stands between
- * the engine and ZooKeeper and time.
+ * <p>All rooms use {@code dev.zkrecipes.core.spi}, what drivers are written against, and {@code spi.port}, what stands
+ * between the engine and ZooKeeper and time.
  *
- * <p>All state is confined to the engine thread of a client ({@link dev.zkrecipes.core.spi.port.EngineScheduler}) unless a
- * class says otherwise; {@code docs/concurrency.md} says which thread runs what.
+ * <p>All state is confined to the engine thread of a client ({@link dev.zkrecipes.core.spi.port.EngineScheduler})
+ * unless a class says otherwise; {@code docs/concurrency.md} says which thread runs what.
  */
 @NullMarked
 package dev.zkrecipes.core.internal;

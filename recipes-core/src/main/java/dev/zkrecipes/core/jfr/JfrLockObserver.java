@@ -42,33 +42,22 @@ public final class JfrLockObserver implements LockObserver {
         @Override
         public void onGranted(Duration waited) {
             hold.begin();
-            commitWait("granted");
+            commit(wait, "granted");
         }
 
         @Override
         public void onAbandoned(Duration waited, Ending how) {
-            commitWait(how.name().toLowerCase(Locale.ROOT));
-        }
-
-        private void commitWait(String outcome) {
-            wait.end();
-            if (wait.shouldCommit()) {
-                wait.path = request.path();
-                wait.name = request.name().orElse(null);
-                wait.kind = request.kind();
-                wait.outcome = outcome;
-                wait.commit();
-            }
+            commit(wait, how.name().toLowerCase(Locale.ROOT));
         }
 
         @Override
         public void onReleased(Duration held) {
-            commitHold("released");
+            commit(hold, "released");
         }
 
         @Override
         public void onLost(Duration held, String reason) {
-            commitHold("lost");
+            commit(hold, "lost");
             LockLossEvent loss = new LockLossEvent();
             if (loss.shouldCommit()) {
                 loss.path = request.path();
@@ -80,14 +69,14 @@ public final class JfrLockObserver implements LockObserver {
             }
         }
 
-        private void commitHold(String outcome) {
-            hold.end();
-            if (hold.shouldCommit()) {
-                hold.path = request.path();
-                hold.name = request.name().orElse(null);
-                hold.kind = request.kind();
-                hold.outcome = outcome;
-                hold.commit();
+        private void commit(LockEvent event, String outcome) {
+            event.end();
+            if (event.shouldCommit()) {
+                event.path = request.path();
+                event.name = request.name().orElse(null);
+                event.kind = request.kind();
+                event.outcome = outcome;
+                event.commit();
             }
         }
     }

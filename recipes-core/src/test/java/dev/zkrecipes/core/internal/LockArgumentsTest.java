@@ -68,7 +68,7 @@ class LockArgumentsTest {
                 "/a\u200bb",
                 "/a\ud800"
             })
-    void otherPaths_areRefusedAndShownSafely(String path) {
+    void otherPaths_areRejectedAndShownSafely(String path) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> on(path))
                 .withMessageStartingWith("bad lock path")
@@ -76,7 +76,7 @@ class LockArgumentsTest {
     }
 
     @Test
-    void null_isRefusedByName() {
+    void null_isRejectedByName() {
         assertThatNullPointerException().isThrownBy(() -> on(null)).withMessage("path");
         assertThatNullPointerException()
                 .isThrownBy(() -> new LockInternals(client, "/a", new TestDriver("lock-"), null))
@@ -87,7 +87,7 @@ class LockArgumentsTest {
     }
 
     @Test
-    void clientOfAnotherMake_isRefused() {
+    void clientOfAnotherMake_isRejected() {
         ZooKeeperClient other = mock(ZooKeeperClient.class, "somebody else's client");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new LockInternals(other, "/a", new TestDriver("lock-"), LockOptions.defaults()))
@@ -102,7 +102,7 @@ class LockArgumentsTest {
 
     @ParameterizedTest
     @CsvSource({"lock, lock", "'', ''", "-, -", "a/b-, a/b-", "a b-, a b-", "'a\n-', a\\u000a-"})
-    void otherNodeNames_areRefusedAndShownSafely(String nodeName, String shown) {
+    void otherNodeNames_areRejectedAndShownSafely(String nodeName, String shown) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> named(nodeName))
                 .withMessageContaining("\"" + shown + "\"")
@@ -110,7 +110,7 @@ class LockArgumentsTest {
     }
 
     @Test
-    void driverThatDoesNotKnowItsOwnNodes_isRefused() {
+    void driverThatDoesNotKnowItsOwnNodes_isRejected() {
         LockDriver forgetful = mock(LockDriver.class);
         when(forgetful.nodeName()).thenReturn("lock-");
         when(forgetful.parse(anyString())).thenReturn(Optional.empty());

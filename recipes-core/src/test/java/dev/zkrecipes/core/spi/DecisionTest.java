@@ -15,7 +15,7 @@ class DecisionTest {
     private static final LockNode NODE = new LockNode("lock-0000000001", "lock-", "", 1);
 
     @Test
-    void waitingForNothing_isRefused() {
+    void waitingForNothing_isRejected() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Decision.waitFor(List.of()))
                 .withMessageContaining("forever");
@@ -30,7 +30,7 @@ class DecisionTest {
     }
 
     @Test
-    void neverWithoutAReason_isRefused() {
+    void neverWithoutAReason_isRejected() {
         assertThatNullPointerException().isThrownBy(() -> Decision.never(null)).withMessage("reason");
         assertThat(Decision.never("too many")).isEqualTo(new Decision.Never("too many"));
         assertThat(Decision.granted()).isEqualTo(new Decision.Granted());

@@ -121,7 +121,7 @@ class LockNodeTest {
                 "n_0000000000"
             })
     @Tag("H66")
-    void nameThatEndsInASequenceNumber_hasLockForm(String name) {
+    void nameEndingInASequenceNumber_hasLockForm(String name) {
         assertThat(LockNode.isLockForm(name)).isTrue();
     }
 
@@ -161,7 +161,7 @@ class LockNodeTest {
 
     @Test
     @Tag("H05")
-    void order_isThatOfNumbersNotOfText() {
+    void nodes_areOrderedByNumberNotByText() {
         assertThat(node("lock-999999999")).isLessThan(node("lock-1000000000"));
     }
 

@@ -81,7 +81,7 @@ public final class Remains {
         remains.note(read(read(client, "requests"), "queues"), "views", "the client has the view of a queue");
         remains.note(read(read(client, "acquisitions"), "localQueues"), "queues", "the client has a local queue");
         remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
-        for (Object session : (Collection<?>) read(client, "living")) {
+        for (Object session : (Collection<?>) read(read(client, "sessions"), "living")) {
             remains.note(session, "observers", "the session has an observer");
             Object registry = read(session, "watches");
             remains.note(read(registry, "content"), "watches", "the watch registry has a watch for content");

@@ -50,12 +50,13 @@ import org.jspecify.annotations.Nullable;
  *      by way of RENEWING, if the path's counter is near its end
  * </pre>
  *
- * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step again. Any
- * ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
+ * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
+ * again. Any ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
  *
- * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do not.
+ * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do
+ * not.
  *
- * <p>Confined to the engine thread, but for what callers do.
+ * <p>Confined to the engine thread, except for what callers do.
  */
 public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         implements Enqueue.Owner, QueueView.Waiter, CounterRenewal.Owner {
@@ -67,7 +68,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     private @Nullable Enqueue entry; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
-    private List<QueueView.Place> places = List.of(); // of its nodes, while it waits
+    private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
     private @Nullable CounterRenewal renewal;
     private volatile boolean seenBusy;
@@ -78,10 +79,10 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     /**
-     * A request of which somebody hears first.
+     * A request whose grants are reported to {@code onHeld} first.
      *
-     * @param onHeld told of each node that is granted, and of the data of its path that it was decided by, on the engine
-     *     thread, before anybody else
+     * @param onHeld told on the engine thread, before anybody else, of each granted node and of the data of its path
+     *     that the decision was based on
      */
     AcquireLoop(Requests requests, LockGroup group, Mode mode, BiConsumer<HeldNode, Optional<Content>> onHeld) {
         super(requests, AcquireStep.SEEKING, AcquireStep.PAUSED, AcquireStep.GRANTED, AcquireStep.ENDED);
@@ -186,8 +187,8 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     /**
-     * What stands in front may be a node of ours that ZooKeeper refuses to delete. If the request merely waited, the caller would
-     * never learn why.
+     * What stands in front may be a node of ours that ZooKeeper refuses to delete. If the request merely waited, the
+     * caller would never learn why.
      */
     private Optional<LockException> refusalOfOwn() {
         return group.paths().stream()
@@ -273,30 +274,30 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         list = null; // what the views know is newer, and a list is large
         if (isIn(AcquireStep.WAITING)) { // and not in doubt already
             // Ask again: under a changed rule, an earlier grant may no longer hold.
-            List.copyOf(places).forEach(QueueView.Place::ask);
+            List.copyOf(places).forEach(QueuePlace::ask);
             proceed();
         }
     }
 
     private void enterViews() {
         List<LockNode> own = ownLockNodes();
-        List<QueueView.Place> entered = new ArrayList<>();
+        List<QueuePlace> entered = new ArrayList<>();
         for (int i = 0; i < own.size(); i++) {
             LockSpec spec = group.all().get(i);
             entered.add(
                     requests.queues().at(session(), spec.path(), list()).enter(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
-        entered.forEach(QueueView.Place::watch); // last: it may tell at once
+        entered.forEach(QueuePlace::watch); // last: it may tell at once
     }
 
     /** Grants when all places are granted, and all nodes are known to stand. */
     private void proceed() {
-        if (!places.stream().allMatch(QueueView.Place::isGranted)) {
+        if (!places.stream().allMatch(QueuePlace::isGranted)) {
             return; // onTurn() continues
         }
-        boolean certain = places.stream().allMatch(QueueView.Place::isStanding)
-                && places.stream().noneMatch(QueueView.Place::mayHaveSomebodyNewInFront);
+        boolean certain = places.stream().allMatch(QueuePlace::isStanding)
+                && places.stream().noneMatch(QueuePlace::mayHaveSomebodyNewInFront);
         if (certain) {
             grantWhenProven();
         } else {
@@ -328,7 +329,10 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     // ---- Grant.
 
-    /** A lease must not start on an old proof of the session: then a write is committed first, once for all who need it. */
+    /**
+     * A lease must not start on an old proof of the session. In that case a write is committed first, once for all
+     * requests that need it.
+     */
     private void grantWhenProven() {
         boolean proven = session().isFreshlyProven()
                 || proofs > 1
@@ -357,7 +361,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     /** Whether our nodes were there when everything had happened that is known. */
     private boolean isStanding() {
-        return !places.isEmpty() && places.stream().allMatch(QueueView.Place::isStanding);
+        return !places.isEmpty() && places.stream().allMatch(QueuePlace::isStanding);
     }
 
     private void noteProof(Answer<?> answer) {
@@ -375,7 +379,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             HeldNode granted = new HeldNode(
                     group.all().get(i),
                     node,
-                    HeldNode.token(node),
+                    node.fencingToken(),
                     group.holdAtMost(),
                     requests.scheduler(),
                     requests.cleaner());
@@ -479,7 +483,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void leavePlaces() {
-        List<QueueView.Place> left = places;
+        List<QueuePlace> left = places;
         places = List.of();
         left.forEach(place -> place.leave(() -> {}));
     }

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** A request for a lock, under way. */
 public interface Acquisition {
@@ -28,7 +29,8 @@ public interface Acquisition {
     void launch();
 
     /**
-     * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a LockException.
+     * Completes once: with a held node for each lock, empty if the lock is busy and the mode is TRY, or with a
+     * LockException.
      */
     CompletableFuture<Optional<List<HeldNode>>> outcome();
 
@@ -42,6 +44,15 @@ public interface Acquisition {
 
     /** Gives up, unless there is an outcome already; returns whether it gave up. Any thread. */
     boolean giveUp();
+
+    /** Gives up. Returns what it was granted, if the grant came first; otherwise null. Any thread. */
+    default @Nullable List<HeldNode> giveUpUnlessGranted() {
+        return giveUp()
+                ? null
+                : outcome()
+                        .handle((outcome, failure) -> failure == null ? outcome.orElse(null) : null)
+                        .join();
+    }
 
     /** Ends it with an error, unless it has ended. On the engine thread. */
     void fail(LockException why);

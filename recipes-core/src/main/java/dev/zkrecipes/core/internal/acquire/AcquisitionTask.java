@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import java.util.List;
 import java.util.Optional;
@@ -12,8 +13,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A machine whose outcome is a grant. Whoever completes the outcome first decides, the engine with a grant or the caller by
- * giving up; what the engine grants too late is given back.
+ * A machine whose outcome is a grant. The first to complete the outcome decides: the engine with a grant, or the caller
+ * by giving up. A grant that comes too late is given back.
  *
  * @param <S> the machine's states
  */
@@ -33,7 +34,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     /** Begins, on the engine thread. */
     abstract void start();
 
-    /** Parts with what a machine that ends without a grant has made. */
+    /** Gives up the nodes of a machine that ends without a grant. */
     abstract void leave();
 
     // ---- What callers do, on any thread.
@@ -71,7 +72,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     final void endAsGranted(List<HeldNode> held) {
         over(granted, () -> {
             if (!outcome.complete(Optional.of(held))) {
-                HeldNode.release(held);
+                HeldNodes.release(held);
             }
         });
     }

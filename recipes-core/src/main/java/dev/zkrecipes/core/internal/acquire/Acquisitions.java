@@ -8,7 +8,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 
-/** What the requests of one client are: each is made here, and not launched yet. Thread-safe. */
+/** Makes the requests of one client, which are not launched yet. Thread-safe. */
 public final class Acquisitions {
     private final Requests requests;
     private final LocalQueues localQueues;
@@ -19,10 +19,10 @@ public final class Acquisitions {
     }
 
     /**
-     * A request with a node of its own in ZooKeeper's queue or, as the options say, behind the one that the requests of this
-     * client share.
+     * A request with a node of its own in ZooKeeper's queue or, as the options say, behind the one that the requests of
+     * this client share.
      *
-     * @param isAsynchronous whether user code hangs on its outcome, and not a thread that waits
+     * @param isAsynchronous whether user code, and not a waiting thread, depends on its outcome
      */
     public Acquisition of(LockGroup group, Mode mode, boolean isAsynchronous) {
         return group.options().localHandoffs() == 0
@@ -30,7 +30,7 @@ public final class Acquisitions {
                 : localQueues.acquisition(group, mode, isAsynchronous);
     }
 
-    /** A request of whoever holds the exclusive mode for the shared one. */
+    /** A request of the holder of the exclusive mode for the shared one. */
     public Acquisition downgrade(LockSpec shared, HeldNode exclusive, Mode mode) {
         return new Downgrade(requests, shared, exclusive, mode);
     }

@@ -25,12 +25,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an attempt does whose number is too near the end of the counter to be granted. It has left the queue; it waits until
- * nobody is below the path, starts the counter anew, unless somebody else has done so, and queues again. Meanwhile
- * those who have smaller numbers get their turn as ever.
+ * What an attempt does when its number is too near the end of the counter to be granted. It has left the queue. It
+ * waits until no node is below the path, starts the counter anew unless another client has done so, and queues again.
+ * Meanwhile requests with smaller numbers are served as always.
  *
- * <p>To know when nobody is left it watches one node at a time, whichever: the path cannot be empty before that is gone.
- * Several locks that are acquired as one are seen to one after the other. Confined to the engine thread.
+ * <p>To learn when the path is empty it watches any one node at a time: the path cannot be empty before that is gone.
+ * Several locks that are acquired as one are renewed one after the other. Confined to the engine thread.
  */
 final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     private static final Logger log = LoggerFactory.getLogger(CounterRenewal.class);

@@ -19,7 +19,7 @@ final class CounterRenewals {
 
     private record Key(Session session, String path) {}
 
-    /** Starts the counter of a path anew, which nobody is below; all who ask meanwhile are told the one answer. */
+    /** Starts the counter of an empty path anew. All that ask meanwhile are told the one answer. */
     void renew(Session session, String path, Consumer<Answer<?>> done) {
         underWay.keySet().removeIf(key -> key.session().isEnded());
         Key key = new Key(session, path);

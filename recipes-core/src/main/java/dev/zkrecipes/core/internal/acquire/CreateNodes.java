@@ -26,14 +26,14 @@ import org.apache.zookeeper.data.ACL;
 /**
  * The create of one node, or of several by one {@code multi}, sent once.
  *
- * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of: a create in it
- * is answered with the path alone. A write of data is answered with a Stat; so the {@code multi} also makes a node, writes
- * to it and deletes it. Nobody ever sees that one.
+ * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of: a create in
+ * it is answered with the path alone. A write of data is answered with a Stat; so the {@code multi} also makes a node,
+ * writes to it and deletes it. Nobody ever sees that one.
  */
 public final class CreateNodes {
     private static final String PROBE = "-zxid";
 
-    /** What the node that nobody sees takes in the request, amply. */
+    /** Enough for the node that nobody sees, in the request. */
     private static final int ROOM_FOR_PROBE = 4096;
 
     private final Requests requests;
@@ -122,7 +122,7 @@ public final class CreateNodes {
         }
     }
 
-    /** What the creates take, and a little more, without writing them down. */
+    /** Slightly more than the creates take, without writing them down. */
     private long atMost() {
         long size = PacketLimit.REQUEST_HEADER;
         for (int i = 0; i < nodes.size(); i++) {

@@ -19,12 +19,12 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 
 /**
- * The request of a thread that holds a lock in its exclusive mode for the shared one. One {@code multi} checks the
- * exclusive node and creates the shared one with the same number: at that place there is nobody in front who was not in
- * front of the exclusive node, and if the exclusive hold is lost, nothing is created. Nobody behind is let in between.
+ * The request for the shared mode of a lock by the holder of its exclusive mode. One {@code multi} checks the exclusive
+ * node and creates the shared one with the same number. At that place no node is in front that was not in front of the
+ * exclusive node. If the exclusive hold is lost, nothing is created. No request behind is let in between.
  *
- * <p>The name is unique and nobody else makes it. So if the answer is lost, the same is sent again, and that the node
- * exists means that it was made the first time. Confined to the engine thread, but for what callers do.
+ * <p>The name is unique, and no other client makes it. So if the answer is lost, the same is sent again; if the node
+ * exists then, the first attempt made it. Confined to the engine thread, except for what callers do.
  */
 public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
 
@@ -65,7 +65,7 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         return List.of(target.path());
     }
 
-    /** Whoever holds the exclusive mode has nobody in front. */
+    /** The holder of the exclusive mode has nobody in front. */
     @Override
     public boolean wasSeenBusy() {
         return false;

@@ -23,8 +23,8 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * How an attempt gets its nodes into the queues, in one session: create them and list in one round trip, make the paths
- * if there are none, and find out what became of a create whose answer was lost. Several nodes are created by one
- * {@code multi}, so there are all of them or none. Confined to the engine thread.
+ * if there are none, and find out what became of a create after a lost answer. One {@code multi} creates several nodes,
+ * so there are all of them or none. Confined to the engine thread.
  */
 public final class Enqueue {
 
@@ -48,7 +48,7 @@ public final class Enqueue {
     private final Session session;
     private final SessionTask<AcquireStep> task;
     private final Owner owner;
-    private List<ParentMaker> parents = List.of(); // who makes the paths; none before one was missing
+    private List<ParentMaker> parents = List.of(); // makers of the paths; none before one was missing
     private CreateNodes creation;
 
     public Enqueue(Requests requests, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
@@ -78,8 +78,9 @@ public final class Enqueue {
     }
 
     /**
-     * Sends the create and, without waiting for the answer, the list: the server answers one after the other. Where it is
-     * not known yet whether the client has the rights that the lock's own ACL names, one after the other.
+     * Sends the create and, without waiting for the answer, the list: the server answers one after the other. As long
+     * as it is not known whether the client has the rights that the lock's own ACL names, they are sent one after the
+     * other.
      */
     public void create() {
         task.become(AcquireStep.ENQUEUEING);
@@ -186,7 +187,7 @@ public final class Enqueue {
         create();
     }
 
-    /** Finds out what became of a create whose answer was lost. */
+    /** Finds out what became of a create after a lost answer. */
     private void settle() {
         task.become(AcquireStep.SETTLING);
         session.lists().askBehindWrite(targets.query(), task.inThisState(look -> {
@@ -220,8 +221,8 @@ public final class Enqueue {
     }
 
     /**
-     * Nodes that were found are ours only if they belong to this session. They are listed again: meanwhile others may have
-     * been told of a later list than the one that showed them.
+     * Nodes that were found are ours only if they belong to this session. They are listed again: meanwhile others may
+     * have been told of a later list than the one that showed them.
      */
     private void adopt() {
         task.become(AcquireStep.ADOPTING);

@@ -15,9 +15,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Optional;
 
 /**
- * A node of a {@link LocalQueue} that is held. From the moment that somebody waits for it, it is watched for requests to give
- * the lock back: holders may come and go without any of them listening. The watch stays until the node is gone, which ends
- * it without another request. Confined to the engine thread, but for {@link #serves}.
+ * A held node of a {@link LocalQueue}. As soon as a request waits for it, it is watched for requests to give the lock
+ * back: holders may come and go without any of them listening. The watch stays until the node is gone, which ends it
+ * without another request. Confined to the engine thread, but for {@link #serves}.
  */
 final class Line implements WatchRegistry.Subscriber {
     private final Succession holders;
@@ -29,7 +29,7 @@ final class Line implements WatchRegistry.Subscriber {
     /**
      * A node that was granted just now.
      *
-     * @param rule the data of the path that it was decided by
+     * @param rule the data of the path that the decision was based on
      * @param onAsked run when the node is seen to carry a request
      */
     Line(HeldNode first, int most, Optional<Content> rule, Succession.Heirs heirs, Runnable onAsked) {
@@ -50,7 +50,7 @@ final class Line implements WatchRegistry.Subscriber {
         return node().session();
     }
 
-    /** Whether so many can be served by what is known, and nothing need be done. Any thread. */
+    /** Whether it can serve so many, as far as is known, without anything to be done. Any thread. */
     boolean serves(int waiting) {
         return watched && holders.left() >= waiting;
     }
@@ -92,7 +92,7 @@ final class Line implements WatchRegistry.Subscriber {
         node().onNodeGone(); // unless it was given back
     }
 
-    /** Without the right to read it, nobody in this process hears of requests: the bound remains. */
+    /** Without the right to read the node, requests are not heard in this process; the bound remains. */
     @Override
     public void onRefused(String path, Answer<?> answer) {
         subscribed = false;

@@ -9,20 +9,15 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.EngineFailure;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CancellationException;
@@ -32,8 +27,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one client for one lock that may pass inside the process: they wait here, first come, first served, behind
- * nodes that they share.
+ * The requests of one client for one lock that may pass inside the process. They wait here, first come, first served,
+ * behind {@link Lines nodes that they share}.
  *
  * <pre>
  *   a request ----&gt; waiting ------------------ passed on by a holder ----------------+
@@ -42,24 +37,25 @@ import org.jspecify.annotations.Nullable;
  *                      v                                                             ^
  *                   a scout: one request in ZooKeeper's queue                        |
  *                      |                                                             |
- *                      +--- granted: its node is a new {@link Line} for the first who waits
- *                      +--- refused: the first who waits is told, the next one tries anew
+ *                      +--- granted: its node is a new {@link Line} for the first that waits
+ *                      +--- refused: the first that waits is told, the next one tries anew
  *                      +--- nobody waits any more: it leaves
  * </pre>
  *
- * <p><b>When there is a scout.</b> There is one at most. The nodes that are held will do for all who wait if they may pass on
- * often enough <em>and</em> alone keep a newcomer from being granted, as the node of a mutex does; by the first law of drivers
- * nobody is then served sooner by standing in ZooKeeper's queue. So a mutex has one node, and a second one from the time that
- * more wait than the first can still serve. That one stands behind whoever came before it, and is granted half a round
- * trip after the last node in front of it is gone: between two lines, nobody waits for a node to be made. Of a semaphore,
- * each lease that is held has a node, and there is one more while a permit may be free elsewhere.
+ * <p><b>When there is a scout.</b> There is at most one. The held nodes suffice for all waiting requests if they may
+ * pass on often enough <em>and</em> alone keep a newcomer from being granted, as the node of a mutex does. By the first
+ * law of drivers, a place in ZooKeeper's queue then serves no request sooner. So a mutex has one node, and a second one
+ * as soon as more requests wait than the first can still serve. The second stands behind all earlier nodes, and is
+ * granted half a round trip after the last of them is gone: between two lines, no request waits for a node to be made.
+ * A semaphore has a node for each held lease, and one more while a permit may be free elsewhere.
  *
- * <p><b>No wake-up is lost.</b> A request first enters the queue and then looks whether a line serves it; a line is first
- * marked as over and then the queue is looked at, on the engine thread. So one of the two sees the other. All that decides
- * whether there is to be a scout happens in {@link #look}, which is called after each such event.
+ * <p><b>No wake-up is lost.</b> A request first enters the queue and then checks whether a line serves it. A line is
+ * first marked as over, and then the engine thread checks the queue. So one of the two sees the other. {@link #look},
+ * which runs after each such event, alone decides whether there is a scout.
  *
- * <p>A thread that gives back passes the lock on itself, to a thread that waits. What user code hangs on, and what
- * depends on a {@linkplain RuleSight shared rule}, the engine thread does. What is not marked otherwise is confined to it.
+ * <p>A thread that gives back passes the lock on itself, to a waiting thread. The engine thread does it where user code
+ * depends on the outcome, or under a {@linkplain RuleSight shared rule}. What is not marked otherwise is confined to
+ * the engine thread.
  */
 final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 
@@ -77,10 +73,8 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private volatile @Nullable Line serving; // the one that alone keeps newcomers out
     private volatile boolean scouting;
 
-    private final Map<Succession, Line> lines = new LinkedHashMap<>();
+    private final Lines lines;
     private volatile @Nullable AcquireLoop scout; // set on the engine thread only
-    private volatile boolean holding; // a node of this client holds the lock
-    private @Nullable RuleSight rule;
     private int leftEarly; // since the requests that are over were taken out
 
     LocalQueue(Requests client, Key key, Consumer<LocalQueue> onIdle) {
@@ -89,6 +83,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         this.onIdle = onIdle;
         this.spec = key.group().all().get(0);
         this.scheduler = client.scheduler();
+        this.lines = new Lines(spec, () -> scheduler.execute(this::look));
     }
 
     Key key() {
@@ -107,7 +102,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         requests.add(request);
     }
 
-    /** Somebody was added, or there is less to serve those who wait. */
+    /** A request was added, or there is less to serve those that wait. */
     void seeTo() {
         if (scouting) {
             return; // when that ends, the queue is looked at
@@ -115,7 +110,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         Line line = serving;
         if (line == null || !line.serves(waiting.get())) {
             scheduler.execute(() -> {
-                lines.values().forEach(Line::watch); // also if the one that came has been served since
+                lines.watch(); // even if the new request has been served since
                 look();
             });
         }
@@ -131,14 +126,14 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
                 look();
             });
         } else if (left == 0 && scouting) {
-            scheduler.execute(this::look); // nobody needs the scout
+            scheduler.execute(this::look); // the scout is not needed
         }
     }
 
     @Override
     public boolean isBusy() {
         AcquireLoop sent = scout;
-        return holding || (sent != null && sent.wasSeenBusy());
+        return !lines.isEmpty() || (sent != null && sent.wasSeenBusy());
     }
 
     // ---- Passing on.
@@ -181,8 +176,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private void passOrGiveBack(Succession line) {
         boolean passed = false;
         try {
-            Line known = lines.get(line);
-            if (known != null && line.mayPass() && isUnderItsRule(known) && firstWaiting() != null) {
+            if (lines.mayPass(line) && firstWaiting() != null) {
                 line.passTo(this::giveToFirst);
                 passed = true;
             }
@@ -194,15 +188,9 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         }
     }
 
-    /** What was granted before a change of the rule might not be granted after it. */
-    private boolean isUnderItsRule(Line line) {
-        return !spec.hasSharedRule() || line.wasGrantedBy(ruleNow());
-    }
-
     @Override
     public void onOver(Succession line) {
         Line over = lines.remove(line);
-        holding = !lines.isEmpty();
         if (over != null) {
             over.end();
             if (over.session().isEnded() && key.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
@@ -220,49 +208,17 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
             if (waiting.get() == 0) {
                 endScout();
             } else {
-                lines.values().forEach(Line::watch);
-                seeRule();
-                if (scout == null && !isServed()) {
+                lines.watch();
+                lines.seeRule();
+                if (scout == null && !lines.suffice(waiting.get())) {
                     beginScout();
                 }
             }
-            serving = onlyLine();
+            serving = lines.only();
             clean();
         } catch (Throwable t) {
             failFirst(EngineFailure.of(spec.path(), t));
         }
-    }
-
-    private boolean isServed() {
-        int places = 0;
-        for (Succession line : lines.keySet()) {
-            places += line.left();
-        }
-        return places >= waiting.get() && linesKeepOut();
-    }
-
-    /** Whether a newcomer is not granted as long as the lines are, whoever else holds. */
-    private boolean linesKeepOut() {
-        Optional<Content> data = ruleNow();
-        if (lines.isEmpty() || (spec.hasSharedRule() && data.isEmpty())) {
-            return false;
-        }
-        List<LockNode> own = new ArrayList<>();
-        for (Line line : lines.values()) {
-            if (!line.holders().isOver()) {
-                own.add(spec.parseOwn(line.node().node().name()));
-            }
-        }
-        own.sort(null);
-        return spec.decide(spec.driverUnder(data.map(Content::data).orElse(null)), own, spec.hypotheticalLast())
-                instanceof Decision.WaitFor;
-    }
-
-    private @Nullable Line onlyLine() {
-        if (lines.size() != 1 || spec.hasSharedRule() || !linesKeepOut()) {
-            return null;
-        }
-        return lines.values().iterator().next();
     }
 
     private void clean() {
@@ -270,35 +226,10 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
             requests.removeIf(LocalRequest::isOver);
             leftEarly = 0;
         }
-        if (lines.isEmpty() && rule != null) {
-            rule.end();
-            rule = null;
-        }
+        lines.endRuleIfEmpty();
         if (isIdle()) {
             onIdle.accept(this);
         }
-    }
-
-    // ---- The rule, if it is shared.
-
-    private void seeRule() {
-        if (!spec.hasSharedRule() || lines.isEmpty()) {
-            return;
-        }
-        List<Line> all = List.copyOf(lines.values());
-        Session newest = all.get(all.size() - 1).session();
-        if (rule == null || rule.session() != newest) {
-            if (rule != null) {
-                rule.end();
-            }
-            RuleSight begun = new RuleSight(newest, spec.path(), () -> scheduler.execute(this::look));
-            rule = begun;
-            begun.begin();
-        }
-    }
-
-    private Optional<Content> ruleNow() {
-        return rule == null ? Optional.empty() : rule.now();
     }
 
     // ---- The scout.
@@ -320,11 +251,10 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         }
     }
 
-    /** A node was granted: to the scout, or to somebody who tried the lock. */
+    /** A node was granted: to the scout, or to a try. */
     void adopt(HeldNode held, Optional<Content> decidedBy) {
         Line line = new Line(held, key.options().localHandoffs(), decidedBy, this, () -> scheduler.execute(this::look));
-        lines.put(line.holders(), line);
-        holding = true;
+        lines.add(line);
     }
 
     private void onScoutEnded(List<HeldNode> granted, @Nullable Throwable failure) {
@@ -332,7 +262,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         scouting = false;
         if (!granted.isEmpty()) {
             if (!giveToFirst(Optional.of(granted))) {
-                HeldNode.release(granted);
+                HeldNodes.release(granted);
             }
         } else if (failure instanceof QueuePlaceLostException lost) {
             failAll(String.valueOf(lost.getMessage()));
@@ -342,7 +272,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         scheduler.execute(this::look);
     }
 
-    /** What was said to the scout is meant for the first who waits; the others ask for themselves. */
+    /** The failure of the scout concerns the first request; the others ask for themselves. */
     private void failFirst(LockException why) {
         LocalRequest first = firstWaiting();
         if (first != null) {

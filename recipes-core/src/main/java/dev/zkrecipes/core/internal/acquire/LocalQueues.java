@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The local queues of one client: one for each path, rule and options, while it is of use. Locks that differ in any of these
- * meet in ZooKeeper's queue only, so each keeps its own bound. Thread-safe.
+ * The local queues of one client: one for each path, rule and options, while it is of use. Locks that differ in any of
+ * these meet only in ZooKeeper's queue, so each keeps its own bound. Thread-safe.
  */
 final class LocalQueues {
 
@@ -32,7 +32,7 @@ final class LocalQueues {
                 : new LocalRequest(requests, group, isAsynchronous, request -> join(key, request));
     }
 
-    /** Whoever finds the lock free does not wait, but passes it on as others do. On the engine thread. */
+    /** A try that finds the lock free passes it on later, as others do. On the engine thread. */
     private void adopt(LocalQueue.Key key, HeldNode held, Optional<Content> rule) {
         queues.computeIfAbsent(key, this::made).adopt(held, rule);
     }

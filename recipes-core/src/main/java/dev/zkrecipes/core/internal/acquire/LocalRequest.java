@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that waits in a {@link LocalQueue}. It has no node of its own. Whoever completes its outcome first decides: who
- * passes a node to it, or the caller by giving up. Any thread.
+ * A request that waits in a {@link LocalQueue}, without a node of its own. The first to complete its outcome decides:
+ * the holder by passing a node on, or the caller by giving up. Any thread.
  */
 final class LocalRequest implements Acquisition {
 
@@ -86,7 +86,7 @@ final class LocalRequest implements Acquisition {
         place.set(in);
     }
 
-    /** Whoever ended it may have done so before it stood there. */
+    /** It may have ended before it stood there. */
     void leaveIfOver() {
         if (isOver()) {
             leave(true);

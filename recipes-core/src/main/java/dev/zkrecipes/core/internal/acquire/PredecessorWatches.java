@@ -14,14 +14,15 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The watches on the nodes of one path that somebody waits for. Whoever is next usually waits for most of the same nodes, so
- * the set moves on to it, and only the difference is sent: a change costs by what is added, however many are watched.
+ * The watches on the nodes of one path that a request waits for. The next request usually waits for most of the same
+ * nodes, so the set passes to it and only the difference is sent: the cost of a change is that of the added nodes,
+ * however many are watched.
  *
  * <p>Confined to the engine thread.
  */
 final class PredecessorWatches implements WatchRegistry.DeletionSubscriber {
 
-    /** Who waits. */
+    /** The waiting request. */
     interface Owner {
         /** A node that was waited for is gone. */
         void onGone(String nodePath);
@@ -41,7 +42,7 @@ final class PredecessorWatches implements WatchRegistry.DeletionSubscriber {
         this.owner = owner;
     }
 
-    /** Whether each node is watched here, or known. */
+    /** Whether each node is watched here or known. */
     boolean haveAll(List<LockNode> nodes, Predicate<LockNode> known) {
         for (LockNode node : nodes) {
             if (!names.contains(node.name()) && !known.test(node)) {

@@ -10,13 +10,15 @@ import dev.zkrecipes.core.internal.session.Session;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The queues that requests of one client wait in: one view for each session and path. Confined to the engine thread. */
+/**
+ * The queues that requests of one client wait in: one view for each session and path. Confined to the engine thread.
+ */
 public final class QueueViews {
     private record Key(Session session, String path) {}
 
     private final Map<Key, QueueView> views = new HashMap<>();
 
-    /** Tells those who wait on these paths of a list that was taken just now. */
+    /** Tells the views of these paths of a list that was taken just now. */
     void accept(Session session, LockGroup group, ChildrenSnapshot list) {
         if (views.isEmpty()) {
             return;
@@ -29,7 +31,7 @@ public final class QueueViews {
         }
     }
 
-    /** The view of a path, which begins with this list if nobody waits there yet. */
+    /** The view of a path; it begins with this list if nothing waits there yet. */
     QueueView at(Session session, String path, ChildrenSnapshot list) {
         Key key = new Key(session, path);
         return views.computeIfAbsent(key, absent -> new QueueView(session, path, list, () -> views.remove(key)));

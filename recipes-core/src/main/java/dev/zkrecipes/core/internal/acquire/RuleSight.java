@@ -10,7 +10,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What one session knows of the data of a path that drivers decide by. Confined to the engine thread. */
+/** What one session knows of the data of a path that decisions are based on. Confined to the engine thread. */
 final class RuleSight implements WatchRegistry.Subscriber {
     private final Session session;
     private final String path;
@@ -40,7 +40,7 @@ final class RuleSight implements WatchRegistry.Subscriber {
         session.watches().unsubscribeLater(path, this);
     }
 
-    /** The data as it is by all that this session has heard; empty if that is being found out. */
+    /** The present data as far as this session has heard; empty while it is being read. */
     Optional<Content> now() {
         return session.watches().tellsContentOf(path) ? Optional.ofNullable(last) : Optional.empty();
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** The acquire loop: enter the queue, decide, wait for predecessors, grant; and the ways beside it: a downgrade, the renewal of a counter. */
+/**
+ * The acquire loop: enter the queue, decide, wait for predecessors, grant; and the ways beside it: a downgrade, the
+ * renewal of a counter.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.acquire;
 

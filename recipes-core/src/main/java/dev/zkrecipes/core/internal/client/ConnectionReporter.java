@@ -17,7 +17,7 @@ public final class ConnectionReporter {
     private final List<Told> listeners = new CopyOnWriteArrayList<>();
     private volatile ConnectionState state = ConnectionState.CONNECTING;
 
-    /** Somebody who is told, in an order of its own: one that blocks keeps the news from nobody else. */
+    /** A listener and the order of its calls: one that blocks does not delay the others. */
     private record Told(Consumer<ConnectionState> listener, Executor inOrder) {}
 
     /**

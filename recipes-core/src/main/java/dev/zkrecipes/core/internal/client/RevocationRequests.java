@@ -27,7 +27,7 @@ public final class RevocationRequests {
         this.client = client;
     }
 
-    /** Asks all who hold the lock. */
+    /** Asks all holders of the lock. */
     public List<Revocation> ask(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(lock.path(), grace);
         return ask(holders(lock, deadline), grace, deadline);
@@ -51,7 +51,7 @@ public final class RevocationRequests {
         return Deadline.after(client.requestTimeout(), client.scheduler());
     }
 
-    /** Of a lock of another library, or of several clients, its participants tell. */
+    /** The holders; for a lock of another library, or of several clients, those among its participants. */
     private static List<SeenParticipant> holders(InterProcessLock lock, Deadline deadline) throws InterruptedException {
         InterProcessLock found = lock;
         while (found instanceof DelegatingLock delegating) {

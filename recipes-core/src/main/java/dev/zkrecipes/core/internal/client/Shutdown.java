@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * How a client ends. First every attempt and lease ends; then nodes are deleted that no closing session takes along, or
- * that are too many to be deleted by one transaction, for a limited time; then the handles are closed; then every future
- * that is left completes, and the threads end. Confined to the engine thread.
+ * How a client ends. First every attempt and lease ends. Then nodes are deleted, for a limited time, that outlive the
+ * sessions or are too many for one transaction. Then the handles are closed. Then every future that is left completes,
+ * and the threads end. Confined to the engine thread.
  */
 public final class Shutdown {
     private final Requests requests;

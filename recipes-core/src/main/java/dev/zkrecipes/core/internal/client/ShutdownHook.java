@@ -6,8 +6,8 @@ package dev.zkrecipes.core.internal.client;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
 
 /**
- * Closes a client when the JVM ends in order: by {@code System.exit}, the end of the last thread, SIGTERM, SIGINT (Ctrl-C)
- * or SIGHUP. Any thread.
+ * Closes a client when the JVM ends in order: by {@code System.exit}, the end of the last thread, SIGTERM, SIGINT
+ * (Ctrl-C) or SIGHUP. Any thread.
  */
 public final class ShutdownHook {
     private final Thread thread;

@@ -107,7 +107,7 @@ final class AdaptedLease implements Lease {
         });
     }
 
-    /** There are none: whoever asks looks for nodes of ours. */
+    /** There are none: requests are written into nodes of ours. */
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Objects.requireNonNull(listener, "listener");
@@ -138,7 +138,7 @@ final class AdaptedLease implements Lease {
         }
     }
 
-    /** On the calling thread, to which the hold belongs. */
+    /** Runs on the calling thread, which owns the hold. */
     @Override
     public CompletableFuture<Void> closeAsync() {
         try {

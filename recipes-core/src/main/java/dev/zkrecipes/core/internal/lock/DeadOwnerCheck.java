@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks now and then whether somebody waits for a lock that a thread of this process died with, and says so, once for each
- * thread and lock. One look is for all requests of a client; while there are none, there are no looks.
+ * Warns when a request waits for a lock that a thread of this process died with, once for each thread and lock. It
+ * looks once a second for all requests of a client; while there are none, it does not look.
  */
 public final class DeadOwnerCheck {
     private static final Logger log = LoggerFactory.getLogger(DeadOwnerCheck.class);
 
-    /** People wait for the message, so not much longer; nothing depends on it. */
+    /** Nothing depends on it, but people wait for the message. */
     static final Duration PERIOD = Duration.ofSeconds(1);
 
     private final LockDataTable table;

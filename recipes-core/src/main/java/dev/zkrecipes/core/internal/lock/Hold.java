@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
@@ -30,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One hold: a share in a grant, or in several that were acquired as one. Closing it tells the lock, which releases each
- * grant with its last hold. Re-entry makes one of these and nothing else, so it is small: futures and listeners are made when
- * somebody asks for them, and then told what has happened meanwhile.
+ * grant with its last hold. Re-entry makes one of these and nothing else, so it is small: futures and listeners are
+ * made on demand, and then told what has happened meanwhile.
  */
 public final class Hold implements Lease, HeldNode.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
@@ -41,7 +42,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable RevocationListeners> REVOCATIONS =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, RevocationListeners.class, "revocations");
 
-    /** As what a hold was closed, and what is released with it. */
+    /** What a hold was closed as, and what is released with it. */
     private static final class Closing {
         private final LeaseState as;
         private volatile @Nullable CompletableFuture<Void> released; // set a little after the hold is closed
@@ -62,28 +63,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
     private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
 
-    /** The lock through which it was acquired. */
-    interface Origin {
-        LockHost client();
-
-        LockGroup targets();
-
-        String path();
-
-        /** Releases the grants of which a hold, which was taken from the record, was the last one. */
-        CompletableFuture<Void> giveBack(Hold lease);
-
-        /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
-        void onHoldEnded(Hold lease);
-
-        /** Whether giving back is to wait for ZooKeeper's word, and to tell what that is. */
-        boolean confirmsRelease();
-
-        /** Waits for ZooKeeper's word that the node is gone, as long as there is somebody to give it. */
-        void awaitRelease(CompletableFuture<Void> givenBack);
-    }
-
-    private final Origin lock;
+    private final HoldOrigin lock;
     private final List<HeldNode> grants;
     private final LockData data;
     private volatile @Nullable Closing closing;
@@ -91,18 +71,31 @@ public final class Hold implements Lease, HeldNode.Listener {
     private volatile @Nullable RevocationListeners revocations;
 
     /** Makes a hold that is in no record yet. */
-    Hold(Origin lock, List<HeldNode> grants, LockData data) {
+    Hold(HoldOrigin lock, List<HeldNode> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
     }
 
-    /** Enters the first hold on its grants in its owner's record; from now on it hears of their end. */
-    void open() {
-        data.opened(this);
-        HeldNode.Listener listener = data.sharesGrants() ? data : this;
-        for (int i = 0; i < grants.size(); i++) {
-            grants.get(i).attach(listener);
+    /**
+     * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is
+     * thrown in here, the grants are given back.
+     */
+    static Hold open(HoldOrigin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
+        Hold opened = new Hold(lock, grants, data);
+        try {
+            data.opened(opened);
+            HeldNode.Listener listener = data.sharesGrants() ? data : opened;
+            for (int i = 0; i < grants.size(); i++) {
+                grants.get(i).attach(listener);
+            }
+            if (observed != null) {
+                observed.granted(grants);
+            }
+            return opened;
+        } catch (Throwable t) {
+            opened.beginClosing();
+            throw t;
         }
     }
 
@@ -116,23 +109,13 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     boolean standsOn(HeldNode node) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i) == node) {
-                return true;
-            }
-        }
-        return false;
+        return grants.contains(node);
     }
 
     /** The grant on this lock that the hold stands on; null if it does not. */
     @Nullable
     HeldNode grantOn(LockSpec target) {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).target().equals(target)) {
-                return grants.get(i);
-            }
-        }
-        return null;
+        return HeldNodes.on(target, grants);
     }
 
     LockData data() {
@@ -161,31 +144,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     boolean isLost() {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).isLost()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean isKnownToBeLost() {
-        for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).hasEnded()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** The worst state of what the hold stands on. */
-    private LeaseState grantState() {
-        LeaseState worst = LeaseState.HELD;
-        for (int i = 0; i < grants.size(); i++) {
-            LeaseState state = grants.get(i).state();
-            worst = state.compareTo(worst) > 0 ? state : worst;
-        }
-        return worst;
+        return HeldNodes.anyIsLost(grants);
     }
 
     @Override
@@ -212,7 +171,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     @Override
     public LeaseState state() {
         Closing closed = closing;
-        return closed != null ? closed.as : grantState();
+        return closed != null ? closed.as : HeldNodes.state(grants);
     }
 
     @Override
@@ -226,7 +185,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         Blocking.requireMayBlock(client.scheduler());
         requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
-        client.scheduler().execute(() -> HeldNode.check(grants, answered::complete));
+        client.scheduler().execute(() -> HeldNodes.check(grants, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
         requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder
@@ -318,7 +277,10 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
     }
 
-    /** Waits until the nodes that are released with this hold, which is closed, are known to be gone, if the lock is to wait. */
+    /**
+     * Waits until the nodes that are released with this hold, which is closed, are known to be gone, if the lock is to
+     * wait.
+     */
     void awaitRelease() {
         if (lock.confirmsRelease()) {
             lock.awaitRelease(givenBack());
@@ -339,7 +301,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     /**
-     * Gives the hold back without waiting; returns whether it was this call that did.
+     * Gives the hold back without waiting; returns whether this call did.
      *
      * @throws IllegalMonitorStateException if the caller may not
      */
@@ -353,7 +315,7 @@ public final class Hold implements Lease, HeldNode.Listener {
                     + data.ownerName() + ", which is alive: only that thread may close it");
         }
         boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
-        // The last one looks at the clock; the others go by what the engine knows.
+        // The last one looks at the clock; the others rely on what the engine knows.
         if (!leavesAll || futures != null || revocations != null) {
             StackReserve.requireForACall(); // once it is closed, nobody else will do what follows
         }
@@ -375,7 +337,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     private Closing closingAmongOthers() {
-        return isKnownToBeLost() ? LOST_BEFORE : RELEASED_NOTHING;
+        return HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
     }
 
     private void endListening() {
@@ -406,9 +368,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     void requireNotLost() {
-        for (int i = 0; i < grants.size(); i++) {
-            grants.get(i).requireNotLost();
-        }
+        HeldNodes.requireNoneLost(grants);
     }
 
     @Override

@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The futures of one hold's end. Most holds end without anybody having asked for one. Thread-safe. */
+/** The futures of one hold's end. Most holds end without anybody asking for one. Thread-safe. */
 final class HoldFutures {
     private final Callbacks callbacks;
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
@@ -29,7 +29,7 @@ final class HoldFutures {
         ended.complete(how);
     }
 
-    /** The hold was given back; from now on that is as far as this is. */
+    /** The hold was given back; its future ends with this one. */
     void givenBackWith(CompletableFuture<Void> released) {
         Completion.forward(released, givenBack);
     }

@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The open holds on one path, the youngest first.
  *
- * <p>A hold that is closed counts no more from that moment on; taking its link out only frees memory. So a thread may die between
- * the two, and several threads may take links out at the same time: a link is only ever led past others that are closed, and what
- * one of them puts back by that, the next one that comes along takes out again. Thread-safe.
+ * <p>A hold that is closed counts no more from that moment on; taking its link out only frees memory. So a thread may
+ * die between the two, and several threads may take links out at the same time: a link is only ever led past others
+ * that are closed, and what one of them puts back by that, the next one that comes along takes out again. Thread-safe.
  */
 final class HoldStack {
 
     /** A hold, and the one that was opened before it. */
     private static final class Link {
         private final Hold hold;
-        private @Nullable Link older; // whoever reads it has seen the youngest, and with it all below
+        private @Nullable Link older; // read only after the youngest, which makes all below visible
 
         Link(Hold hold, @Nullable Link older) {
             this.hold = hold;

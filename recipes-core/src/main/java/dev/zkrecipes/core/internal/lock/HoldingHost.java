@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-/** A client with its record of who holds what. */
+/** A client with its record of all holds. */
 public interface HoldingHost extends LockHost {
     LockDataTable holds();
 

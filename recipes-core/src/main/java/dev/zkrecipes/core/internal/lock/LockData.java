@@ -10,7 +10,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.spi.ThreadName;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open holds of one owner: of a thread, through all locks of a client, or of a lock instance that holds for whoever
- * comes. They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them,
- * so the collections are concurrent ones.
+ * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
+ * They are found by path and rule. A thread opens and closes its own. Once it is dead, any thread may close them, so
+ * the collections are concurrent.
  */
 public final class LockData implements HeldNode.Listener {
     private final @Nullable Thread owner;
@@ -74,7 +74,7 @@ public final class LockData implements HeldNode.Listener {
         }
     }
 
-    /** Nobody but the owner puts in a stack or, while the owner lives, takes one out. */
+    /** Only the owner adds a stack or, while it lives, removes one. */
     private void openedByOwner(String path, Hold hold) {
         HoldStack known = open.get(path);
         HoldStack holds = known == null ? new HoldStack() : known;
@@ -187,11 +187,11 @@ public final class LockData implements HeldNode.Listener {
     // ---- Re-entry.
 
     /**
-     * Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. Nobody else opens any, and the owner is
-     * alive, so no stack that is not empty is taken away meanwhile. Whatever is thrown in here, nothing was opened.
+     * Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. Only the owner opens holds, and
+     * it is alive, so no stack that is not empty is removed meanwhile. Whatever is thrown in here, nothing was opened.
      */
     @Nullable
-    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
+    Hold reenter(HoldOrigin lock, @Nullable LockSpec otherMode) {
         LockGroup targets = lock.targets();
         if (targets.isSingle()) {
             LockSpec target = targets.all().get(0);
@@ -220,9 +220,9 @@ public final class LockData implements HeldNode.Listener {
 
     /**
      * The grants that one more hold of these locks can stand on; null if the owner holds nothing on their paths, or a
-     * single lock in the mode that it may go on from.
+     * single lock in the mode from which it may get the other one.
      *
-     * @param otherMode what the same path may be held by all the same; null if by nothing
+     * @param otherMode the other mode in which the owner may hold the same path; null if there is none
      * @throws LockLostException if one is lost
      * @throws LockRefusedException if the owner would wait for itself: it holds some of several locks, but not all, or
      *     holds a path by another rule
@@ -274,7 +274,7 @@ public final class LockData implements HeldNode.Listener {
 
     // ---- Dead owners.
 
-    /** Whether the owner is dead and nothing that it holds stands: there is nothing left to say of it. */
+    /** Whether the owner is dead and nothing that it holds stands, so that the record is of no more use. */
     boolean isForgettable() {
         return isOrphaned() && all().noneMatch(Hold::isStanding);
     }

@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is held through one client: a record for each thread that holds anything, whichever lock objects it acquired it
- * through, and one for the leases that belong to no thread. Thread-safe.
+ * All holds of one client: a record for each thread that holds anything, through whatever lock objects, and one for the
+ * leases that belong to no thread. Thread-safe.
  */
 public final class LockDataTable {
-    // A thread adds and removes its own record only; a dead thread's is removed by who closes its last hold.
+    // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final LockData ofNobody = new LockData(null);
 
@@ -35,7 +35,7 @@ public final class LockDataTable {
         return made;
     }
 
-    /** The record of the leases that belong to no thread: nobody re-enters by them. */
+    /** The record of the leases that belong to no thread; no thread re-enters by them. */
     public LockData ofNobody() {
         return ofNobody;
     }

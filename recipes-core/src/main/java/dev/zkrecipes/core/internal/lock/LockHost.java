@@ -20,7 +20,7 @@ public interface LockHost extends ZooKeeperClient {
 
     Callbacks callbacks();
 
-    /** Who hears of the requests for its locks. */
+    /** The observers of the requests for its locks. */
     List<LockObserver> observers();
 
     SessionSource sessions();
@@ -40,6 +40,8 @@ public interface LockHost extends ZooKeeperClient {
     /** Throws if the client is closed. */
     void requireOpenFor(String lockPath);
 
-    /** Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection. */
+    /**
+     * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection.
+     */
     void awaitWhileConnected(CompletableFuture<Void> future);
 }

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What observers and the log are told of one request and of the hold that comes of it, each thing once. There is none if nobody
- * observes. Thread-safe.
+ * Tells observers and the log of one request and of its hold, each thing once. There is none if nobody observes.
+ * Thread-safe.
  */
 final class ObservedRequest implements HeldNode.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
@@ -47,7 +47,7 @@ final class ObservedRequest implements HeldNode.Observer {
         this.askedAt = client.scheduler().nanoTime();
     }
 
-    /** Tells those who observe the client, if there are any, that a request begins. */
+    /** Tells the observers of the client, if there are any, that a request begins. */
     static @Nullable ObservedRequest begin(LockHost client, LockGroup group) {
         List<LockObserver> told = client.observers();
         boolean isLogged = LockLog.isForRequests();
@@ -85,7 +85,7 @@ final class ObservedRequest implements HeldNode.Observer {
         }
     }
 
-    /** The request is over; if it was not granted, this is why. */
+    /** The request is over; this is the reason if it was not granted. */
     void over(Ending how) {
         if (state.compareAndSet(State.WAITING, State.OVER)) {
             Duration waited = since(askedAt);
@@ -93,7 +93,7 @@ final class ObservedRequest implements HeldNode.Observer {
         }
     }
 
-    /** The same, by what the caller was thrown. */
+    /** The same, as the exception for the caller tells. */
     void failed(Throwable why) {
         if (why instanceof InterruptedException) {
             over(Ending.INTERRUPTED);

@@ -14,8 +14,8 @@ import dev.zkrecipes.core.spi.port.Answer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Something to find out about one lock path, or to do there, in the session of the moment: it has an answer, or fails, and
- * is not tried again. Confined to the engine thread, but for {@link #launch()}.
+ * One question about a lock path, or one change of it, in the session of the moment. It is answered or fails, and is
+ * not repeated. Confined to the engine thread, but for {@link #launch()}.
  *
  * @param <T> the answer
  */
@@ -28,7 +28,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     /**
      * Prepares a question.
      *
-     * @param subject what it is about, for messages: "who takes part in"
+     * @param subject what it is about, for messages: "the holders of"
      */
     OneShotRequest(LockHost client, LockSpec target, String subject) {
         this.client = client;
@@ -36,7 +36,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
         this.subject = subject + " the lock " + target.path();
     }
 
-    /** Sends what there is to ask. What it throws is the failure. */
+    /** Sends the question. An exception fails the request. */
     public abstract void ask(Session session);
 
     /** Begins; the future completes on the engine thread. */
@@ -57,7 +57,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
         return subject;
     }
 
-    /** Whether it is answered, or nobody waits for the answer any more. */
+    /** Whether it is answered, or no longer waited for. */
     public boolean isOver() {
         return result.isDone();
     }
@@ -79,7 +79,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
                         : ZooKeeperErrors.of(target.path(), what, answer));
     }
 
-    /** Runs what may throw, and fails with that. */
+    /** Runs the action; an exception fails the request. */
     public void guard(Runnable step) {
         try {
             step.run();

@@ -28,12 +28,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * One look at who takes part in a lock: a list, then the nodes that it is about. A list tells who holds, so whoever asks for
- * holders only has no other node read. Who asks for all has all of them read, as the owner's label is in the node.
+ * The participants of a lock at one moment: a list, then the nodes in it. The list shows which of them hold, so a query
+ * for holders reads no other nodes. A query for all reads all, since the owner's label is in the node.
  *
- * <p>Nodes are read one by one, since somebody else may have put any amount of data into one, and an answer that is too large
- * costs all locks their connection. Only so many reads are under way at a time: what else the session sends, such as the
- * checks of its leases, does not wait behind ten thousand of them.
+ * <p>Nodes are read one by one: any client may have put any amount of data into one, and too large an answer costs all
+ * locks their connection. Only so many reads are under way at a time: what else the session sends, such as the checks
+ * of its leases, does not wait behind ten thousand of them.
  */
 final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     static final int UNDER_WAY = 100;
@@ -44,7 +44,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
     ParticipantQuery(LockHost client, LockSpec target, boolean holdersOnly) {
-        super(client, target, holdersOnly ? "who holds" : "who takes part in");
+        super(client, target, holdersOnly ? "the holders of" : "the participants of");
         this.holdersOnly = holdersOnly;
     }
 

@@ -27,27 +27,31 @@ public final class PathQueries {
         this.client = client;
     }
 
-    /** Who takes part. */
+    /** The requests in the queue. */
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(client, target, false).launch(), deadline, "who takes part in the lock")
+        return await(
+                        () -> new ParticipantQuery(client, target, false).launch(),
+                        deadline,
+                        "the participants of the lock")
                 .stream()
                 .map(SeenParticipant::participant)
                 .toList();
     }
 
-    /** Who holds it, by the list; no other node is read. */
+    /** The holders, by the list; no other node is read. */
     public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(client, target, true).launch(), deadline, "who holds the lock");
+        return await(() -> new ParticipantQuery(client, target, true).launch(), deadline, "the holders of the lock");
     }
 
     /** The queue and the rule. */
     public LockSnapshot snapshot() throws InterruptedException {
-        return await(() -> new SnapshotQuery(client, target).launch(), deadline(), "who is in the queue of the lock");
+        return await(() -> new SnapshotQuery(client, target).launch(), deadline(), "the queue of the lock");
     }
 
     /**
-     * Replaces the rule by what {@code change} makes of it; without a path, makes the path with it. {@code change} is user
-     * code and runs here, on the calling thread; its time does not count against the limit. What it throws is thrown here.
+     * Replaces the rule by the result of {@code change}; creates the path with it if there is none. {@code change} is
+     * user code and runs here, on the calling thread; its time does not count against the limit. What it throws is
+     * thrown here.
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
         String what = "a change of the rule of the lock";
@@ -76,8 +80,8 @@ public final class PathQueries {
         Optional<T> found = Blocking.await(answer, deadline);
         if (found.isEmpty()) {
             answer.cancel(false);
-            throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout() + " to "
-                    + what + " " + target.path() + "; ask again");
+            throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
+                    + " to the request for " + what + " " + target.path() + "; ask again");
         }
         return found.get();
     }

@@ -16,8 +16,8 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
 
 /**
- * Writes the rule of a lock, if nobody wrote since it was read: in place of what was read, or with the path if there was
- * none. Tells whether it did.
+ * Writes the rule of a lock, if nobody wrote since it was read: in place of what was read, or with the path if there
+ * was none. Tells whether it did.
  */
 final class RuleWrite extends OneShotRequest<Boolean> {
     private final byte[] rule;

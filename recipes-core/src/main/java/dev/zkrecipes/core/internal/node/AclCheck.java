@@ -16,12 +16,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Looks whether the path of a lock with an ACL of its own has that ACL: if somebody else made the path it may have
- * another one, and whoever has DELETE there can delete any node in the queue.
+ * Checks whether the path of a lock with an ACL of its own has that ACL. A path that another client made may have
+ * another one, and a client with DELETE there can delete any node in the queue.
  *
- * <p>What an ACL comes to, only the server knows: {@code auth}, for one, stands for whoever creates. So the path is
- * compared with a node of the lock's that was made with the ACL. While it has that child, nobody can put another node in
- * the place of the path. Confined to the engine thread.
+ * <p>Only the server knows what an ACL amounts to: {@code auth}, for one, stands for the creator. So the path is
+ * compared with a node of the lock's that was made with the ACL. While the path has that child, no other node can take
+ * its place. Confined to the engine thread.
  */
 public final class AclCheck {
     private final Session session;
@@ -66,7 +66,7 @@ public final class AclCheck {
                 new LockAccessException("lock " + target.path() + ": somebody else made the path, with the rights "
                         + have + ", and this lock is to have " + want
                         + (have.equals(want) ? " (with other passwords)" : "")
-                        + ": whoever may delete there can end anybody's hold. Delete the path while nobody uses it and protect the"
-                        + " node above it, or name the rights that it has in LockOptions.withAcl"));
+                        + ": a client that may delete there can end any hold. Delete the path while nobody uses it and"
+                        + " protect the node above it, or name the rights that it has in LockOptions.withAcl"));
     }
 }

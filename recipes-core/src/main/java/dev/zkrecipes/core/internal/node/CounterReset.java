@@ -16,12 +16,12 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Starts the counters of paths anew, all of them or none: by one {@code multi} that checks that nobody has written to the
- * path since it was read, deletes our own node below it, deletes the path, which ZooKeeper refuses if anybody else is
- * below it, and makes it again with the same data and ACL. So nothing happens to a path that somebody uses.
+ * Starts the counters of paths anew, all of them or none: by one {@code multi} that checks that nobody has written to
+ * the path since it was read, deletes our own node below it, deletes the path, which ZooKeeper refuses if anybody else
+ * is below it, and makes it again with the same data and ACL. So nothing happens to a path that somebody uses.
  *
- * <p>ZooKeeper does not tell containers from persistent nodes. What carries data is made again as a persistent node,
- * anything else as a container, as this library makes its paths itself.
+ * <p>ZooKeeper does not tell containers from persistent nodes. A path with data is recreated as a persistent node, any
+ * other as a container: that is how this library creates its paths.
  */
 public final class CounterReset {
     private final Session session;
@@ -58,7 +58,7 @@ public final class CounterReset {
         });
     }
 
-    /** The same for a path that nobody is below. */
+    /** The same for a path without children. */
     public void renew(String path, Consumer<Answer<?>> done) {
         prepare(path, List.of(), answer -> {
             if (answer.isOk()) {
@@ -94,7 +94,10 @@ public final class CounterReset {
         });
     }
 
-    /** ZooKeeper shows the digests of an ACL only to who has ADMIN rights; to others this, which nobody can log in with. */
+    /**
+     * ZooKeeper shows the digests of an ACL only to clients with ADMIN rights. Others see this, with which nobody can
+     * log in.
+     */
     private static boolean isMasked(ACL acl) {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
     }

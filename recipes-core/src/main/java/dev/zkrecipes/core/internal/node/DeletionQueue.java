@@ -53,7 +53,7 @@ final class DeletionQueue implements SessionSource.User {
         underWay.add(deletion);
     }
 
-    /** Whether nothing waits, and there is room. */
+    /** Whether nothing waits and there is room. */
     boolean isIdle() {
         return ready.isEmpty() && underWay.size() < WINDOW;
     }
@@ -62,7 +62,7 @@ final class DeletionQueue implements SessionSource.User {
         underWay.remove(deletion);
     }
 
-    /** Sends what there is room for. */
+    /** Sends as many as there is room for. */
     void pump() {
         while (underWay.size() < WINDOW && !ready.isEmpty()) {
             ready.iterator().next().send();

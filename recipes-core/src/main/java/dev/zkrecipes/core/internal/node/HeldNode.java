@@ -3,41 +3,29 @@
 
 package dev.zkrecipes.core.internal.node;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import java.util.function.Consumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One held node. All re-entrant leases of a thread stand on the same grant. A node that passes from holder to holder inside
- * the process has one of these for each of them, and a {@link Succession} for all.
+ * One held node. All re-entrant leases of a thread stand on the same one. A node that passes from holder to holder
+ * inside the process has one of these for each holder, and a {@link Succession} for all of them.
  *
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
  */
 public final class HeldNode implements KeepAlive.Held {
-    /** A token leaves this many low bits for later holders of the same node. */
-    private static final int ORDINAL_BITS = 11;
-
-    private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
-
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable End> END =
             AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, End.class, "end");
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable Observer> OBSERVER =
@@ -52,22 +40,21 @@ public final class HeldNode implements KeepAlive.Held {
     private final String nodePath;
     private final long token;
     private final long grantedAt;
-    private final @Nullable Span span; // null if it may be held for any time
+    private final @Nullable HoldLimit limit; // null if it may be held for any time
     private volatile @Nullable End end;
     private volatile @Nullable Listener listener;
     private volatile boolean told;
-    private volatile @Nullable Timer timer; // of its span
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
-    private @Nullable Line line; // set before anybody else sees this
+    private @Nullable Holders holders; // if it may pass on; set before anybody else sees this
 
-    /** Somebody who has to know when the node is held no more. */
+    /** Has to know when the node is no longer held. */
     @FunctionalInterface
     public interface Listener {
         void onNodeEnded(HeldNode node, LeaseState how);
     }
 
-    /** Somebody who keeps an eye on what becomes of it, and changes nothing. */
+    /** Hears what becomes of it, and changes nothing. */
     public interface Observer {
         /** It was given back; told on the thread that does so. */
         void onReleased();
@@ -79,37 +66,13 @@ public final class HeldNode implements KeepAlive.Held {
         void onRevocationRequested();
     }
 
-    /** The holders of one node, one after the other, of which this is one. */
-    interface Line {
-        /** The one that the session knows. */
-        HeldNode first();
-
-        /** The one that has the node now, or had it last. */
-        HeldNode present();
-
-        /** The present one has ended. */
-        void onReleased();
-
-        /** The node is gone, or the session that it belongs to. */
-        void lose(String reason);
-
-        /** The time of a holder, which may have ended before, is over. */
-        void expire(HeldNode holder, String reason);
-
-        /** The node carries requests to give it back, or carries none. */
-        void noteRequests(boolean isAsked);
-    }
-
-    /** How long it may be held, from when it was granted to this holder. */
-    private record Span(Duration most, long endsAt) {}
-
     /** How it ended, and, if it was lost, why. */
     public record End(LeaseState state, String reason) {}
 
     /**
      * A node that is held.
      *
-     * @param token what {@link #token(OwnNode)} says, or the token of the grant that this one continues
+     * @param token the node's {@linkplain OwnNode#fencingToken own}, or that of the grant that this one continues
      * @param most how long it may be held; empty for any time
      */
     public HeldNode(
@@ -126,7 +89,7 @@ public final class HeldNode implements KeepAlive.Held {
         this.nodePath = node.path();
         this.token = token;
         this.grantedAt = scheduler.nanoTime();
-        this.span = most.map(time -> new Span(time, grantedAt + time.toNanos())).orElse(null);
+        this.limit = most.map(time -> new HoldLimit(scheduler, time, grantedAt)).orElse(null);
     }
 
     /** The shared mode that follows from an exclusive one: with its token, and what is left of its time. */
@@ -138,11 +101,11 @@ public final class HeldNode implements KeepAlive.Held {
         this.nodePath = node.path();
         this.token = exclusive.token();
         this.grantedAt = scheduler.nanoTime();
-        this.span = exclusive.span;
+        this.limit = exclusive.limit == null ? null : exclusive.limit.withSameEnd();
     }
 
     /** A later holder of the node that {@code first} was granted. */
-    HeldNode(HeldNode first, Line line, long token) {
+    HeldNode(HeldNode first, Holders holders, long token) {
         this.target = first.target;
         this.scheduler = first.scheduler;
         this.cleaner = first.cleaner;
@@ -150,11 +113,8 @@ public final class HeldNode implements KeepAlive.Held {
         this.nodePath = first.nodePath;
         this.token = token;
         this.grantedAt = first.grantedAt;
-        this.line = line;
-        Span whole = first.span;
-        this.span = whole == null
-                ? null
-                : new Span(whole.most(), scheduler.nanoTime() + whole.most().toNanos());
+        this.holders = holders;
+        this.limit = first.limit == null ? null : first.limit.fromNow();
     }
 
     public Session session() {
@@ -162,18 +122,22 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** From now on it passes to others when it is released. */
-    void passesOnIn(Line holders) {
-        line = holders;
+    void passesOnIn(Holders all) {
+        holders = all;
     }
 
     EngineScheduler scheduler() {
         return scheduler;
     }
 
+    NodeCleaner cleaner() {
+        return cleaner;
+    }
+
     /** The node carries requests to give it back, or carries none. On the engine thread. */
     public void noteRequests(boolean isAsked) {
-        if (line != null) {
-            line.noteRequests(isAsked);
+        if (holders != null) {
+            holders.noteRequests(isAsked);
         }
     }
 
@@ -218,8 +182,8 @@ public final class HeldNode implements KeepAlive.Held {
             lose(Session.OUTLIVED);
             return state();
         }
-        if (isOverdue()) {
-            expire();
+        if (limit != null && limit.isOver()) {
+            expire(limit);
             return state();
         }
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
@@ -235,8 +199,8 @@ public final class HeldNode implements KeepAlive.Held {
         if (last == null && session().isOutlived()) {
             lose(Session.OUTLIVED);
             last = end;
-        } else if (last == null && isOverdue()) {
-            expire();
+        } else if (last == null && limit != null && limit.isOver()) {
+            expire(limit);
             last = end;
         }
         return last != null && last.state() == LeaseState.LOST;
@@ -244,24 +208,17 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** From now on it is lost when its time is over, if it has one. To be called once, before anybody is told of it. */
     public void limitTime() {
-        if (span != null) {
-            timer = scheduler.schedule(
-                    Duration.ofNanos(Math.max(0, span.endsAt() - scheduler.nanoTime())), this::state);
+        if (limit != null) {
+            limit.begin(this::state);
         }
     }
 
-    private boolean isOverdue() {
-        return span != null && scheduler.nanoTime() - span.endsAt() >= 0;
-    }
-
-    /** Its time is over; whoever has the node after it has a time of its own. */
-    private void expire() {
+    /** The next holder of the node, if there is one, has a time of its own. */
+    private void expire(HoldLimit over) {
         StackReserve.requireForATask();
-        String reason = "it was held for " + (span == null ? "" : span.most())
-                + ", the most that its LockOptions.holdAtMost allows";
-        if (line != null) {
-            line.expire(this, reason);
-        } else if (endAsLost(reason)) {
+        if (holders != null) {
+            holders.expire(this, over.reason());
+        } else if (endAsLost(over.reason())) {
             scheduler.execute(this::afterEnd);
         }
     }
@@ -279,23 +236,12 @@ public final class HeldNode implements KeepAlive.Held {
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
-    /** The node is gone, whoever has deleted it. */
+    /** The node is gone. If that was not our doing, it is lost. */
     public void onNodeGone() {
         lose("its node was deleted by somebody else"); // unless it has ended
     }
 
-    /** Asks, with one committed check, whether the nodes are there, and notes it if one is not. On the engine thread. */
-    public static void check(List<HeldNode> grants, Consumer<Code> done) {
-        List<String> paths = grants.stream().map(HeldNode::nodePath).toList();
-        grants.get(0).session().check(paths, answer -> {
-            if (answer.code() == Code.NONODE) {
-                grants.get(Session.firstMissing(answer.value())).lose("its node was deleted by somebody else");
-            }
-            done.accept(answer.code());
-        });
-    }
-
-    /** Tells the listener, of which there is one, when the node is held no more. */
+    /** Sets the only listener, which is told when the node is no longer held. */
     public void attach(Listener only) {
         listener = only;
         if (told) {
@@ -303,17 +249,21 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    /** The observer, of which there is one, is told of the end, once. */
+    /** Sets the only observer, which is told of the end once. */
     public void observe(Observer only) {
         observer = only;
         End last = end;
-        if (last != null) { // whoever ended it has looked before
+        if (last != null) { // the thread that ended it has looked before
             tellObserver(last);
         }
     }
 
     public @Nullable Observer observer() {
         return observer;
+    }
+
+    void tellObserverOfRelease() {
+        tellObserver(RELEASED);
     }
 
     private void tellObserver(End last) {
@@ -333,31 +283,17 @@ public final class HeldNode implements KeepAlive.Held {
         return gone;
     }
 
-    /** Gives back those that have not ended, together; completes when the nodes of all of them are known to be gone. */
-    @CanIgnoreReturnValue
-    public static CompletableFuture<Void> release(List<HeldNode> grants) {
-        StackReserve.requireForATask();
-        if (grants.size() == 1) {
-            HeldNode only = grants.get(0);
-            if (END.compareAndSet(only, null, RELEASED)) {
-                only.onReleased();
-                only.tellObserver(RELEASED);
-            }
-            return only.gone;
+    /** Gives it back, unless it has ended. */
+    void release() {
+        if (endAsReleased()) {
+            onReleased();
+            tellObserverOfRelease();
         }
-        List<HeldNode> ending = grants.stream()
-                .filter(grant -> END.compareAndSet(grant, null, RELEASED))
-                .toList();
-        if (!ending.isEmpty()) { // several never pass on
-            ending.get(0).scheduler.execute(() -> afterEnd(ending));
-            ending.forEach(grant -> grant.tellObserver(RELEASED));
-        }
-        return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }
 
     private void onReleased() {
-        if (line != null) {
-            line.onReleased();
+        if (holders != null) {
+            holders.onReleased();
         } else {
             scheduler.execute(this::afterEnd);
         }
@@ -366,11 +302,16 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void lose(String reason) {
         StackReserve.requireForATask();
-        if (line != null) {
-            line.lose(reason); // whoever has the node now
+        if (holders != null) {
+            holders.lose(reason); // the one that has the node now
         } else if (endAsLost(reason)) {
             scheduler.execute(this::afterEnd);
         }
+    }
+
+    /** Returns whether it had not ended. */
+    boolean endAsReleased() {
+        return END.compareAndSet(this, null, RELEASED);
     }
 
     /** Returns whether it had not ended. */
@@ -378,7 +319,7 @@ public final class HeldNode implements KeepAlive.Held {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Another holder has the node, and this one nothing to do with it any more. Any thread. */
+    /** Another holder has the node now. Any thread. */
     void passedOn() {
         told = true;
         stopTime();
@@ -388,18 +329,18 @@ public final class HeldNode implements KeepAlive.Held {
         gone.complete(null);
     }
 
-    /** The client is closed: nobody is left to delete the node, its session's end does. */
+    /** The client is closed, so only the end of the session deletes the node. */
     @Override
     public void abandon() {
         lose("the client was closed");
-        HeldNode last = line == null ? this : line.present();
+        HeldNode last = holders == null ? this : holders.present();
         last.tellListener();
         last.gone.complete(null);
     }
 
     void afterEnd() {
         cleaner.discard(node, gone);
-        session().leases().remove(line == null ? this : line.first());
+        session().leases().remove(holders == null ? this : holders.first());
         tellListener();
         tellOfLoss();
     }
@@ -412,26 +353,13 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    private static void afterEnd(List<HeldNode> grants) {
-        List<CompletableFuture<Void>> deletions = grants.get(0)
-                .cleaner
-                .discard(grants.stream().map(HeldNode::node).toList());
-        for (int i = 0; i < grants.size(); i++) {
-            HeldNode grant = grants.get(i);
-            grant.session().leases().remove(grant);
-            Completion.forward(deletions.get(i), grant.gone);
-            grant.tellListener();
-        }
-    }
-
     private void stopTime() {
-        Timer running = timer;
-        if (running != null) {
-            running.cancel();
+        if (limit != null) {
+            limit.end();
         }
     }
 
-    private void tellListener() {
+    void tellListener() {
         told = true;
         stopTime();
         Listener last = listener;
@@ -447,18 +375,5 @@ public final class HeldNode implements KeepAlive.Held {
             throw new IllegalStateException("not ended");
         }
         return last;
-    }
-
-    /**
-     * The fencing token of a node.
-     *
-     * @throws LockException if none can be made
-     */
-    public static long token(OwnNode node) {
-        if (node.czxid() <= 0 || node.czxid() >= FIRST_UNUSABLE_CZXID) {
-            throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(node.czxid()) + " of "
-                    + node.path() + "; the ensemble has outlived this library's tokens");
-        }
-        return node.czxid() << ORDINAL_BITS;
     }
 }

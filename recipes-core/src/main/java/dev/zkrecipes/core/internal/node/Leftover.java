@@ -18,16 +18,16 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
- * What a request that is over may have left on the server: its node, or, if that was never made, a container that was
- * made for it. Each {@link #remove} asks the server once and says how it went; {@link NodeCleaner} decides when to ask
- * again. Confined to the engine thread.
+ * What a request that is over may have left on the server: its node or, if that was never made, a container that was
+ * made for it. Each {@link #remove} asks the server once and reports the verdict; {@link NodeCleaner} decides when to
+ * ask again. Confined to the engine thread.
  *
  * <ul>
- *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks at
- *       the rights first; so after a refusal a read tells whether the node is there.
- *   <li>A node whose create got no answer is looked for behind a committed write, after which it cannot appear any more.
+ *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks
+ *       at the rights first; so after a refusal a read tells whether the node is there.
+ *   <li>A node whose create got no answer is looked for behind a committed write, after which it can no longer appear.
  *       If its session has ended, it is looked for once more when the server must have ended that session too.
- *   <li>A container that never had a child is never removed by ZooKeeper, so it is deleted, unless somebody uses it.
+ *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, unless it is in use.
  * </ul>
  */
 final class Leftover {
@@ -35,7 +35,7 @@ final class Leftover {
     private final EngineScheduler scheduler;
     private boolean wasRefused;
 
-    /** How one attempt to remove it went. */
+    /** The result of one attempt to remove it. */
     sealed interface Verdict {
         Verdict GONE = new Gone();
 

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What applications see in their log of sessions and locks, all under one name: at INFO that a session begins or ends and that a lock
- * is lost; at DEBUG each request, grant and release. Thread-safe.
+ * What the log of an application shows of sessions and locks, all under one name: at INFO that a session begins or ends
+ * and that a lock is lost; at DEBUG each request, grant and release. Thread-safe.
  */
 public final class LockLog {
     private static final Logger log = LoggerFactory.getLogger("dev.zkrecipes.locks");

@@ -28,17 +28,18 @@ import org.apache.zookeeper.Op;
  * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
  *
  * <ul>
- *   <li>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for us
- *       may live on at the server, and its nodes would block everybody. Without a connection it waits for one, without an
- *       answer it is sent again at the pace of retries, and only so many are under way at a time ({@link DeletionQueue}).
- *   <li>What may have been made is asked for until it is known to be gone ({@link Leftover}), also if the create was not
- *       answered.
- *   <li>A deletion that ZooKeeper refuses is told of at once, to those who wait for it and in the log. It goes on until
- *       the node is gone, by a change of the rights, by somebody else's hand or with its session; those on one path take
- *       turns ({@link PathDeletions}).
+ *   <li>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for
+ *       us may live on at the server, and its nodes would block everybody. Without a connection it waits for one.
+ *       Without an answer it is repeated at the pace of retries. Only so many are under way at a time ({@link
+ *       DeletionQueue}).
+ *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered ({@link
+ *       Leftover}).
+ *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log. It is repeated until the
+ *       node is gone: after a change of the rights, through another client or with its session. Refused deletions on
+ *       one path take turns ({@link PathDeletions}).
  * </ul>
  *
- * <p>{@link Deletion} is one of them, with all states that it can be in. Confined to the engine thread.
+ * <p>A {@link Deletion} is one of them, with all its states. Confined to the engine thread.
  */
 public final class NodeCleaner implements Deletion.Owner {
     private final EngineScheduler scheduler;
@@ -67,9 +68,9 @@ public final class NodeCleaner implements Deletion.Owner {
     // ---- What others ask for.
 
     /**
-     * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are there;
-     * otherwise each by itself. A node that was alone on a nearly exhausted counter also resets the counter as it leaves. A
-     * node whose create is not answered yet is deleted as soon as it is.
+     * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are
+     * there; otherwise each by itself. A node that was alone on a nearly exhausted counter also resets the counter as
+     * it leaves. A node whose create is not answered yet is deleted as soon as it is.
      *
      * @return a future for each, which completes when it is gone
      */
@@ -124,14 +125,14 @@ public final class NodeCleaner implements Deletion.Owner {
         }
     }
 
-    /** A session was connected or has ended: everything that waited for that continues. */
+    /** A session was connected or has ended: what waited for that continues. */
     public void wake() {
         queue.wake();
     }
 
     /**
-     * Names of nodes on their way out whose deletion was sent in this session and is not answered: it comes before
-     * whatever is sent next. Without those that were refused before.
+     * Names of the nodes whose deletion was sent in this session and not answered yet: it comes before anything that is
+     * sent next. Without those that were refused before.
      */
     public Set<String> leaving(String lockPath, Session session) {
         return onPath(lockPath).stream()
@@ -150,25 +151,25 @@ public final class NodeCleaner implements Deletion.Owner {
                 .findFirst();
     }
 
-    /** Why a node of ours on this path cannot be deleted; empty if there is none. Whoever comes later stands behind it. */
+    /** Why a node of ours on this path cannot be deleted; empty if there is none. Later requests stand behind it. */
     public Optional<LockException> refusalOn(String lockPath) {
         return onPath(lockPath).stream() // the oldest first, whichever is tried next
                 .flatMap(deletion -> deletion.refusal().stream())
                 .findFirst();
     }
 
-    /** Whether something is still to be deleted that does not go when these sessions are closed. */
+    /** Whether anything is still to be deleted that the end of these sessions does not delete. */
     public boolean hasNodesBeside(Collection<Session> closing) {
         return all().anyMatch(deletion -> closing.stream().allMatch(deletion::outlives));
     }
 
-    /** Completes when nothing is left to delete of what is known now; never exceptionally. */
+    /** Completes when everything that is known now is deleted; never exceptionally. */
     public CompletableFuture<Void> idle() {
         return CompletableFuture.allOf(all().map(Deletion::done).toArray(CompletableFuture<?>[]::new))
                 .exceptionally(refused -> null);
     }
 
-    /** The client is closed: nobody is left to delete anything, the end of the sessions does. */
+    /** The client is closed, so only the end of its sessions deletes nodes now. */
     public void abandonAll() {
         all().toList().forEach(Deletion::finish);
     }

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.node;
 
 import com.google.common.base.Preconditions;
 import com.google.common.base.Utf8;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.CounterAge;
@@ -24,6 +25,11 @@ import org.jspecify.annotations.Nullable;
  * can only ever hit what it was meant for.
  */
 public final class OwnNode {
+    /** A token leaves this many low bits for later holders of the same node. */
+    private static final int TOKEN_ORDINAL_BITS = 11;
+
+    private static final long FIRST_UNUSABLE_CZXID = 1L << 52;
+
     /** What is known. A node that was {@code CREATED} may have been deleted since; it cannot come back. */
     public enum Existence {
         /** The create was sent and not yet answered. */
@@ -108,6 +114,19 @@ public final class OwnNode {
         return czxid;
     }
 
+    /**
+     * The fencing token of a node that was created. It leaves room for those of later holders of the same node.
+     *
+     * @throws LockException if none can be made
+     */
+    public long fencingToken() {
+        if (czxid <= 0 || czxid >= FIRST_UNUSABLE_CZXID) {
+            throw new LockException("no fencing token can be made of czxid 0x" + Long.toHexString(czxid) + " of "
+                    + path() + "; the ensemble has outlived this library's tokens");
+        }
+        return czxid << TOKEN_ORDINAL_BITS;
+    }
+
     public String name() {
         return LockPath.name(path());
     }
@@ -117,7 +136,7 @@ public final class OwnNode {
         return path == null ? prefix() + "?" : path;
     }
 
-    /** The same for several. */
+    /** The same for several nodes. */
     public static String describe(List<OwnNode> nodes) {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
@@ -135,7 +154,7 @@ public final class OwnNode {
         }
     }
 
-    /** It is gone, or never was: it counts no more. */
+    /** It is gone, or never was, and no longer counts. */
     public void uncount() {
         session.nodes().remove(id, counted);
         counted = 0;
@@ -194,12 +213,12 @@ public final class OwnNode {
         }
     }
 
-    /** Notes who makes the path that the node is to be created below. */
+    /** Notes the maker of the path that the node is to be created below. */
     public void madeBelow(ParentMaker maker) {
         parents = maker;
     }
 
-    /** Who made the path for this node, if it was not there. */
+    /** The maker of the path, if it was not there. */
     Optional<ParentMaker> parents() {
         return Optional.ofNullable(parents);
     }

@@ -16,13 +16,13 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty again, or with a node of its
- * own that stays because it keeps the lock's rule. From the bottom up, so that nothing is asked for above what exists: a
- * client may have no rights there.
+ * Makes the path of a lock, as container nodes, which ZooKeeper removes when they are empty again, or with a node of
+ * its own that stays because it keeps the lock's rule. It begins at the bottom and asks for nothing above what exists,
+ * where the client may have no rights.
  *
  * <p>ZooKeeper never removes a container that never had a child. Of those that are made here only the last one can be
- * such, as the others have it below them; who gives up before he has made a node in it {@linkplain #leave asks} which
- * one that is. Confined to the engine thread.
+ * such, as the others have it below them. A request that gives up before it has made a node in it {@linkplain #leave
+ * asks} for its path. Confined to the engine thread.
  */
 public final class ParentMaker {
     private final Session session;
@@ -87,7 +87,7 @@ public final class ParentMaker {
         return !underWay && lastMade == null;
     }
 
-    /** Makes no more; tells which container was made and has had no child of ours, as soon as that is known. */
+    /** Makes no more. Reports the container that was made and has had no child of ours, as soon as that is known. */
     public void leave(Consumer<Optional<String>> unused) {
         if (underWay) {
             left = unused;

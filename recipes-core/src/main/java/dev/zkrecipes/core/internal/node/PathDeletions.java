@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The deletions on one lock path. The right to delete is the path's, so those that ZooKeeper refused take turns, ever more
- * seldom; when one of them is gone, the next follows at once.
+ * The deletions on one lock path. The right to delete is the path's, so those that ZooKeeper refused take turns at
+ * growing intervals. When one of them is gone, the next follows at once.
  */
 final class PathDeletions {
     /** Between two turns, in request time-outs. */
@@ -32,7 +32,7 @@ final class PathDeletions {
         return refused == null ? List.of() : refused;
     }
 
-    /** Was refused, for the first time or when it had its turn. */
+    /** A deletion was refused, for the first time or in its turn. */
     void onRefused(Deletion deletion, Duration requestTimeout) {
         Deque<Deletion> turns = refused == null ? new ArrayDeque<>() : refused;
         refused = turns;

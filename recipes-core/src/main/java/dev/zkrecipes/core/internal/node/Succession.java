@@ -12,9 +12,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holders of one node inside the process, one after the other. Each has a {@link HeldNode} of its own: what one holder
- * gave back stays given back, whoever has the node later. What is true of the node, that it is lost or asked for, is true for
- * whoever has it then.
+ * The holders of one node inside the process, one after the other. Each has a {@link HeldNode} of its own: what one
+ * holder gave back stays given back, whatever later holders do. A loss of the node, or a request to give it back,
+ * concerns its present holder.
  *
  * <pre>
  *   held by the first ---- released ----&gt; passed to the next, with the next token ---- released ---&gt; ...
@@ -25,21 +25,22 @@ import org.jspecify.annotations.Nullable;
  *      over: the node is deleted, as that of any holder
  * </pre>
  *
- * <p>A holder ends once, by one compare-and-set: as released, and only then the node may pass on, or as lost. A loss that
- * comes while nobody has the node is noted before the present holder is looked at, and a new holder is made the present one
- * before it is asked whether there was a loss: so one of the two sees the other, and nobody holds a lost node unknowingly.
+ * <p>A holder ends once, by one compare-and-set: as released, after which the node may pass on, or as lost. A loss that
+ * comes while nobody has the node is noted before the present holder is looked at, and a new holder is made the present
+ * one before it is asked whether there was a loss: so one of the two sees the other, and nobody holds a lost node
+ * unknowingly.
  *
- * <p>Any thread. Only one at a time passes the node on: the one that has ended the present holder.
+ * <p>Any thread. Only one thread at a time passes the node on: the one that ended the present holder.
  */
-public final class Succession implements HeldNode.Line {
+public final class Succession implements Holders {
 
-    /** Those who wait for the node inside the process. */
+    /** The requests that wait for the node inside the process. */
     public interface Heirs {
         /**
          * The present holder has released the node, which may pass on. Any thread.
          *
-         * @return whether somebody sees to it, now or later, that the node {@linkplain #passTo passes on} or is {@linkplain
-         *     #giveBack given back}; if not, nothing has changed
+         * @return whether the node will be {@linkplain #passTo passed on} or {@linkplain #giveBack given back}, now or
+         *     later; if not, nothing has changed
          */
         boolean inherit(Succession line);
 
@@ -59,7 +60,7 @@ public final class Succession implements HeldNode.Line {
     private volatile @Nullable String lost;
 
     /**
-     * Lets a node that was granted just now pass on, before anybody else sees it. On the engine thread.
+     * Lets a node that was granted just now pass on; nothing else has seen the node yet. On the engine thread.
      *
      * @param most how often
      */
@@ -88,7 +89,7 @@ public final class Succession implements HeldNode.Line {
         return present.gone();
     }
 
-    /** How often the node can still pass on, by what is known. */
+    /** How often the node can still pass on, as far as is known. */
     public int left() {
         return over || asked ? 0 : most - passed;
     }
@@ -124,7 +125,7 @@ public final class Succession implements HeldNode.Line {
     /**
      * Makes the next holder and offers it.
      *
-     * @param taker says whether somebody has taken it; if nobody does, it is released
+     * @param taker says whether a request has taken it; otherwise it is released
      */
     public void passTo(Predicate<Optional<List<HeldNode>>> taker) {
         HeldNode ended = present;
@@ -143,7 +144,7 @@ public final class Succession implements HeldNode.Line {
         } else {
             passed = ordinal - 1; // nobody has seen that token
             Completion.forward(next.gone(), ended.gone());
-            HeldNode.release(List.of(next));
+            HeldNodes.release(List.of(next));
         }
     }
 
@@ -167,7 +168,7 @@ public final class Succession implements HeldNode.Line {
         }
     }
 
-    /** Deletes the node, of which nobody is the holder. */
+    /** Deletes the node, which has no holder. */
     public void giveBack() {
         over = true;
         if (givenBack.compareAndSet(false, true)) {

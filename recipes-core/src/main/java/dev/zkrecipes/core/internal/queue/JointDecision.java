@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
-/** What a list means for a request: the decisions of the drivers of all its locks, taken together. */
+/** The meaning of a list for a request: the decisions of the drivers of all its locks, taken together. */
 public sealed interface JointDecision {
 
     JointDecision GRANTED = new Granted();

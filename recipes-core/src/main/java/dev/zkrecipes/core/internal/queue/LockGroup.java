@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one attempt acquires as a whole: one lock, or several of one client on different paths. Two groups of the same
- * locks are equal, in whatever order they name them.
+ * The locks that one attempt acquires as a whole: one, or several of one client on different paths. Two groups of the
+ * same locks are equal, in any order.
  */
 public final class LockGroup {
     /** Keeps every {@code multi} far below ZooKeeper's packet limit of 1 MiB. */
@@ -97,7 +97,7 @@ public final class LockGroup {
         return options;
     }
 
-    /** How long it may be held: the shortest time that somebody names; empty for any time. */
+    /** How long it may be held: the shortest limit of all options; empty for any time. */
     public Optional<Duration> holdAtMost() {
         return holdAtMost;
     }

@@ -23,13 +23,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of a lock in order, as one list showed them, less those that are known to be gone since. It is sorted once for
- * each kind of driver, and one object serves all requests that were told of the list.
+ * The nodes of a lock in order, as one list showed them, less those that are known to be gone since. It is sorted once
+ * for each kind of driver, and one object serves all users of the list.
  */
 public final class LockQueue {
     /**
-     * The folder in which Curator's semaphores keep their permits. Whenever a permit is held, it is there. The folder beside it,
-     * "locks", tells nothing: ZooKeeper removes it while a permit is held and nobody queues, and other locks may have that name.
+     * The folder in which Curator's semaphores keep their permits. Whenever a permit is held, it is there. The folder
+     * beside it, "locks", tells nothing: ZooKeeper removes it while a permit is held and nobody queues, and other locks
+     * may have that name.
      */
     private static final String CURATOR_LEASES = "leases";
 
@@ -42,8 +43,8 @@ public final class LockQueue {
     /**
      * The queue of a lock in a list.
      *
-     * @throws IncompatibleNodeException if a child has the form of a lock node and is of no kind that the lock knows, or is
-     *     the folder of one of Curator's semaphores
+     * @throws IncompatibleNodeException if a child has the form of a lock node and is of no kind that the lock knows,
+     *     or is the folder of one of Curator's semaphores
      * @throws LockRefusedException if the driver throws
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
@@ -83,7 +84,7 @@ public final class LockQueue {
         Collections.sort(nodes);
     }
 
-    /** A child that is no node of this lock may be anything but a sign of other holders. */
+    /** Refuses a child that is no node of this lock but may be a sign of other holders. */
     private void requireHarmless(String name) {
         if (LockNode.isLockForm(name)) {
             throw new IncompatibleNodeException("the lock path " + spec.path() + " holds the node "
@@ -119,7 +120,7 @@ public final class LockQueue {
         });
     }
 
-    /** One to take nodes out of; this one belongs to everybody who was told of the list. */
+    /** A copy to remove nodes from; this one belongs to all users of the list. */
     public LockQueue copy() {
         return new LockQueue(spec, driver, new ArrayList<>(nodes));
     }
@@ -189,15 +190,15 @@ public final class LockQueue {
     }
 
     /**
-     * What the node right in front of a waiting node waits for. Empty unless the waiting node waits for that one too and would
-     * have to wait for the same without it; so also if the one in front does not wait.
+     * What the node right in front of a waiting node waits for. Empty unless the waiting node waits for that one too
+     * and would wait for the same nodes without it; so also if the one in front does not wait.
      *
      * @param blocking what the driver waits for
      * @throws LockRefusedException as {@link #decide}
      */
     public List<LockNode> blockingNeighbourToo(LockNode self, List<LockNode> blocking) {
         int place = placeOf(self);
-        LockNode neighbour = nodes.get(place - 1); // whoever waits has one
+        LockNode neighbour = nodes.get(place - 1); // a waiting node has one
         if (!blocking.contains(neighbour) || !(decide(place - 1, neighbour) instanceof Decision.WaitFor wait)) {
             return List.of();
         }
@@ -210,8 +211,8 @@ public final class LockQueue {
 
     /**
      * Whether a node in the queue holds the lock. A node that a change of mode put at the place of another one has the
-     * same number, and neither stands in front of the other. A node that a shared rule refuses was let in under an earlier
-     * one, or else leaves at once.
+     * same number, and neither stands in front of the other. A node that a shared rule refuses was let in under an
+     * earlier rule, or leaves at once.
      *
      * @throws LockRefusedException as {@link #decide}
      */
@@ -220,8 +221,8 @@ public final class LockQueue {
     }
 
     /**
-     * The nodes that do not hold the lock by the present rule and may hold it by an earlier one, if they came before the last
-     * change of the rule.
+     * The nodes that do not hold the lock by the present rule and may hold it by an earlier one, if they came before
+     * the last change of the rule.
      *
      * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
      * @throws LockRefusedException as {@link #decide}

@@ -25,11 +25,12 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What attempts are made on: one path with one driver on one client. Two of these are equal if all three are: the driver
- * is the rule of the lock, and what is held by it may be held once more by an equal one. The options are no part of that.
+ * The lock of an attempt: one path with one driver on one client. Two of these are equal if all three are: the driver
+ * is the rule of the lock, and a hold under a driver can be re-entered under an equal one. The options do not matter
+ * for that.
  *
- * <p>The driver is user code that may throw anything; all calls of it go through here and come out as
- * {@link LockRefusedException}.
+ * <p>The driver is user code that may throw anything. All calls of it go through here, and its exceptions become {@link
+ * LockRefusedException}s.
  */
 public final class LockSpec implements CheckedAcls.Subject {
     private static final String NOTHING = "the driver returned null";
@@ -111,7 +112,7 @@ public final class LockSpec implements CheckedAcls.Subject {
         return kind;
     }
 
-    /** Whether nobody is granted while somebody in front of it is not. */
+    /** Whether no request is granted before all in front of it. */
     public boolean isFifo() {
         return driver instanceof FifoDriver;
     }
@@ -122,8 +123,8 @@ public final class LockSpec implements CheckedAcls.Subject {
     }
 
     /**
-     * A node as it may appear in front of {@code self} after the queue was listed: where a holder of the exclusive mode takes
-     * the shared one, its second node stands at the place of its first. Empty if no node can appear there.
+     * A node as it may appear in front of {@code self} after the queue was listed: where a holder of the exclusive mode
+     * takes the shared one, its second node stands at the place of its first. Empty if no node can appear there.
      *
      * @throws LockRefusedException if the driver throws
      */
@@ -192,7 +193,7 @@ public final class LockSpec implements CheckedAcls.Subject {
     /**
      * The driver under the rule that the path holds; under its own, if there is no path or no such rule.
      *
-     * @throws LockRefusedException if it does not go along with that rule
+     * @throws LockRefusedException if it does not accept that rule
      */
     public LockDriver driverUnder(byte @Nullable [] rule) {
         return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;
@@ -209,7 +210,10 @@ public final class LockSpec implements CheckedAcls.Subject {
                 : Optional.empty();
     }
 
-    /** Whether a driver whose rule may have changed refuses the request, under its own, even with nobody in front. */
+    /**
+     * Whether the driver, whose rule may have changed, refuses the request under its own rule, even with nobody in
+     * front.
+     */
     public boolean isHopeless() {
         return hasSharedRule() && decide(driver, List.of(), hypotheticalLast()) instanceof Decision.Never;
     }
@@ -255,7 +259,7 @@ public final class LockSpec implements CheckedAcls.Subject {
                         && driving(() -> driver.equals(that.driver)));
     }
 
-    /** Without the driver's, which a user who wrote an {@code equals} may have forgotten. */
+    /** Without that of the driver, which may have an {@code equals} but no {@code hashCode}. */
     @Override
     public int hashCode() {
         return 31 * path.hashCode() + nodeName.hashCode();

@@ -6,7 +6,8 @@ package dev.zkrecipes.core.internal.queue;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Which data of a path a decision was made by. The version of a path that was deleted and recreated starts at 0 again.
+ * The version of the data of a path that a decision was based on. The version of a path that was deleted and recreated
+ * starts at 0 again.
  *
  * @param czxid the transaction that made the path
  * @param version the version of its data

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What a lock is (path, driver, options), the order of its queue, and the driver's decision. Pure: nothing here does I/O. */
+/**
+ * What a lock is (path, driver, options), the order of its queue, and the driver's decision. Pure: nothing here does
+ * I/O.
+ */
 @NullMarked
 package dev.zkrecipes.core.internal.queue;
 

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/** What a requester has of a {@link RevocationTask}: waits for it, and ends it. Thread-safe. */
+/** A {@link RevocationTask} as its requester sees it, to wait for and to end. Thread-safe. */
 public final class PendingRevocation implements Revocation {
     private final Revocations revocations;
     private final Participant holder;

@@ -16,8 +16,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Who listens for requests to give one hold back, and what each was told. The first one makes the hold's nodes watched. A
- * hold that stands on several nodes is asked once by a request that marks all of them. Confined to the engine thread.
+ * The listeners for requests to give one hold back, and what each was told. The first listener makes the hold's nodes
+ * watched. A request that marks all nodes of a hold is reported once. Confined to the engine thread.
  */
 public final class RevocationListeners {
     private final List<HeldNode> nodes;
@@ -39,7 +39,7 @@ public final class RevocationListeners {
         this.callbacks = callbacks;
     }
 
-    /** Tells what is known, and what comes as long as the hold stands. */
+    /** Tells the listener of all known requests, and of new ones as long as the hold stands. */
     public void add(Consumer<RevocationRequest> receiver) {
         if (!isStanding.getAsBoolean()) {
             return;

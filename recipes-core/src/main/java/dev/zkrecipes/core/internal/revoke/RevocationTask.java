@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again; a session
- * that ended, by way of SEEKING. The mark has an id, so that it is written once however often that is tried. The node that
- * was marked is known by its czxid, so that neither a mark nor a deletion hits another of the same name: the version of
- * a node that was written is not that of a new one.
+ * that ended, by way of SEEKING. The mark has an id, so that it is written once, however many attempts that takes. The
+ * node that was marked is known by its czxid, so that neither a mark nor a deletion hits another of the same name: the
+ * version of a node that was written is not that of a new one.
  *
  * <p>Confined to the engine thread, but for the futures.
  */
@@ -98,7 +98,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
         });
     }
 
-    /** Nobody wants it any more. */
+    /** It is no longer wanted. */
     void leave() {
         end(() -> {});
     }
@@ -212,7 +212,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
         }
     }
 
-    /** Told by the watch, and by whatever else finds it out. */
+    /** Told by the watch, and by any answer that shows it. */
     @Override
     public void onGone(String path) {
         if (!isIn(Step.BREAKING)) { // else it may be our own deletion, whose answer tells

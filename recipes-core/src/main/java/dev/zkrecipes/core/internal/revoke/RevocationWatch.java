@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches a held node for requests to give it back, for one hold that wants to hear of them: nothing is read before that. A
- * request is data of the node, so the first read shows what was asked before, and each later one what was asked since, over
- * lost connections too. It also shows at once that the node was deleted.
+ * Watches a held node for requests to give it back, once its hold wants to hear of them; nothing is read before that. A
+ * request is data of the node, so the first read shows what was asked before, and each later one what was asked since,
+ * even if the connection was lost in between. It also shows at once that the node was deleted.
  *
  * <p>When the node is released the watch stays until it is gone, which ends it without another request. Confined to the
  * engine thread.
@@ -47,7 +47,7 @@ final class RevocationWatch implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Tells nothing any more. */
+    /** No more is told. */
     void end() {
         if (held.hasEnded()) {
             Completion.on(held.gone(), (nothing, failure) -> unsubscribe());

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The requests of one client for locks of others that are not over, and what they share. Thread-safe. */
+/** The requests of one client to other holders that are under way, and what they share. Thread-safe. */
 public final class Revocations {
     private final EngineScheduler scheduler;
     private final SessionSource sessions;

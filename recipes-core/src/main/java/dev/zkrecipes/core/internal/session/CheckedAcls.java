@@ -11,9 +11,9 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Which lock paths a session has found to have the rights that their locks are to have. It remembers the node, not the
- * name: a path that was recreated, or whose ACL was changed, is another one. It remembers the {@value #MOST} used last; others
- * are checked again. Locks without an ACL of their own are not asked about. Confined to the engine thread.
+ * The lock paths that a session has found to have the right ACLs. It remembers the node, not the name: a path that was
+ * recreated, or whose ACL was changed, is another one. It remembers the {@value #MOST} used last; others are checked
+ * again. Locks without an ACL of their own are not checked. Confined to the engine thread.
  */
 public final class CheckedAcls {
     private static final int MOST = 10_000;
@@ -22,7 +22,7 @@ public final class CheckedAcls {
     public interface Subject {
         String path();
 
-        /** Whether the lock is to have other rights than what else the client makes. */
+        /** Whether the lock has other rights than the client's default. */
         boolean hasOwnAcl();
 
         List<ACL> acl();

@@ -21,12 +21,12 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one list showed of one or several lock paths. It is data; what others compute of it, such as the sorted queue, they may
- * leave with it, so that it is computed once for all who were told of this list.
+ * What one list showed of one or several lock paths. It is data. Values that others compute from it, such as the sorted
+ * queue, may be kept with it, so that they are computed once for all users of the list.
  */
 public final class ChildrenSnapshot {
 
-    /** A path as it was seen, and what was computed of that. */
+    /** A path as it was seen, and what was computed from that. */
     private static final class Seen {
         private final List<String> names;
         private final @Nullable Content rule;
@@ -125,7 +125,7 @@ public final class ChildrenSnapshot {
         return result instanceof ErrorResult error ? Code.get(error.getErr()) : Code.OK;
     }
 
-    /** That a path does not exist is an answer; anything else that went wrong counts more. */
+    /** A missing path is an answer; any other failure takes precedence. */
     private static Code worse(Code one, Code other) {
         return one == Code.OK || (one == Code.NONODE && other != Code.OK) ? other : one;
     }
@@ -162,7 +162,7 @@ public final class ChildrenSnapshot {
         return seen == null ? Optional.empty() : Optional.ofNullable(seen.stat);
     }
 
-    /** What was computed of a path and noted with an equal key; null if nothing was. */
+    /** The value that was computed for a path and kept with an equal key; null if there is none. */
     public <T> @Nullable T noted(String path, Object key, Class<T> type) {
         Seen seen = paths.get(path);
         for (Note note = seen == null ? null : seen.notes; note != null; note = note.earlier()) {
@@ -173,7 +173,7 @@ public final class ChildrenSnapshot {
         return null;
     }
 
-    /** Keeps what was computed of a path for others who were told of this list. */
+    /** Keeps a value that was computed for a path, for other users of this list. */
     public void note(String path, Object key, Object result) {
         Seen seen = paths.get(path);
         if (seen != null) {

@@ -15,9 +15,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
 /**
- * Keeps the leases of one session true. While the session holds a lease older than T/6, it sends every T/6 one
- * {@code multi} of checks that names all nodes it holds: committed, it renews the session's proof; failed, it tells
- * which node is gone. If the proof is good for less than another third of T even so, because answers are slow or the
+ * Keeps the state of the leases of one session true. While the session holds a lease older than T/6, it sends every T/6
+ * one {@code multi} of checks that names all nodes it holds: committed, it renews the session's proof; failed, it tells
+ * which node is gone. If the proof is still good for less than another third of T, because answers are slow or the
  * process stood still, a second check follows at once, which proves more, see {@link SessionReports}. When T has passed
  * since the last committed write, every lease is lost, without asking anybody.
  *
@@ -66,7 +66,7 @@ public final class KeepAlive {
         grants.remove(grant.nodePath(), grant);
     }
 
-    /** Somebody else was waiting for a node of this session, and hears that it is gone. */
+    /** Another request was waiting for a node of this session, and hears that it is gone. */
     public void onNodeGone(String nodePath) {
         Held held = grants.get(nodePath);
         if (held != null) {

@@ -14,35 +14,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a client has learnt about packets that no connection survives. It belongs to the client, not to a session: the next
- * session would fall into the same hole.
+ * What a client has learnt about packets that no connection survives. It belongs to the client, not to a session: the
+ * next session would meet the same packets.
  *
  * <p>An answer that is too large looks like any other loss of the connection, and everything that is under way at that
- * moment is lost with it, guilty or not. So a loss is only a suspicion, and what was answered since is not suspected. What
- * was under way when two connections broke, one after the other, is not sent a third time before the server was asked how
- * large the node is, which a short request tells. That clears or convicts:
+ * moment is lost with it, guilty or not. So a loss is only a suspicion, and what was answered since is not suspected.
+ * What was under way when two connections broke, one after the other, is not sent a third time before the server was
+ * asked how large the node is, which a short request tells. That clears or convicts:
  *
  * <ul>
  *   <li>Data: their length is exact.
- *   <li>Children: their number is exact, their names are not known. If this client has listed the path before, names are as
- *       long as they were then, and a quarter more for those that came since; so a busy queue that fits is never
+ *   <li>Children: their number is exact, their names are not known. If this client has listed the path before, names
+ *       are as long as they were then, and a quarter more for those that came since; so a busy queue that fits is never
  *       convicted by bad luck. If it never could, names count as long as they usually may be at most: a path with a few
- *       thousand children, which is lost twice in a row at the first attempt, may be innocent. To fail that is the lesser
- *       harm: nothing was granted, and it is told.
+ *       thousand children, which is lost twice in a row at the first attempt, may be innocent. Failing that request is
+ *       the lesser harm: nothing was granted, and the caller is told.
  * </ul>
  *
- * <p>A conviction is looked at again, by the same short request, each time somebody asks. It ends when the node has shrunk
- * so much that trying again is worth a connection: data to what fits, children to three quarters of what did not.
+ * <p>A conviction is reviewed by the same short request each time the node is to be read. It ends when the node has
+ * shrunk so much that trying again is worth a connection: data to what fits, children to three quarters of what did
+ * not.
  *
- * <p>Requests are measured before they are sent. Only a server with a lower limit than the client's drops one that passes, so
- * from the default limit upwards two losses in a row convict requests of that size for the life of the client.
+ * <p>Requests are measured before they are sent. Only a server with a lower limit than the client's drops one that
+ * passes, so from the default limit upwards two losses in a row convict requests of that size for the life of the
+ * client.
  *
  * <p>Confined to the engine thread.
  */
 public final class LargePackets {
     private static final Logger log = LoggerFactory.getLogger(LargePackets.class);
 
-    /** So often a connection may break before the node's size is asked for. */
+    /** The number of connections that may break before the node's size is asked for. */
     private static final int LOSSES = 2;
 
     private static final int MOST = 10_000;
@@ -125,7 +127,7 @@ public final class LargePackets {
         return suspicion != null && suspicion.losses >= LOSSES;
     }
 
-    /** What the server says of the node's size: whether it is not to be read. */
+    /** Notes the node's size as the server tells it; returns whether the node is not to be read. */
     boolean convicts(NodePart what, Stat stat, int limit) {
         Suspicion suspicion = suspicions.getIfPresent(what);
         int size = what.part() == Part.DATA ? stat.getDataLength() : stat.getNumChildren();

@@ -17,9 +17,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
- * The lists of lock paths that attempts of one session ask for. What is asked for while the engine is busy with other
- * tasks is sent once, after them, and serves all who asked: a list shows every create of the session that was sent
- * before it. So a thousand attempts that begin or are woken at once cost one list, sorted once.
+ * The lists of lock paths that attempts of one session ask for. A list that is asked for while the engine is busy with
+ * other tasks is sent once, after them, and serves all requests for it: a list shows every create of the session that
+ * was sent before it. So a thousand attempts that begin or are woken at once cost one list, sorted once.
  *
  * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to one of several paths is lost
  * with the connection, it may have been larger than a packet can be: from then on those paths are listed one by one.
@@ -41,7 +41,7 @@ public final class ListBatcher {
         }
     }
 
-    /** A list that is to be sent, and who wants it. */
+    /** A list that is to be sent, and its recipients. */
     private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) implements Consumer<ChildrenSnapshot> {
         @Override
         public void accept(ChildrenSnapshot list) {
@@ -62,9 +62,9 @@ public final class ListBatcher {
     }
 
     /**
-     * Asks for a list that shows what became of every write that this session has sent so far, though its answer was lost.
-     * {@code sync} would not do: it does not wait for writes that are under way. A write of the same session does: it is
-     * committed behind them, or instead of them. So the list is sent behind one.
+     * Asks for a list that shows the outcome of every write that this session has sent so far, even if its answer was
+     * lost. {@code sync} would not do: it does not wait for writes that are under way. A write of the same session
+     * does: it is committed behind them, or instead of them. So the list is sent behind one.
      */
     public void askBehindWrite(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         ask(new Wish(query, true), reply);
@@ -100,7 +100,7 @@ public final class ListBatcher {
         session.check(wish.paths(), written::add);
         send(wish.query(), look -> {
             Answer<?> write = written.isEmpty() ? look.answer() : written.get(0);
-            // That there is no such path is an answer too, and a committed one.
+            // A missing path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
             reply.accept(committed ? look : ChildrenSnapshot.failed(write));
         });

@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.session;
 
 import java.util.List;
 
-/** What to list. Those who ask the same share the answer. */
+/** The paths to list. Equal queries share the answer. */
 public record ListQuery(List<Part> parts) {
 
     /**

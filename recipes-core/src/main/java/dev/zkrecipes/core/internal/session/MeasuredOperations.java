@@ -22,15 +22,15 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The operations of a session, without those that its connection would not survive, as {@link LargePackets} knows them: such
- * a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with what is
- * known of the node.
+ * The operations of a session, without those that its connection would not survive, as {@link LargePackets} knows them.
+ * Such a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with
+ * what is known of the node.
  *
- * <p>In the place of a read that is suspected, a short request for the node's metadata is sent, so answers keep their order.
- * If that clears it, the read counts as lost with the connection once more; who asked asks again, and then it is sent.
+ * <p>A short request for the node's metadata takes the place of a suspected read, so answers keep their order. If that
+ * clears it, the read counts as lost with the connection once more; the caller asks again, and then it is sent.
  *
- * <p>A server cuts the connection on which a request comes that it does not know. So once one has said so of a multi-read, it
- * is answered UNIMPLEMENTED here for the rest of the session.
+ * <p>A server cuts the connection when it receives a request that it does not know. So once that has happened to a
+ * multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session.
  */
 public final class MeasuredOperations implements ForwardingOperations {
     private final ZooKeeperOperations inner;
@@ -72,8 +72,8 @@ public final class MeasuredOperations implements ForwardingOperations {
     }
 
     /**
-     * Whether a request was lost with the connection that it was sent on. It tells of the connection's end sooner than the
-     * state does: what is sent from now on goes by the next one.
+     * Whether a request was lost with the connection that it was sent on. This is known sooner than the change of the
+     * state: later requests go over the next connection.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
         boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn != 0;

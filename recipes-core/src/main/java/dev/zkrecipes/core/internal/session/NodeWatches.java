@@ -15,14 +15,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches of one kind in one session: one for each node, however many subscribe. A watch that is spent without the
- * node being gone, and one that was lost with the connection before it was set, is set again here.
+ * The watches of one kind in one session: one for each node, however many subscribe. A watch is set again here if an
+ * event spent it and the node is still there, or if the connection was lost before it was set.
  *
- * <p>When the last subscriber leaves, the watch is dropped. Since requests of a session are answered in order, a new
- * watch on the same node, set after that, is not hit by it.
+ * <p>When the last subscriber leaves, the watch is dropped. A new watch that is set on the same node later is safe from
+ * that, since requests of a session are answered in order.
  *
  * @param <T> what the server answers when it has set a watch
- * @param <S> who is told
+ * @param <S> the subscribers
  */
 final class NodeWatches<T, S extends WatchSubscriber> {
 
@@ -78,12 +78,15 @@ final class NodeWatches<T, S extends WatchSubscriber> {
         }
     }
 
-    /** Sets again what was lost with the connection; watches that were set, ZooKeeper's client sets again. */
+    /**
+     * Sets the watches again that were lost with the connection; ZooKeeper's client does the same for those that were
+     * set.
+     */
     void onConnected() {
         List.copyOf(watches.values()).forEach(Watch::setIfLost);
     }
 
-    /** Whether the server has said that it watches the node, and has told nothing since. */
+    /** Whether the server has confirmed the watch and reported no event since. */
     boolean isSet(String path) {
         Watch watch = watches.get(path);
         return watch != null && watch.seen != null;
@@ -154,7 +157,7 @@ final class NodeWatches<T, S extends WatchSubscriber> {
                 case DELETED -> end(subscriber -> subscriber.onGone(path));
                 case CHANGED -> {
                     if (subscribers.isEmpty()) {
-                        watches.remove(path, this); // it was kept for nobody or dropped, and now it is spent
+                        watches.remove(path, this); // it had no subscribers or was dropped, and now it is spent
                     } else {
                         set();
                     }
@@ -164,7 +167,7 @@ final class NodeWatches<T, S extends WatchSubscriber> {
 
         private void end(Consumer<S> telling) {
             if (watches.remove(path, this)) {
-                // Nobody can come or leave any more, and everybody is told, whatever one makes of it.
+                // Nobody can subscribe or leave any more, and all are told, even if one of them throws.
                 subscribers.forEach(subscriber -> Guarded.run(() -> telling.accept(subscriber)));
             }
         }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Opens a session, and the next one as soon as it has ended. If the server refused the credentials, the next one is
- * opened when somebody asks for it, and no faster than retries are paced.
+ * opened on demand, and no faster than the pace of retries.
  */
 public final class OpenedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(OpenedSessions.class);
@@ -59,7 +59,7 @@ public final class OpenedSessions implements SessionSource {
         served.forEach(user -> Guarded.run(() -> request(user)));
     }
 
-    /** An exception may pass; an error, as of a method that an old version of ZooKeeper lacks, does not. */
+    /** An exception may be temporary; an error, such as a method that an old version of ZooKeeper lacks, is not. */
     private void failAllThatWait(Throwable failure) {
         List<User> failed = List.copyOf(waiting);
         waiting.clear();

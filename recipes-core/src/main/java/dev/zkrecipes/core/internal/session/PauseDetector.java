@@ -10,16 +10,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that the process was stopped, by a long garbage collection, a signal, or a machine that slept: its timer comes
- * late.
+ * Notices that the process was stopped, by a long garbage collection, a signal, or sleep of the machine: then its timer
+ * is late.
  *
  * <p>What a committed write says about the session's end depends on it. The leader's clock for a session is moved on by
- * what the client's server reports every half tick. A client that runs pings often enough for that clock to be well ahead
- * when a write comes; one that was stopped did not ping, and the leader may end the session between the write and the
- * report that tells of it. So such a write proves only what one at the beginning of the stop would have, until the server
- * must have heard and reported something of the session: half a tick after the first answer to something that was sent
- * since, or, as a client gives up a connection on which it hears nothing for 2/3 T, a whole T after the stop. Confined to
- * the engine thread.
+ * what the client's server reports every half tick. A client that runs pings often enough for that clock to be well
+ * ahead when a write comes; one that was stopped did not ping, and the leader may end the session between the write and
+ * the report that tells of it. So such a write proves only what a write at the beginning of the stop would have proven,
+ * until the server must have heard from the session and reported it. That is half a tick after the first answer to a
+ * request that was sent since. Without an answer it is a whole T after the stop, as a client gives up a connection on
+ * which it hears nothing for 2/3 T. Confined to the engine thread.
  */
 public final class PauseDetector {
     private final EngineScheduler scheduler;
@@ -86,14 +86,14 @@ public final class PauseDetector {
         return timeoutNanos.getAsLong() / 4;
     }
 
-    /** What was heard of one session since the last stop. */
+    /** What the server has heard of one session since the last stop. */
     public final class Contact {
         private boolean answered;
         private long answeredAfter;
         private long answeredAt;
 
         /**
-         * The time as of which a committed write proves the session. To be asked for each whose answer comes.
+         * The time as of which a committed write proves the session. To be called for each answered write.
          *
          * @param sentAt when it was sent
          * @return the same, or the beginning of a stop that was over only just before

@@ -22,22 +22,7 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
 
 /**
- * One session: how it stands, what proves that it lives, and what hangs on it.
- *
- * <p><b>Proof.</b> Only a committed write proves that the ensemble, and not just one server, still holds the session.
- * The leader's clock for the session decides how long it keeps holding it. Two things are known of that clock, and
- * the later time counts:
- *
- * <ul>
- *   <li>what the leader must have heard by the last committed write, see {@link SessionReports}: the session lives for T
- *       from then on;
- *   <li>of a session that has sent nothing for long, only that its client pings every third of T, and that its server
- *       reports that within half a tick, a quarter of T at most: so a write proves the rest of T. A stop of the process makes
- *       it prove less, see {@link PauseDetector}.
- * </ul>
- *
- * <p>Both leave a 24th of T for clocks and servers that are not exact. A disconnect voids the proof until a write is sent
- * after it and committed.
+ * One session: its state, the {@linkplain SessionProof proof} that it lives, and what belongs to it.
  *
  * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
  */
@@ -64,21 +49,7 @@ public final class Session {
     private long connectedAt;
     private int connections;
     private volatile long timeoutNanos;
-    private volatile Proof proof;
-
-    /**
-     * What committed writes have proven.
-     *
-     * @param sentAt when the last of them was sent
-     * @param asOf what it counts as, if nothing is known of reports: the same, or earlier
-     * @param reportedAt when the leader had heard of the session, or later
-     * @param connected whether the connection has stood since
-     */
-    private record Proof(long sentAt, long asOf, long reportedAt, boolean connected) {
-        Proof inNoConnection() {
-            return new Proof(sentAt, asOf, reportedAt, false);
-        }
-    }
+    private volatile SessionProof proof;
 
     /**
      * Opens a session.
@@ -99,7 +70,7 @@ public final class Session {
         this.onState = onState;
         long now = scheduler.nanoTime();
         this.reports = isNew ? SessionReports.since(now) : SessionReports.ofUnknown(now);
-        this.proof = new Proof(now, now, reports.reportedAt(), false);
+        this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = factory.open(this::become);
         this.nodes = new SessionNodes(operations);
         this.watches = new WatchRegistry(this);
@@ -140,7 +111,9 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
-    /** The number of the present connection, or of the last one. What was seen on an earlier one may be out of order. */
+    /**
+     * The number of the present connection, or of the last one. What was seen on an earlier one may be out of order.
+     */
     public int connection() {
         return connections;
     }
@@ -172,23 +145,18 @@ public final class Session {
 
     /** A write that was sent at {@code sentAt} has been committed. */
     public void committed(long sentAt) {
-        Proof old = proof;
+        SessionProof old = proof;
         boolean afterReconnect = isConnected() && sentAt - connectedAt >= 0;
         if (sentAt - old.sentAt() >= 0) {
             long asOf = contact.provenAsOf(sentAt);
             reports.onCommitted(sentAt, scheduler.nanoTime(), timeoutNanos);
-            // What was proven before still is, if this one proves less.
-            proof = new Proof(
-                    sentAt,
-                    asOf - old.asOf() > 0 ? asOf : old.asOf(),
-                    reports.reportedAt(),
-                    afterReconnect || old.connected());
+            proof = old.with(sentAt, asOf, reports.reportedAt(), afterReconnect || old.connected());
         }
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle lives, its
-     * answer comes before that of any request that is sent after it.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle
+     * lives, its answer comes before that of any request that is sent after it.
      */
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
@@ -201,8 +169,8 @@ public final class Session {
     }
 
     /**
-     * Sends one committed write for all who ask for it while the engine is busy with other tasks. It is OK if the path
-     * exists; which path is checked does not matter to the proof.
+     * Sends one committed write for all requests that need one while the engine is busy with other tasks. It is OK if
+     * the path exists; which path is checked does not matter to the proof.
      */
     public void prove(String path, Consumer<Answer<?>> reply) {
         if (askedForProof.isEmpty()) {
@@ -227,26 +195,17 @@ public final class Session {
 
     /** Whether a committed write, in this connection, proves that the session lives now. Any thread. */
     public boolean isProven() {
-        return provenFor(proof) > 0;
+        return proof.remaining(timeoutNanos, scheduler.nanoTime()) > 0;
     }
 
     /** Whether T has passed since the last committed write was sent: the lock may be somebody else's. Any thread. */
     public boolean isOutlived() {
-        long sentAt = proof.sentAt();
-        return scheduler.nanoTime() - sentAt >= timeoutNanos;
+        return proof.isOutlived(timeoutNanos, scheduler.nanoTime());
     }
 
     /** Whether a lease may start on the present proof, which is good for another third of T. */
     public boolean isFreshlyProven() {
-        return provenFor(proof) >= timeoutNanos / 3;
-    }
-
-    private long provenFor(Proof current) {
-        long timeout = timeoutNanos;
-        long margin = timeout / 24;
-        long byReports = current.reportedAt() + timeout - margin;
-        long byPings = current.asOf() + timeout - timeout / 3 - timeout / 4 - margin;
-        return current.connected() ? Math.max(byReports - scheduler.nanoTime(), byPings - scheduler.nanoTime()) : 0;
+        return proof.remaining(timeoutNanos, scheduler.nanoTime()) >= timeoutNanos / 3;
     }
 
     public long provenAt() {
@@ -263,7 +222,7 @@ public final class Session {
         scheduler.schedule(retryDelay, task);
     }
 
-    /** Also called by those who get an answer that tells of the session's end before its event comes. */
+    /** Also called for an answer that tells of the session's end before its event comes. */
     public void become(State next) {
         if (isEnded() || next == state || next == State.CONNECTING) {
             return;

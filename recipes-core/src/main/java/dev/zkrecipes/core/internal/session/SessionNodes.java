@@ -15,10 +15,10 @@ import java.util.function.Supplier;
 
 /**
  * The bytes of the paths of one session's nodes. When a session ends, the server logs one transaction that names all of
- * them. It reads its log with the limit of packets, {@code jute.maxbuffer}, and as much again in its default settings; a
- * record above that keeps the server from starting, and followers from following. So a session's nodes stay below seven
- * eighths of the client's limit: what is left is for a chroot, which is not seen here on a handle of the application's, and
- * for servers that allow no more than the limit itself.
+ * them. It reads its log with the limit of packets, {@code jute.maxbuffer}, and as much again in its default settings;
+ * a record above that keeps the server from starting, and followers from following. So a session's nodes stay below
+ * seven eighths of the client's limit: what is left is for a chroot, which is not seen here on a handle of the
+ * application's, and for servers that allow no more than the limit itself.
  *
  * <p>A node counts from before its create is sent until it is known to be gone. Confined to the engine thread.
  */
@@ -40,7 +40,7 @@ public final class SessionNodes {
     }
 
     /**
-     * Refuses what is too much.
+     * Refuses nodes for which there is no room.
      *
      * @throws SessionFullException if there is no room for nodes with so many bytes of paths
      */
@@ -58,7 +58,7 @@ public final class SessionNodes {
         bytes += size;
     }
 
-    /** Takes off what was added, if it was. */
+    /** Subtracts what was added, if anything was. */
     public void remove(String id, int size) {
         List<Runnable> told = waiting.remove(id);
         bytes -= size;
@@ -68,8 +68,9 @@ public final class SessionNodes {
     }
 
     /**
-     * Whether a node is one of this session's; then {@code task} runs when the server has said, in answer to a request of this
-     * session, that it is gone. That the node was deleted does not say as much: the end of the session deletes it as well.
+     * Whether a node is one of this session's; then {@code task} runs when the server has said, in answer to a request
+     * of this session, that it is gone. A deletion alone does not prove as much: the end of the session deletes the
+     * node as well.
      *
      * @param id the id in the node's name
      */
@@ -91,7 +92,7 @@ public final class SessionNodes {
         return waiting.containsKey(id);
     }
 
-    /** Whether so little is left that closing the session may delete it at one go. */
+    /** Whether the remaining nodes are few enough to be deleted by the end of the session in one transaction. */
     public boolean isSmall() {
         return bytes <= limit / 16;
     }

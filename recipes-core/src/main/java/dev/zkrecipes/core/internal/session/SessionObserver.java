@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 
-/** Somebody who has to know how a {@link Session} stands. Called on the engine thread. */
+/** Hears of the state of a {@link Session}, on the engine thread. */
 public interface SessionObserver {
 
     /** The session is connected, for the first time or again. */

@@ -10,22 +10,22 @@ import java.util.Deque;
 /**
  * What the leader must have heard of one session, by the order in which its server passes things on.
  *
- * <p>The leader's clock for a session is not moved by the writes that a follower forwards. The leader pings its followers
- * every half tick, and each answers with the sessions that it has heard of since. Pings and commits come to the follower
- * in one stream; its reports and the writes that it forwards go to the leader in another. So three committed writes in a
- * row prove when the leader has heard of the session:
+ * <p>The leader's clock for a session is not moved by the writes that a follower forwards. The leader pings its
+ * followers every half tick, and each answers with the sessions that it has heard of since. Pings and commits come to
+ * the follower in one stream; its reports and the writes that it forwards go to the leader in another. So three
+ * committed writes in a row prove when the leader has heard of the session:
  *
  * <ol>
  *   <li><b>R</b> was answered: its server has noted the session.
- *   <li><b>W1</b> was sent {@link #gap more than half a tick} later: before the leader committed it, the leader has sent a
- *       ping. By the time W1 is answered, the server has answered that ping.
+ *   <li><b>W1</b> was sent {@link #gap more than half a tick} later: before the leader committed it, the leader has
+ *       sent a ping. By the time W1 is answered, the server has answered that ping.
  *   <li><b>W2</b> was sent when W1 had been answered: the report reached the leader before it. As W2 was committed, the
  *       session was alive then, and lives until T after R was sent.
  * </ol>
  *
- * <p>Only the leader's own ping timer is relied on, not how long anything is under way, nor what the client pings. A new
- * connection is a report too: the leader is asked for the session before the client is let in. A new leader gives each
- * session the whole of T. Confined to the engine thread.
+ * <p>Only the leader's own ping timer is relied on, not how long anything is under way, nor what the client pings. A
+ * new connection is a report too: the leader is asked for the session before the client is let in. A new leader gives
+ * each session the whole of T. Confined to the engine thread.
  */
 final class SessionReports {
     /** Requests that follow each other by less than this part of T are not all kept. */

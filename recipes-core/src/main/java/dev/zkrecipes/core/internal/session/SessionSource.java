@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockException;
 /** Where the sessions of a client come from. Confined to the engine thread. */
 public interface SessionSource {
 
-    /** Somebody who needs a session. */
+    /** Needs a session. */
     interface User {
         /** The session to use now. It has not ended; it need not be connected yet. */
         void with(Session session);

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * A state machine that works in a session: it seeks one, pauses while there is no connection, and ends once. The states
  * are the machine's own.
  *
- * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the machine
- * has moved on is dropped. What a transition throws fails the machine, so that whoever waits for it is told. Confined to
- * the engine thread.
+ * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the
+ * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told.
+ * Confined to the engine thread.
  *
  * @param <S> the machine's states
  */
@@ -85,7 +85,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         }
     }
 
-    /** A receiver that passes on what comes while this state lasts. */
+    /** A receiver that passes answers on while this state lasts. */
     public final <T> Consumer<T> inThisState(Consumer<T> body) {
         int begun = changes;
         return value -> {
@@ -103,7 +103,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         }
     }
 
-    /** Runs a transition; what it throws fails the machine. */
+    /** Runs a transition; an exception fails the machine. */
     public final void guard(Runnable transition) {
         try {
             transition.run();
@@ -116,7 +116,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         Guarded.run(() -> fail(EngineFailure.of(lockPath(), cause)));
     }
 
-    /** Enters the last state and leaves the session; returns whether it was this call that did. */
+    /** Enters the last state and leaves the session; returns whether this call did. */
     protected final boolean finish(S last) {
         if (over) {
             return false;

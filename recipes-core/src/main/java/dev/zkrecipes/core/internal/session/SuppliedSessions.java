@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sessions of handles that somebody else opens and replaces. The supplier is user code, so it is asked on a thread of its
- * own, one question at a time for all who wait. While it throws, or has nothing but a handle that has ended, it is asked
- * again at the pace of retries, as long as somebody waits or there is no session at all.
+ * Sessions of handles that the application opens and replaces. The supplier is user code, so it is asked on a thread of
+ * its own, one question at a time for all waiting requests. While it throws, or returns a handle that has ended, it is
+ * asked again at the pace of retries, as long as a request waits or there is no session at all.
  */
 public final class SuppliedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(SuppliedSessions.class);
@@ -48,7 +48,7 @@ public final class SuppliedSessions implements SessionSource {
     /**
      * Asks nobody yet.
      *
-     * @param onUsed told the session that whoever asks now is given, also if it is one that was given before
+     * @param onUsed told of the session that requests get from now on, even if they got it before
      */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,
@@ -150,7 +150,7 @@ public final class SuppliedSessions implements SessionSource {
                     "the lock " + user.lockPath() + ": the supplier gave no ZooKeeper handle that locks can use: "
                             + Printable.of(String.valueOf(failure)) + "; fix the supplier or try again",
                     failure);
-            // An exception may pass, as while a handle is being replaced; an error is a broken supplier.
+            // An exception may be temporary, as while a handle is being replaced; an error is a broken supplier.
             Guarded.run(() -> {
                 if (failure instanceof Error) {
                     waiting.remove(user);

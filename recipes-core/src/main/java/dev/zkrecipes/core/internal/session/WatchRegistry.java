@@ -6,23 +6,26 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 
 /**
- * The watches of one session. Two kinds, which do not disturb each other on the same node: the one tells its subscribers
- * that the node is gone, and until then what each read of it showed; the other tells only that it is gone, and hears
- * nothing of its data. Of each kind there is one for a node, however many subscribe.
+ * The watches of one session. There are two kinds, which do not disturb each other on the same node: one reports each
+ * read of the node, and that it is gone; the other reports only that it is gone. A node has one watch of each kind,
+ * however many subscribe.
  */
 public final class WatchRegistry {
 
-    /** Somebody who also wants to know the node's data. */
+    /** Hears of the node's data and of its end. */
     public interface Subscriber extends WatchSubscriber {
-        /** The node was read and is there. Said after each read, and immediately to one who joins a watch that is set. */
+        /**
+         * The node was read and is there. Called after each read, and immediately for a subscriber joining an existing
+         * watch.
+         */
         void onRead(String path, Content content);
     }
 
-    /** Somebody who wants to know nothing but the deletion. */
+    /** Hears only of the deletion. */
     public interface DeletionSubscriber extends WatchSubscriber {
         /**
-         * The server watches the node: from now on its deletion is told. Said each time it is set, and immediately to one
-         * who joins a watch that is set.
+         * The server watches the node: from now on its deletion is reported. Called each time the watch is set, and
+         * immediately for a subscriber joining an existing watch.
          */
         void onWatched(String path);
     }
@@ -41,7 +44,10 @@ public final class WatchRegistry {
                 (subscriber, path, same) -> subscriber.onWatched(path));
     }
 
-    /** Tells {@code subscriber} once when the node is gone, at once if it does not exist; again if he is one already. */
+    /**
+     * Tells {@code subscriber} once when the node is gone, at once if it does not exist; again if it is subscribed
+     * already.
+     */
     public void subscribe(String path, Subscriber subscriber) {
         content.subscribe(path, subscriber);
     }
@@ -51,8 +57,8 @@ public final class WatchRegistry {
     }
 
     /**
-     * The same, but if the watch is of no more use to anybody it is dropped only a while later: on a path that each new
-     * waiter watches, dropping it each time would cost more than it saves.
+     * The same, but a watch without subscribers is dropped only a while later: on a path that each new waiter watches,
+     * dropping it each time would cost more than it saves.
      */
     public void unsubscribeLater(String path, Subscriber subscriber) {
         content.unsubscribeLater(path, subscriber);
@@ -67,12 +73,12 @@ public final class WatchRegistry {
         deletions.unsubscribe(path, subscriber);
     }
 
-    /** Whether the server watches the node for somebody who wants to know its deletion. */
+    /** Whether the server watches the node for subscribers to its deletion. */
     public boolean tellsDeletionOf(String path) {
         return deletions.isSet(path);
     }
 
-    /** Whether the server watches the node for somebody who wants to know its data, and it is not being read again. */
+    /** Whether the server watches the node for subscribers to its data, and it is not being read again. */
     public boolean tellsContentOf(String path) {
         return content.isSet(path);
     }

@@ -5,7 +5,7 @@ package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.spi.port.Answer;
 
-/** Somebody who waits for a node to vanish. */
+/** Waits for the end of a node. */
 public interface WatchSubscriber {
     /** The node is gone; the subscription has ended. */
     void onGone(String path);

@@ -7,7 +7,7 @@ import dev.zkrecipes.core.ClientClosedException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The one session of a handle that belongs to somebody else. */
+/** The one session of a handle that belongs to the application. */
 public final class WrappedSession implements SessionSource {
     private final Supplier<Session> factory;
     private @Nullable Session session;

@@ -11,9 +11,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Threads for user code, which may be quick and may block. One thread serves callbacks that are quick, however many there are at
- * once. A callback that has waited for 10 ms shows that the threads are held up, and their number doubles until nobody waits
- * for so long. So the number of threads follows that of callbacks that block. Idle threads end. Thread-safe.
+ * Threads for user code, which may be quick and may block. One thread serves callbacks that are quick, however many
+ * there are at once. A callback that has waited for 10 ms shows that the threads are held up, and their number doubles
+ * until nobody waits for so long. So the number of threads follows that of callbacks that block. Idle threads end.
+ * Thread-safe.
  */
 final class CallbackThreads implements Executor {
     static final Duration PATIENCE = Duration.ofMillis(10);
@@ -34,7 +35,7 @@ final class CallbackThreads implements Executor {
         watch();
     }
 
-    /** Unless nobody waits, looks again in a while. */
+    /** Looks again in a while if a task waits. */
     private void watch() {
         if (!pool.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
             long given = pool.getTaskCount();
@@ -42,7 +43,7 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** Grows if a task that was given a while ago has not begun; on the engine thread. */
+    /** Adds threads if a task that was given a while ago has not begun; on the engine thread. */
     private void look(long given) {
         int waiting = pool.getQueue().size();
         if (waiting == 0) {
@@ -61,7 +62,7 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** Idle threads end now, and nobody watches any more: each task that comes later has a thread of its own. */
+    /** Idle threads end now. Each later task gets a thread of its own. */
     void close() {
         closed = true;
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where user code runs: on the application's executor, if it gave one, or on threads of the library's own, of which there are more
- * the more of them block. Losses have threads of their own. So no callback waits for one that blocks, and no number of those hides a
- * loss. Thread-safe.
+ * Where user code runs: on the application's executor, if it gave one, otherwise on the library's own threads, whose
+ * number grows while callbacks block. Losses have threads of their own. So no callback waits for one that blocks, and
+ * no number of blocked callbacks hides a loss. Thread-safe.
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
@@ -30,7 +30,7 @@ public final class Callbacks {
         this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
     }
 
-    /** Callbacks run on the executor, if there is one; losses are told on threads of the library's own. */
+    /** Callbacks run on the executor, if there is one; losses are reported on the library's own threads. */
     public static Callbacks on(@Nullable Executor given, EngineScheduler scheduler) {
         return new Callbacks(scheduler, given, null);
     }
@@ -40,12 +40,12 @@ public final class Callbacks {
         return new Callbacks(scheduler, given, given);
     }
 
-    /** Runs the task; a failure of it is logged. */
+    /** Runs the task and logs its failure. */
     public void run(Runnable task) {
         runOn(executor, own, guarded(task));
     }
 
-    /** The same for a task that tells of a loss. */
+    /** The same for a task that reports a loss. */
     public void tellLoss(Runnable task) {
         runOn(losses, ownForLosses, guarded(task));
     }
@@ -77,7 +77,7 @@ public final class Callbacks {
         try {
             own.execute(task);
         } catch (Throwable t) {
-            // No thread can be started. What must be delivered is delivered.
+            // No thread can be started, but it must be delivered.
             log.error("No thread can be started for a callback, so it runs on the calling thread.", t);
             task.run();
         }

@@ -5,11 +5,11 @@ package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.LockException;
 
-/** What to tell of something that was thrown while a request was under way. */
+/** The error to report for an exception during a request. */
 public final class EngineFailure {
     private EngineFailure() {}
 
-    /** An error of our own says what is wrong, as one that tells of a driver does; anything else is a defect of ours. */
+    /** An error of our own says what is wrong, also with a driver; anything else is a defect of ours. */
     public static LockException of(String subject, Throwable thrown) {
         return thrown instanceof LockException known
                 ? known

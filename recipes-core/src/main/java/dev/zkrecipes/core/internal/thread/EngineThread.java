@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The real thread and the real clocks.
  *
- * <p>Other threads share nothing with the engine but its {@link Inbox} and the flag that it sleeps. They take no lock, so
- * wherever an Error ends one of them, the others go on. A StackOverflowError or OutOfMemoryError out of {@link #execute}
- * means that the task was not given. A thread that is stopped after its task is in and before the engine is woken delays
- * that task until the next one is given, by {@link #LONGEST_SLEEP_NANOS} at most.
+ * <p>Other threads share nothing with the engine but its {@link Inbox} and the flag that it sleeps. They take no lock,
+ * so wherever an Error ends one of them, the others continue. A StackOverflowError or OutOfMemoryError out of {@link
+ * #execute} means that the task was not given. A thread that is stopped after its task is in and before the engine is
+ * woken delays that task until the next one is given, by {@link #LONGEST_SLEEP_NANOS} at most.
  *
  * <p>Tasks and alarms run in the order of time: an alarm waits for those tasks that were given before it fell due.
  */
@@ -78,7 +78,7 @@ public final class EngineThread implements EngineScheduler {
         try {
             inbox.add(entry);
         } finally {
-            // Whoever finds the engine asleep wakes it, whoever else should have done so: that one may be dead.
+            // Any thread that finds the engine asleep wakes it: the one that should have done so may be dead.
             if (asleep) {
                 LockSupport.unpark(thread);
             }
@@ -173,13 +173,13 @@ public final class EngineThread implements EngineScheduler {
             try {
                 runNext();
             } catch (Throwable t) {
-                // Not even the log could be written. Every lock of the client depends on this thread, so it goes on.
+                // Not even the log could be written. Every lock of the client depends on this thread, so it continues.
             }
         }
     }
 
     private void runNext() {
-        var unused = Thread.interrupted(); // somebody's flag would let the thread neither sleep nor let a task wait
+        var unused = Thread.interrupted(); // a flag left over would end every sleep and every wait of a task
         if (taken == null) {
             taken = inbox.takeAll();
         }
@@ -199,7 +199,7 @@ public final class EngineThread implements EngineScheduler {
     private void sleep(long nanos) {
         asleep = true;
         try {
-            if (inbox.isEmpty()) { // looked at after the flag is up: who adds now sees it
+            if (inbox.isEmpty()) { // checked after the flag is set: an add that comes now sees the flag
                 LockSupport.parkNanos(this, nanos);
             }
         } finally {

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs one of several things that must all be run, whatever becomes of one of them. */
+/** Runs one of several actions that must all run, even if one of them fails. */
 public final class Guarded {
     private static final Logger log = LoggerFactory.getLogger(Guarded.class);
 

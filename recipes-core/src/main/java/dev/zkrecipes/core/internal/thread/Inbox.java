@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tasks that any thread gives and one thread takes, in the order in which they were given.
  *
- * <p>The newest task points at the one before it, and so on, so one compare-and-set both links a task and shows it. There
- * is no moment between the two at which a thread could die and leave the others a broken chain, as there is in queues that
- * link a task after they have claimed its place.
+ * <p>The newest task points at the one before it, and so on, so one compare-and-set both links a task and shows it.
+ * There is no moment between the two at which a thread could die and leave the others a broken chain, as there is in
+ * queues that link a task after they have claimed its place.
  */
 final class Inbox {
 
@@ -75,7 +75,7 @@ final class Inbox {
         return after;
     }
 
-    /** Drops what is in it and whatever comes. */
+    /** Drops all entries, and all later ones. */
     void close() {
         newest.set(CLOSED);
     }

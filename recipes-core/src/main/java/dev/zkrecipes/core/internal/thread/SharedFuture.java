@@ -10,11 +10,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One future for everybody who asks, which none of them can complete, cancel or change. A copy for each would stay in the
- * memory of what it was copied from until that ends, however often and long ago it was asked for.
+ * One future for all callers, which none of them can complete, cancel or change. Copies for each would stay in the
+ * memory of their source until that ends, however many and old they are.
  *
- * <p>What limits the time of a future limits that of a new one here, which leaves nothing in this one when it ends. All that depends on
- * it is an ordinary future.
+ * <p>A time limit applies to a new future, which leaves nothing in this one when it ends. All dependent futures are
+ * ordinary ones.
  *
  * @param <T> its value
  */
@@ -77,7 +77,7 @@ public final class SharedFuture<T> extends CompletableFuture<T> {
         return orElse(new CompletableFuture<T>().completeOnTimeout(value, timeout, unit));
     }
 
-    /** The end of whichever ends first; it takes itself out of the other one. */
+    /** Ends with the first of the two, and takes itself out of the other. */
     @SuppressWarnings("unchecked") // both are of this type
     private CompletableFuture<T> orElse(CompletableFuture<T> limit) {
         return (CompletableFuture<T>) CompletableFuture.anyOf(this, limit);

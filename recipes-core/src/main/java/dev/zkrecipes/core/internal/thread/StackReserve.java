@@ -6,10 +6,13 @@ package dev.zkrecipes.core.internal.thread;
 /**
  * Makes sure that the calling thread has room on its stack for what follows. A thread that reaches the end of its stack
  * in the middle of a change leaves it half done: an element in a queue that nobody removes, a class that can never be
- * initialised again. So it is to find out before anything is begun.
+ * initialised again. So that is checked before anything begins.
  */
 public final class StackReserve {
-    /** A frame that holds nothing takes 16 bytes at least when it is compiled: 2 kB, and a task needs less to be handed over. */
+    /**
+     * A frame that holds nothing takes 16 bytes at least when it is compiled: 2 kB, and a task needs less to be handed
+     * over.
+     */
     private static final int SMALL_FRAMES = 128;
 
     private static final int LARGE_FRAMES = 256;

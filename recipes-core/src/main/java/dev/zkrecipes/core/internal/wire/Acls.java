@@ -23,8 +23,8 @@ public final class Acls {
     private Acls() {}
 
     /**
-     * A copy that nobody else can change, or a refusal. Not one of {@code List.of}: ZooKeeper's client asks the list for
-     * null, which those answer with an exception.
+     * A copy that nobody else can change, or a refusal. Not one of {@code List.of}: ZooKeeper's client asks the list
+     * for null, which those answer with an exception.
      *
      * @throws IllegalArgumentException if nobody could ever use a lock with these rights
      */
@@ -101,7 +101,7 @@ public final class Acls {
         return rights;
     }
 
-    /** Who may do what, fit to print, without the hashes of passwords: {@code [digest:alice rwcda]}. */
+    /** The entries, fit to print, without the hashes of passwords: {@code [digest:alice rwcda]}. */
     public static String describe(List<ACL> acl) {
         return acl.stream()
                 .map(entry -> describe(entry.getId()) + " " + letters(entry.getPerms()))

@@ -8,18 +8,20 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * How far the counter is from which ZooKeeper numbers the children of a path. It sticks at 2^31-1, after which numbers
- * repeat, so it is started anew long before: by removing the path and making it again.
+ * repeat, so it is started anew long before that, by deleting and recreating the path.
  */
 public final class CounterAge {
     /** From here on a holder that saw nobody else starts the counter anew when it leaves. */
     public static final long OLD = 1L << 30;
 
-    /** From here on nobody is granted. So many numbers are left to those who only find that out. */
+    /** From here on nothing is granted. The numbers that are left are for requests that only find that out. */
     public static final long WORN_OUT = (1L << 31) - (1L << 20);
 
     private CounterAge() {}
 
-    /** The number in the name, or path, of a sequential node; past the end, of what ZooKeeper wrote as a negative one. */
+    /**
+     * The number in the name, or path, of a sequential node; past the end, of what ZooKeeper wrote as a negative one.
+     */
     public static long of(String node) {
         int length = node.length();
         return Long.parseLong(node, length - LockNode.SEQUENCE_DIGITS, length, 10);

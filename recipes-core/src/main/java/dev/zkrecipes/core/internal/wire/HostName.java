@@ -13,15 +13,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The machine's name, from where the system keeps it. {@code InetAddress.getLocalHost()} may wait for the name service, and a
- * shell need not export {@code HOSTNAME}.
+ * The machine's name, from the files of the system. {@code InetAddress.getLocalHost()} may wait for the name service,
+ * and a shell need not export {@code HOSTNAME}.
  */
 final class HostName {
     private static final String UNKNOWN = "localhost";
 
     private HostName() {}
 
-    /** The name of this machine; "localhost" if nothing tells it. */
+    /** The name of this machine; "localhost" if it cannot be found out. */
     static String local() {
         return from(
                 List.of(Path.of("/proc/sys/kernel/hostname"), Path.of("/etc/hostname"), Path.of("/etc/myname")),
@@ -29,7 +29,7 @@ final class HostName {
     }
 
     /**
-     * The first name that is told.
+     * The first name that is found.
      *
      * @param files asked first, in this order
      */

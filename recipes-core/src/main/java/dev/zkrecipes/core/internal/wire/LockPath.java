@@ -11,7 +11,9 @@ import org.apache.zookeeper.common.PathUtils;
 public final class LockPath {
     private LockPath() {}
 
-    /** Returns the path, or refuses it: relative, a trailing slash, empty parts, {@code .}, {@code ..}, NUL and so on. */
+    /**
+     * Returns the path, or refuses it: relative, a trailing slash, empty parts, {@code .}, {@code ..}, NUL and so on.
+     */
     public static String check(String path) {
         Objects.requireNonNull(path, "path");
         try {

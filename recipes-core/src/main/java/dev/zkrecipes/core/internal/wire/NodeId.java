@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.wire;
 import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
-/** The unique part of the name of a node: 32 hexadecimal digits that nobody else ever has. */
+/** The unique part of the name of a node: 32 hexadecimal digits that no other node ever has. */
 public final class NodeId {
     public static final int LENGTH = 32;
 

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 public final class OwnerLabel {
     public static final String UNKNOWN = "unknown";
 
-    /** What Curator puts in the place of all data of a node whose owner is to give it back. */
+    /** What Curator writes in place of the data of a node to ask its owner to give it back. */
     static final String CURATOR_REVOCATION = "__REVOKE__";
 
     private static final int LONGEST = 200;

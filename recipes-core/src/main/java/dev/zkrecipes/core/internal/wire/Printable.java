@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.wire;
 
-/** Makes text from users fit for messages and logs: it cannot forge a line or hide what it says. */
+/** Makes text from users fit for messages and logs: it can neither forge a line nor hide text. */
 public final class Printable {
     private static final int LONGEST = 300;
 

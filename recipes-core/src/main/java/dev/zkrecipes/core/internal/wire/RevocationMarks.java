@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * other line stays. {@code docs/wire-format.md} is the reference.
  */
 public final class RevocationMarks {
-    /** What Curator's Revoker puts in the place of all data. */
+    /** What Curator's Revoker writes in place of the data. */
     static final String CURATOR = OwnerLabel.CURATOR_REVOCATION;
 
     /** The last ones stay: each holder that listens has seen the others, or sees that it is asked. */
@@ -31,7 +31,7 @@ public final class RevocationMarks {
 
     private RevocationMarks() {}
 
-    /** Whether a node of that name was made by this library. All others get what Curator writes. */
+    /** Whether a node of that name was made by this library. All others get the data that Curator writes. */
     public static boolean isOurs(String nodeName) {
         return OURS.matcher(nodeName).matches();
     }
@@ -60,7 +60,10 @@ public final class RevocationMarks {
         return (String.join("\n", lines) + '\n').getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The requests that a node carries, the oldest first. Whatever looks like one is one: better asked than missed. */
+    /**
+     * The requests that a node carries, the oldest first. Anything that looks like one counts as one: a needless
+     * request does less harm than a missed one.
+     */
     public static List<RevocationRequest> in(Content content) {
         String text = text(content);
         if (text.equals(CURATOR)) {
@@ -72,7 +75,7 @@ public final class RevocationMarks {
             return List.of();
         }
         List<String> lines = lines(text).filter(line -> line.startsWith(LINE)).toList();
-        // No more than there should be, whatever somebody has put there.
+        // Not more than there should be, whatever the data is.
         return lines.stream()
                 .skip(Math.max(0, lines.size() - MOST))
                 .map(RevocationMarks::parse)
@@ -80,7 +83,7 @@ public final class RevocationMarks {
     }
 
     private static String line(RevocationRequest request) {
-        // Rounded up: nobody is broken sooner than he was told.
+        // Rounded up: no lease is broken earlier than announced.
         String grace = request.grace()
                 .map(time -> String.valueOf(millisRoundedUp(time)))
                 .orElse(NO_GRACE);

@@ -15,9 +15,9 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Operations that answer every request and never throw: what the port throws, for want of a method in an old client jar
- * say, is the answer. One request often serves many who asked together, and they are told of it by its answer only. So the
- * rest of the engine need not expect that a request throws.
+ * Operations that answer every request and never throw: an exception of the port, such as a method missing in an old
+ * client jar, becomes the answer. One request often serves many waiting requests, which learn of it only by its answer.
+ * So the rest of the engine need not expect exceptions from requests.
  */
 public final class AnsweringOperations implements ForwardingOperations {
     private final ZooKeeperOperations inner;
@@ -106,7 +106,7 @@ public final class AnsweringOperations implements ForwardingOperations {
         }
     }
 
-    /** Nobody is told of this one: the watch tells nothing more in any case. */
+    /** No answer is needed: the watch reports nothing more in any case. */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         Guarded.run(() -> inner.dropWatch(path, watch));

@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
-/** What a client was told to do, checked. */
+/** The checked settings of a client. */
 @SuppressWarnings("ArrayRecordComponent") // credentials are never compared or printed
 public record ClientSettings(
         Duration sessionTimeout,

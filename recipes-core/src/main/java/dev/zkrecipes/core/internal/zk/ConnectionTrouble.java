@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Why a client that opens its own sessions is not connected. ZooKeeper's client goes on trying and keeps the reason to
- * itself; so after a while without a connection the servers are probed, and again from time to time. Errors tell what was
- * found out, and nothing before that; it is logged once. Confined to the engine thread, but for {@link #error}.
+ * Why a client that opens its own sessions is not connected. ZooKeeper's client keeps trying and does not report the
+ * reason. So after a while without a connection the servers are probed, and again from time to time. Errors name the
+ * reason once it is known; it is logged once. Confined to the engine thread, but for {@link #error}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);

@@ -17,14 +17,14 @@ public sealed interface HandleKind {
     /** Own sessions to these servers. */
     record Opened(String connectString) implements HandleKind {}
 
-    /** One handle of somebody else's. */
+    /** One handle of the application's. */
     record Wrapped(ZooKeeper handle) implements HandleKind {
         public Wrapped {
             requireUsable(handle);
         }
     }
 
-    /** Handles that somebody else replaces. */
+    /** Handles that the application replaces. */
     record Supplied(Supplier<ZooKeeper> supplier) implements HandleKind {
         public Supplied {
             Objects.requireNonNull(supplier, "supplier");

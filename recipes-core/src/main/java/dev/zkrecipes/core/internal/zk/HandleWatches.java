@@ -14,10 +14,11 @@ import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The watches that this library has on one handle. The handle may belong to the application and outlive the client, and it
- * keeps every watch that does not fire; so what is left there when the client is closed must be a stub that holds nothing.
+ * The watches that this library has on one handle. The handle may belong to the application and outlive the client, and
+ * it keeps every watch that does not fire. So when the client is closed, only stubs that hold nothing may be left
+ * there.
  *
- * <p>A consumer has one watch, on one node and of one kind: whoever wants both kinds of a node has two consumers. Thread-safe.
+ * <p>A consumer has one watch, on one node and of one kind. Both kinds on one node take two consumers. Thread-safe.
  */
 final class HandleWatches {
     private final EngineScheduler scheduler;

@@ -32,7 +32,7 @@ public final class KeeperStates {
         if (handle.getState() == ZooKeeper.States.AUTH_FAILED) {
             return Optional.of(State.AUTH_FAILED);
         }
-        log.warn("ZooKeeper's SASL login failed and the connection goes on without it; check the SASL settings.");
+        log.warn("ZooKeeper's SASL login failed and the connection continues without it; check the SASL settings.");
         return Optional.empty();
     }
 }

@@ -19,8 +19,8 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what is at the addresses of a connect string: asks as an operator would, for ZooKeeper's {@code srvr}, and shakes
- * hands by TLS. It opens no session. Blocks for a few seconds at most, but for the name service.
+ * Finds out what is at the addresses of a connect string: asks as an operator would, for ZooKeeper's {@code srvr}, and
+ * shakes hands by TLS. It opens no session. Blocks for a few seconds at most, but for the name service.
  */
 final class ServerProbe {
     private static final int MOST_SERVERS = 3;
@@ -28,7 +28,7 @@ final class ServerProbe {
     private static final int ANSWER_MILLIS = 1000;
     private static final int LONGEST_ANSWER = 60;
     private static final byte[] QUESTION = "srvr".getBytes(StandardCharsets.US_ASCII);
-    /** With which a server of another kind has a whole line, and most have something to say of it. */
+    /** A whole line for servers of other kinds, most of which answer it. */
     private static final byte[] END_OF_LINE = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private static final String VERSION = "Zookeeper version: ";
@@ -143,7 +143,7 @@ final class ServerProbe {
                         null));
     }
 
-    /** What comes back; empty if the connection is closed without a word, or nothing comes. */
+    /** The answer; empty if the connection is closed without one, or none comes. */
     private String ask(HostAndPort server) throws IOException {
         InetSocketAddress address = new InetSocketAddress(server.getHost(), server.getPort());
         if (address.isUnresolved()) {

@@ -7,7 +7,7 @@ import com.google.common.base.Preconditions;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What the time-outs and delays of a client may be: an engine whose timers run out at once does nothing else. */
+/** Bounds for the time-outs and delays of a client: an engine whose timers run out at once does nothing else. */
 public final class TimeBounds {
     private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
     private static final Duration SHORTEST_SESSION = Duration.ofMillis(10);
@@ -25,7 +25,7 @@ public final class TimeBounds {
         return check(timeout, "requestTimeout", SHORTEST);
     }
 
-    /** Does nothing unless these are no pace for retries. */
+    /** Refuses delays that are no pace for retries. */
     public static void checkPace(Duration first, Duration longest) {
         check(first, "first retry delay", SHORTEST);
         check(longest, "longest retry delay", SHORTEST);

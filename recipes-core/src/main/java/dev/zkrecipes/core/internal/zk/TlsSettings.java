@@ -25,13 +25,13 @@ import org.apache.zookeeper.common.X509Exception.SSLContextException;
 
 /**
  * What a ZooKeeper configuration says of TLS, and why it does not work. ZooKeeper's client logs what goes wrong and
- * tries again for ever; the application sees only that it is never connected.
+ * keeps trying; the application only sees that it is never connected.
  */
 public final class TlsSettings {
     private static final String NETTY = "ClientCnxnSocketNetty";
     private static final int LIMIT_MILLIS = 5000;
 
-    /** The first byte of an answer by TLS to who does not speak it. */
+    /** The first byte of a TLS answer to a peer that does not speak TLS. */
     static final char ALERT = 0x15;
 
     private TlsSettings() {}
@@ -43,7 +43,8 @@ public final class TlsSettings {
     /**
      * Refuses settings that cannot work with any server.
      *
-     * @throws IllegalArgumentException if the connection would not be encrypted, or a key or trust store cannot be loaded
+     * @throws IllegalArgumentException if the connection would not be encrypted, or a key or trust store cannot be
+     *     loaded
      */
     public static void check(ZKClientConfig config) {
         if (!isOn(config)) {
@@ -69,8 +70,8 @@ public final class TlsSettings {
     }
 
     /**
-     * Shakes hands with a server as ZooKeeper's client would, to find out why that cannot. Blocks, for a few seconds at
-     * most.
+     * Shakes hands with a server as ZooKeeper's client would, to find out why it cannot connect. Blocks, for a few
+     * seconds at most.
      *
      * @return what went wrong; empty if nothing did
      */
@@ -99,8 +100,8 @@ public final class TlsSettings {
     }
 
     /**
-     * Whether a server answers a TLS handshake, whatever it thinks of this side and this side of it. Blocks, for a few seconds
-     * at most.
+     * Whether a server answers a TLS handshake, whatever it thinks of this side and this side of it. Blocks, for a few
+     * seconds at most.
      */
     static boolean isSpokenAt(String host, int port) {
         try (Socket plain = new Socket()) {
@@ -130,7 +131,9 @@ public final class TlsSettings {
         }
     }
 
-    /** The message of an error and, if it is another one, that of its first cause, such as the path that was not found. */
+    /**
+     * The message of an error and, if it is another one, that of its first cause, such as the path that was not found.
+     */
     private static String reason(Throwable error) {
         Throwable root = Throwables.getRootCause(error);
         String message = String.valueOf(error.getMessage());

@@ -16,8 +16,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works on a handle of somebody else's. The handle's own watcher is his; but every pending watch is told of session
- * events too, so an exists-watch on a private path that never exists is our ear.
+ * Works on a handle of the application's. The handle's own watcher belongs to the application. But every pending watch
+ * is told of session events too, so an exists-watch on a private path that never exists hears them for us.
  */
 public final class WrappedHandles implements ZooKeeperOperations.Factory {
     private static final Duration RETRY = Duration.ofMillis(100);
@@ -41,7 +41,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         return operations;
     }
 
-    /** The watch itself: what stays on the handle if it cannot be taken away. Holds nothing after the end. */
+    /** The watch itself, which stays on the handle if it cannot be removed. It holds nothing after the end. */
     private static final class Ear implements Watcher {
         private volatile @Nullable Consumer<WatchedEvent> listener;
 

@@ -14,20 +14,20 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** What to tell the user when ZooKeeper says no. */
+/** The errors for the application when ZooKeeper refuses a request. */
 public final class ZooKeeperErrors {
-    /** What everybody is told when the server does not accept who the client says it is. */
+    /** The message when the server does not accept the credentials of the client. */
     public static final String CREDENTIALS_REFUSED =
             "ZooKeeper refused the credentials of this client; check its auth settings, and the server's";
 
-    /** How the making of a lock's path is called. */
+    /** What the creation of a lock's path is called in messages. */
     public static final String CREATE_PATH = "create the path ";
 
     private static final String OLDEST_SERVER = "3.6"; // the first with reads in a multi
 
     private ZooKeeperErrors() {}
 
-    /** The error of a request of a client whose credentials were refused. */
+    /** The error of a request when the credentials were refused. */
     public static LockAccessException credentialsRefused(String consequence) {
         return new LockAccessException(CREDENTIALS_REFUSED + ": " + consequence);
     }

@@ -56,7 +56,7 @@ class AcquireLoopEndingsTest {
     }
 
     @Test
-    void tryThatTheDriverRefuses_failsWithItsReasonAndWritesNothing() {
+    void tryRefusedByTheDriver_failsWithItsReasonAndWritesNothing() {
         AcquireLoop attempt = fixture.launched(Mode.TRY, new NeverDriver("lock-"), LockOptions.defaults());
         scheduler.run();
         fixture.assertFailed(attempt, LockRefusedException.class, "out of order");
@@ -96,7 +96,7 @@ class AcquireLoopEndingsTest {
     }
 
     @Test
-    void requestForWhichThereWillBeNoSession_fails() {
+    void requestWithoutAnySessionToCome_fails() {
         fixture.setCanOpen(false);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
@@ -105,7 +105,7 @@ class AcquireLoopEndingsTest {
     }
 
     @Test
-    void refusalOfASessionThatWasGotMeanwhile_isIgnored() {
+    void lateRefusalOfASession_isIgnored() {
         AcquireLoop attempt = fixture.launched(Mode.TRY);
         operations.show(names -> {
             attempt.notNow(refusal);
@@ -118,7 +118,7 @@ class AcquireLoopEndingsTest {
 
     @Test
     @Tag("H20")
-    void closedClient_endsTheRequestsThatWaitAndThoseThatCome() {
+    void closedClient_endsWaitingAndNewRequests() {
         operations.add(OTHER);
         AcquireLoop waiting = fixture.launched(Mode.QUEUE);
         scheduler.run();
@@ -135,7 +135,7 @@ class AcquireLoopEndingsTest {
     }
 
     @Test
-    void outcomeThatIsTakenAwayAtOnce_endsTheAttempt() {
+    void outcomeCancelledAtOnce_endsTheAttempt() {
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         attempt.outcome().cancel(false);
         scheduler.run();
@@ -145,7 +145,7 @@ class AcquireLoopEndingsTest {
 
     @Test
     @Tag("H26")
-    void ownNodeThatIsDeleted_endsTheAttemptIfToldSo() {
+    void deletedOwnNode_endsTheAttemptWithPolicyFail() {
         operations.add(OTHER);
         LockOptions failing = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE, new TestDriver("lock-"), failing);
@@ -159,7 +159,7 @@ class AcquireLoopEndingsTest {
 
     @Test
     @Tag("H45")
-    void watchThatCannotBeAskedFor_failsTheAttemptWithItsCause() {
+    void failingWatchRequest_failsTheAttemptWithItsCause() {
         operations.add(OTHER);
         operations.breakOn(Request.WATCH_DELETION);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
@@ -169,7 +169,7 @@ class AcquireLoopEndingsTest {
     }
 
     @Test
-    void chrootThatIsMissing_endsTheAttempt() {
+    void missingChroot_endsTheAttempt() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.NONODE, Code.NONODE);
@@ -192,7 +192,7 @@ class AcquireLoopEndingsTest {
 
     @Test
     @Tag("H05")
-    void whoGivesUpWaitingForAWornOutCounter_leavesNoWatch() {
+    void givingUpOnAWornOutCounter_leavesNoWatch() {
         operations.add(OTHER);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         operations.count(CounterAge.WORN_OUT);

@@ -125,7 +125,7 @@ class AcquireLoopTest {
     }
 
     @Test
-    void driverThatWaitsForANodeNotInFront_isRefused() {
+    void driverWaitingForANodeNotInFront_isRefused() {
         CompletableFuture<Lease> itself = lock(LockOptions.defaults(), (predecessors, self) -> Decision.waitFor(self))
                 .acquireAsync();
         scheduler.run();
@@ -141,7 +141,7 @@ class AcquireLoopTest {
 
     @Test
     @Tag("H45")
-    void driverThatThrows_failsTheAttemptWithItsCauseAndLeavesNoNode() {
+    void throwingDriver_failsTheAttemptWithItsCauseAndLeavesNoNode() {
         CompletableFuture<Lease> exception = lock(LockOptions.defaults(), (predecessors, self) -> {
                     throw new IllegalStateException("no idea\nat all");
                 })
@@ -166,7 +166,7 @@ class AcquireLoopTest {
     }
 
     @Test
-    void driverThatSaysNever_endsTheAttemptWithItsReason() {
+    void never_endsTheAttemptWithItsReason() {
         CompletableFuture<Lease> wanted = lock(
                         LockOptions.defaults(), (predecessors, self) -> Decision.never("out of order"))
                 .acquireAsync();
@@ -176,7 +176,7 @@ class AcquireLoopTest {
 
     @Test
     @Tag("H05")
-    void ownNumberThatAnotherNodeShares_isNeverGranted() {
+    void sharedSequenceNumber_isNeverGranted() {
         operations.show(names -> {
             List<String> shown = new ArrayList<>(names);
             names.forEach(name -> shown.add("0".repeat(32) + name.substring(32)));

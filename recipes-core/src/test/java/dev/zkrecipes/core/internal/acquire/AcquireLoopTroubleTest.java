@@ -21,6 +21,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -77,7 +78,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void tryOnALockThatIsTakenMeanwhile_isEmptyAndLeavesNoNode() {
+    void tryOnALockTakenMeanwhile_isEmptyAndLeavesNoNode() {
         operations.show(names -> names.isEmpty() ? names : List.of(OTHER, names.get(0)));
         AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
         assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
@@ -97,7 +98,7 @@ class AcquireLoopTroubleTest {
         HeldNode held = fixture.assertGranted(queueing());
         String name = LockPath.name(held.nodePath());
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(5));
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
         scheduler.run();
         return name;
     }
@@ -111,14 +112,14 @@ class AcquireLoopTroubleTest {
 
     @Test
     @Tag("H88")
-    void tryBehindAnOwnNodeWhoseDeletionIsAhead_isGranted() {
+    void tryBehindAnOwnNodeUnderDeletion_isGranted() {
         showOnce(leaving());
         assertGranted(attempt(Mode.TRY, LockOptions.defaults()));
     }
 
     @Test
     @Tag("H88")
-    void tryBehindAnOwnNodeWhoseDeletionIsAhead_isNotGrantedPastOthers() {
+    void tryBehindAnOwnNodeUnderDeletion_isNotGrantedPastOthers() {
         showOnce(leaving());
         operations.add(OTHER);
         AcquireLoop attempt = attempt(Mode.TRY, LockOptions.defaults());
@@ -128,10 +129,10 @@ class AcquireLoopTroubleTest {
     @ParameterizedTest
     @EnumSource(Mode.class)
     @Tag("H88")
-    void requestBehindAnOwnNodeThatMayNotBeDeleted_failsAndNamesIt(Mode mode) {
+    void requestBehindAnUndeletableOwnNode_failsAndNamesIt(Mode mode) {
         HeldNode held = fixture.assertGranted(queueing());
         operations.refuse(Request.DELETE, Code.NOAUTH);
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
         scheduler.run();
         operations.refuse(Request.MULTI, Code.NOAUTH); // another one that hurries
         AcquireLoop attempt = attempt(mode, LockOptions.defaults());
@@ -148,7 +149,7 @@ class AcquireLoopTroubleTest {
 
     @ParameterizedTest
     @EnumSource(names = {"LIST", "CREATE"})
-    void tryWhoseAnswerIsLost_failsAndLeavesNoNode(Request request) {
+    void tryWithALostAnswer_failsAndLeavesNoNode(Request request) {
         scheduler.run();
         operations.loseAnswerOf(request);
         assertFailed(attempt(Mode.TRY, LockOptions.defaults()), LockConnectionException.class, "CONNECTIONLOSS");
@@ -156,7 +157,7 @@ class AcquireLoopTroubleTest {
 
     @ParameterizedTest
     @EnumSource(names = {"LIST", "CREATE"})
-    void requestWhoseAnswerIsLost_isSettled(Request request) {
+    void requestWithALostAnswer_isSettled(Request request) {
         scheduler.run();
         operations.loseAnswerOf(request);
         assertGranted(queueing());
@@ -164,7 +165,7 @@ class AcquireLoopTroubleTest {
 
     @ParameterizedTest
     @EnumSource(names = {"LIST", "CREATE"})
-    void requestThatIsLost_isSentAgain(Request request) {
+    void lostRequest_isSentAgain(Request request) {
         scheduler.run();
         operations.refuse(request, Code.CONNECTIONLOSS);
         assertGranted(queueing());
@@ -172,14 +173,14 @@ class AcquireLoopTroubleTest {
 
     @ParameterizedTest
     @EnumSource(names = {"LIST", "CREATE"})
-    void requestThatIsRefused_endsTheAttempt(Request request) {
+    void refusedRequest_endsTheAttempt(Request request) {
         scheduler.run();
         operations.refuse(request, Code.NOAUTH);
         assertFailed(queueing(), LockAccessException.class, "refused to " + Ascii.toLowerCase(request.name()));
     }
 
     @Test
-    void pathThatIsMissing_isMade() {
+    void missingPath_isCreated() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         assertGranted(queueing());
@@ -187,7 +188,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void pathThatCannotBeMade_endsTheAttempt() {
+    void failureToCreateThePath_endsTheAttempt() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.NOAUTH);
@@ -200,7 +201,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void pathWhoseMakingIsLost_isMadeAgain() {
+    void lostCreateOfThePath_isRepeated() {
         scheduler.run();
         operations.refuse(Request.CREATE, Code.NONODE);
         operations.refuse(Request.MAKE_PATH, Code.CONNECTIONLOSS);
@@ -218,7 +219,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void settlingThatIsRefused_endsTheAttempt() {
+    void refusedSettling_endsTheAttempt() {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         operations.refuse(Request.MULTI, Code.NOAUTH);
@@ -228,7 +229,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void nodeThatIsFound_isAdoptedOnlyIfItIsOfThisSession() {
+    void foundNode_isAdoptedOnlyIfItIsOfThisSession() {
         scheduler.run();
         operations.own(ScriptedOperations.SESSION + 1);
         operations.loseAnswerOf(Request.CREATE);
@@ -240,7 +241,7 @@ class AcquireLoopTroubleTest {
     @EnumSource(
             value = Code.class,
             names = {"NONODE", "CONNECTIONLOSS"})
-    void nodeThatIsFoundAndCannotBeRead_isLookedForAgain(Code code) {
+    void foundNodeWithALostRead_isLookedForAgain(Code code) {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         operations.refuse(Request.READ, code);
@@ -248,7 +249,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void nodeThatIsFoundAndMayNotBeRead_endsTheAttempt() {
+    void foundNodeWithARefusedRead_endsTheAttempt() {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         operations.refuse(Request.READ, Code.NOAUTH);
@@ -258,7 +259,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void whoWaits_isGrantedWhenTheNodeInFrontGoes_byAFreshWriteAndWithoutAList() {
+    void waiter_isGrantedWhenTheNodeInFrontGoes_byAFreshWriteWithoutAList() {
         idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
@@ -272,7 +273,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void whoWaitedShortly_needsNoFreshWriteEither() {
+    void shortWait_needsNoFreshWriteEither() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         operations.requests();
@@ -286,7 +287,7 @@ class AcquireLoopTroubleTest {
     @EnumSource(
             value = Code.class,
             names = {"CONNECTIONLOSS", "NONODE"})
-    void freshWriteThatFails_isNoGrant(Code code) {
+    void failedFreshWrite_isNoGrant(Code code) {
         idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
@@ -299,7 +300,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void freshWriteThatIsRefused_endsTheAttempt() {
+    void refusedFreshWrite_endsTheAttempt() {
         idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
@@ -311,21 +312,21 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void ownNodeThatMayNotBeWatched_endsTheAttempt() {
+    void refusedWatchOfTheOwnNode_endsTheAttempt() {
         operations.add(OTHER);
         operations.refuse(Request.WATCH_DELETION, Code.NOAUTH);
         assertFailed(queueing(), LockAccessException.class, "-lock-000");
     }
 
     @Test
-    void nodeInFrontThatMayNotBeWatched_endsTheAttempt() {
+    void refusedWatchOfTheNodeInFront_endsTheAttempt() {
         operations.add(OTHER);
         operations.refuse(Request.WATCH_DELETION, Code.OK, Code.NOAUTH);
         assertFailed(queueing(), LockAccessException.class, "watch " + PATH + "/" + OTHER);
     }
 
     @Test
-    void sessionThatEnds_costsThePlaceInTheQueue() {
+    void endOfTheSession_costsThePlaceInTheQueue() {
         operations.add(OTHER);
         AcquireLoop attempt = attempt(Mode.QUEUE, FAILING);
         fixture.become(State.EXPIRED);
@@ -334,7 +335,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void sessionThatEnds_isFollowedByAnother_whereThePlaceIsTakenAgain() {
+    void endOfTheSession_isFollowedByANewPlaceInTheNext() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         fixture.become(State.EXPIRED);
@@ -345,7 +346,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void credentialsThatAreRefused_endTheAttempt() {
+    void refusedCredentials_endTheAttempt() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         fixture.become(State.AUTH_FAILED);
@@ -354,14 +355,14 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void sessionThatIsToldToHaveExpired_hasEnded() {
+    void answerOfAnExpiredSession_endsTheSession() {
         scheduler.run();
         operations.refuse(Request.LIST, Code.SESSIONEXPIRED);
         assertFailed(attempt(Mode.QUEUE, FAILING), QueuePlaceLostException.class, "EXPIRED");
     }
 
     @Test
-    void whoGivesUp_leavesNoNodeAndNoWatch() {
+    void givingUp_leavesNoNodeAndNoWatch() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         assertThat(attempt.giveUp()).isTrue();
@@ -375,7 +376,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void whoGivesUpAtOnce_sendsNothing() {
+    void givingUpAtOnce_sendsNothing() {
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         attempt.giveUp();
         scheduler.run();
@@ -383,7 +384,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void grantThatNobodyWantsAnyMore_isGivenBack() {
+    void unwantedGrant_isGivenBack() {
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         operations.show(names -> {
             attempt.outcome().cancel(false);
@@ -420,7 +421,7 @@ class AcquireLoopTroubleTest {
     }
 
     @Test
-    void nodeThatWasThereAndIsGoneAfterALostConnection_wasDeleted() {
+    void nodeGoneAfterALostConnection_wasDeleted() {
         operations.loseAnswerOf(Request.CREATE);
         operations.loseAnswerOf(Request.LIST);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE, new TestDriver("lock-"), FAILING);
@@ -438,7 +439,7 @@ class AcquireLoopTroubleTest {
 
     @Test
     @Tag("H75")
-    void listThatIsLostTwice_isMeasuredBeforeTheThird_alsoIfNoStateWasToldBetween() {
+    void listLostTwice_isMeasuredBeforeTheThird_alsoWithoutAStateChangeBetween() {
         operations.refuse(Request.LIST, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.advance(Duration.ofSeconds(3));

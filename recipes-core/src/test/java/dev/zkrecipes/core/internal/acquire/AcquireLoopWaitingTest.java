@@ -12,17 +12,14 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.SharedRuleDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,7 +30,7 @@ class AcquireLoopWaitingTest {
     private final ManualScheduler scheduler = fixture.scheduler;
     private final ScriptedOperations operations = fixture.operations;
     private final Duration period = fixture.timeout.dividedBy(6);
-    private int limit = 1;
+    private final AtomicInteger limit = new AtomicInteger(1);
 
     private AcquireLoop queueing() {
         return fixture.queueing();
@@ -49,34 +46,6 @@ class AcquireLoopWaitingTest {
         return fixture.assertGranted(attempt);
     }
 
-    /** Lets so many in as the test says. */
-    private final class LimitDriver implements SharedRuleDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public byte[] initialRule() {
-            return new byte[] {1};
-        }
-
-        @Override
-        public LockDriver under(byte[] rule) {
-            return this;
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return predecessors.size() < limit ? Decision.granted() : Decision.waitFor(predecessors);
-        }
-    }
-
     @Test
     void freeLock_costsOneCreateAndOneList() {
         scheduler.run();
@@ -87,7 +56,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H07")
-    void grantWhoseAnswersTookTooLong_isConfirmedFirst() {
+    void grantAfterSlowAnswers_isConfirmedFirst() {
         idle();
         operations.requests();
         Duration delay = operations.sessionTimeout().dividedBy(2);
@@ -117,7 +86,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H26")
-    void ownNodeThatIsDeleted_isMissedAtOnceAndMadeAgain_eachTime() {
+    void deletedOwnNode_isNoticedAtOnceAndReplaced_eachTime() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         for (int i = 0; i < 2; i++) {
@@ -145,7 +114,7 @@ class AcquireLoopWaitingTest {
     }
 
     @Test
-    void pathThatIsGone_isMadeAgainWithANewNode() {
+    void missingPath_isRecreatedWithANewNode() {
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
         String first = fixture.newest();
@@ -159,7 +128,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H70")
-    void changesThatComeTogether_costOneWriteAndNoList() {
+    void simultaneousChanges_costOneWriteAndNoList() {
         idle();
         operations.add(OTHER);
         operations.add("lock-0000000001");
@@ -196,7 +165,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H21")
-    void settlingWhoseListIsLost_beginsAgainAndAdoptsTheNode() {
+    void settlingWithALostList_beginsAgainAndAdoptsTheNode() {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         AcquireLoop attempt = queueing();
@@ -209,7 +178,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H35")
-    void connectionThatFlaps_doesNotSettleTwice() {
+    void flappingConnection_doesNotSettleTwice() {
         scheduler.run();
         operations.loseAnswerOf(Request.CREATE);
         AcquireLoop attempt = queueing();
@@ -225,11 +194,11 @@ class AcquireLoopWaitingTest {
     }
 
     @Test
-    void ruleThatChanges_isDecidedByAgain() {
+    void changedRule_causesANewDecision() {
         operations.add(OTHER);
-        AcquireLoop attempt = fixture.queueing(new LimitDriver());
+        AcquireLoop attempt = fixture.queueing(new LimitDriver(limit));
         assertThat(operations.watched()).containsExactlyInAnyOrder(OTHER, fixture.newest(), LockPath.name(PATH));
-        limit = 2;
+        limit.set(2);
         operations.change(LockPath.name(PATH));
         scheduler.run();
         granted(attempt);
@@ -248,7 +217,7 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H05")
-    void lastNumberBeforeThat_isGranted() {
+    void lastUsableNumber_isGranted() {
         scheduler.run();
         operations.count(CounterAge.WORN_OUT - 2);
         HeldNode grant = granted(queueing());
@@ -301,12 +270,12 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H05")
-    void whoLeavesAnOldCounterAlone_startsItAnew() {
+    void lastToLeaveAnOldCounter_restartsIt() {
         scheduler.run();
         operations.count(CounterAge.OLD);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNode.release(List.of(grant));
+        HeldNodes.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
         assertThat(operations.requests()).containsExactly(Request.READ, Request.ACL, Request.MULTI);
@@ -314,14 +283,14 @@ class AcquireLoopWaitingTest {
 
     @Test
     @Tag("H05")
-    void whoLeavesAnOldCounterToOthers_justLeaves() {
+    void leavingAnOldCounterToOthers_doesNotRestartIt() {
         scheduler.run();
         operations.count(CounterAge.OLD);
         String behind = "lock-" + (CounterAge.OLD + 100);
         operations.add(behind);
         HeldNode grant = granted(queueing());
         operations.requests();
-        HeldNode.release(List.of(grant));
+        HeldNodes.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).containsExactly(behind);
         assertThat(operations.requests()).containsExactly(Request.DELETE);

@@ -19,6 +19,7 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -105,7 +106,7 @@ class DowngradeTest {
     @Test
     void sharedHold_isALeaseOfItsOwn() {
         HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
-        HeldNode.release(List.of(exclusive));
+        HeldNodes.release(List.of(exclusive));
         scheduler.advance(Duration.ofSeconds(60));
         assertThat(shared.state()).isEqualTo(LeaseState.HELD);
         assertThat(operations.nodes()).containsExactly(LockPath.name(shared.nodePath()));
@@ -115,7 +116,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H07")
-    void sharedHold_isProvenFromTheTimeAtWhichItWasAskedFor() {
+    void sharedHold_isProvenFromTheTimeOfTheRequest() {
         scheduler.advance(Duration.ofSeconds(4));
         HeldNode shared = assertGranted(downgrade(Mode.QUEUE));
         for (int i = 0; i < 10; i++) {
@@ -129,7 +130,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H03")
-    void exclusiveNodeThatIsGone_isALostLockAndNoSharedOne() {
+    void missingExclusiveNode_isALostLockAndNoSharedOne() {
         operations.remove(exclusiveNode());
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertFailed(downgrade, LockLostException.class, "was deleted by somebody else");
@@ -140,7 +141,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H03")
-    void sessionThatHasEnded_isALostLockAndSendsNothing() {
+    void endedSession_isALostLockAndSendsNothing() {
         fixture.become(State.EXPIRED);
         scheduler.run();
         operations.requests();
@@ -150,7 +151,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H03")
-    void sessionThatIsToldToHaveExpired_isALostLock() {
+    void answerOfAnExpiredSession_isALostLock() {
         operations.refuse(Request.MULTI, Code.SESSIONEXPIRED);
         assertFailed(downgrade(Mode.QUEUE), LockLostException.class, "EXPIRED");
         assertThat(exclusive.state()).isEqualTo(LeaseState.LOST);
@@ -160,7 +161,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H03")
-    void sessionThatEndsMeanwhile_isALostLock() {
+    void endOfTheSessionMeanwhile_isALostLock() {
         fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         fixture.become(State.EXPIRED);
@@ -171,7 +172,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H08")
-    void exclusiveLockThatIsLostBeforeTheAnswerComes_isNotShared() {
+    void exclusiveLockLostBeforeTheAnswer_isNotShared() {
         fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         fixture.become(State.CONNECTED);
@@ -182,7 +183,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H21")
-    void answerThatIsLost_isAskedForAgainAndMakesOneNode() {
+    void lostAnswer_isAskedForAgainAndMakesOneNode() {
         operations.loseAnswerOf(Request.MULTI);
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
         Downgrade downgrade = downgrade(Mode.QUEUE);
@@ -193,7 +194,7 @@ class DowngradeTest {
     }
 
     @Test
-    void requestThatIsLost_isSentAgain() {
+    void lostRequest_isSentAgain() {
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertThat(downgrade.outcome()).isNotDone();
@@ -202,7 +203,7 @@ class DowngradeTest {
     }
 
     @Test
-    void tryWhoseAnswerIsLost_failsAndLeavesNoNode() {
+    void tryWithALostAnswer_failsAndLeavesNoNode() {
         operations.loseAnswerOf(Request.MULTI);
         assertFailed(downgrade(Mode.TRY), LockConnectionException.class, "CONNECTIONLOSS");
         assertLeftNothing();
@@ -210,7 +211,7 @@ class DowngradeTest {
     }
 
     @Test
-    void requestThatIsRefused_failsAndLooksForNoNode() {
+    void refusedRequest_failsAndLooksForNoNode() {
         operations.refuse(Request.MULTI, Code.NOAUTH);
         assertFailed(downgrade(Mode.QUEUE), LockAccessException.class, "refused to create the node");
         assertLeftNothing();
@@ -219,7 +220,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H40")
-    void requestThatIsRefusedAfterALostAnswer_leavesNoNode() {
+    void refusedRequestAfterALostAnswer_leavesNoNode() {
         operations.loseAnswerOf(Request.MULTI);
         operations.refuse(Request.MULTI, Code.NOAUTH);
         Downgrade downgrade = downgrade(Mode.QUEUE);
@@ -251,7 +252,7 @@ class DowngradeTest {
     }
 
     @Test
-    void connectionThatFlaps_doesNotSendWhatIsUnderWay() {
+    void flappingConnection_doesNotRepeatARequestUnderWay() {
         fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         fixture.become(State.CONNECTED);
@@ -264,7 +265,7 @@ class DowngradeTest {
     }
 
     @Test
-    void whoGivesUpAtOnce_sendsNothing() {
+    void givingUpAtOnce_sendsNothing() {
         Downgrade downgrade = launched(Mode.QUEUE);
         assertThat(downgrade.giveUp()).isTrue();
         assertThat(downgrade.giveUp()).isFalse();
@@ -275,7 +276,7 @@ class DowngradeTest {
     }
 
     @Test
-    void outcomeThatIsTakenAwayAtOnce_endsTheRequest() {
+    void outcomeCancelledAtOnce_endsTheRequest() {
         Downgrade downgrade = launched(Mode.QUEUE);
         downgrade.outcome().cancel(false);
         scheduler.run();
@@ -285,7 +286,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H40")
-    void whoGivesUpAfterALostAnswer_leavesNoNodeAndSendsNothingAgain() {
+    void givingUpAfterALostAnswer_leavesNoNodeAndSendsNothingAgain() {
         operations.loseAnswerOf(Request.MULTI);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertThat(operations.nodes()).hasSize(2);
@@ -301,7 +302,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H36")
-    void grantThatNobodyWantsAnyMore_isGivenBackOnce() {
+    void unwantedGrant_isGivenBackOnce() {
         fixture.become(State.DISCONNECTED);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         fixture.become(State.CONNECTED);
@@ -312,7 +313,7 @@ class DowngradeTest {
     }
 
     @Test
-    void whoHasTheSharedHold_cannotGiveUpTheRequest() {
+    void grantedRequest_cannotBeGivenUp() {
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertThat(downgrade.giveUp()).isFalse();
         scheduler.run();
@@ -333,7 +334,7 @@ class DowngradeTest {
 
     @Test
     @Tag("H45")
-    void handleThatThrows_failsTheRequestWithItsCause() {
+    void throwingHandle_failsTheRequestWithItsCause() {
         operations.breakOn(Request.MULTI);
         Downgrade downgrade = downgrade(Mode.QUEUE);
         assertFailed(downgrade, LockException.class, "the ZooKeeper client failed to create the node");

@@ -95,13 +95,13 @@ class DriverFailuresTest {
     }
 
     @Test
-    void firstDecisionThatThrows_isToldWithDriverAndCause() {
+    void throwingFirstDecision_isReportedWithDriverAndCause() {
         RuntimeException cause = new IllegalStateException("no decision");
         assertToldAsTheDriversFailure(new Failing(cause, cause), cause);
     }
 
     @Test
-    void initialRuleThatThrows_isToldWithDriverAndCause() {
+    void throwingInitialRule_isReportedWithDriverAndCause() {
         RuntimeException cause = new IllegalStateException("no rule");
         operations.refuse(Request.CREATE, Code.NONODE);
         assertToldAsTheDriversFailure(new Failing(null, cause), cause);

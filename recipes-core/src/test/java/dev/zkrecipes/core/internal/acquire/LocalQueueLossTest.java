@@ -39,7 +39,7 @@ class LocalQueueLossTest extends LocalQueueScene {
     }
 
     @Test
-    void endOfTheSession_endsTheWaitOfThoseWhoAskedForThat_andEachHasAnErrorOfItsOwn() {
+    void endOfTheSession_failsWaitersWithPolicyFail_eachByItsOwnError() {
         List<Acquisition> all = queueing(3, OPTIONS.withQueueLossPolicy(QueueLossPolicy.FAIL));
         fixture.become(State.EXPIRED);
         scheduler.run();
@@ -79,7 +79,7 @@ class LocalQueueLossTest extends LocalQueueScene {
     }
 
     @Test
-    void leaseThatIsNotProven_isNotPassedOn() {
+    void unprovenLease_isNotPassedOn() {
         List<Acquisition> all = queueing(2);
         fixture.become(State.DISCONNECTED);
         scheduler.run();
@@ -120,7 +120,7 @@ class LocalQueueLossTest extends LocalQueueScene {
     // ---- Requests to give back.
 
     @Test
-    void nodeThatSomebodyAsksFor_isNotPassedOn() {
+    void nodeUnderRevocation_isNotPassedOn() {
         List<Acquisition> all = queueing(2);
         HeldNode held = granted(all.get(0));
         String name = fixture.newest();
@@ -137,7 +137,7 @@ class LocalQueueLossTest extends LocalQueueScene {
     }
 
     @Test
-    void nodeThatIsAskedForWhileItIsOnItsWayToTheNext_isGivenBack() {
+    void nodeRevokedOnItsWayToTheNextHolder_isGivenBack() {
         HeldNode held = granted(queueing(1).get(0));
         Acquisition next = launched(Mode.QUEUE, true, new MutexDriver(), OPTIONS);
         scheduler.run();

@@ -63,7 +63,7 @@ class LocalQueueRuleTest extends LocalQueueScene {
     }
 
     @Test
-    void whatManyMayHold_isHeldByMany_andOneMoreNodeOnlyWhileARequestMayNeedIt() {
+    void semaphore_hasANodeForEachHolder_andOneMoreOnlyWhileNeeded() {
         List<Acquisition> all = limited(2, new AtomicInteger(2));
         assertThat(fixture.ours()).hasSize(2);
         assertThat(granted(all.get(0)).nodePath())
@@ -85,7 +85,7 @@ class LocalQueueRuleTest extends LocalQueueScene {
     }
 
     @Test
-    void permitThatWasGrantedBeforeTheLimitChanged_isNotPassedOn() {
+    void permitGrantedUnderAnOldLimit_isNotPassedOn() {
         AtomicInteger limit = new AtomicInteger(2);
         List<Acquisition> all = limited(3, limit);
         limit.set(1);
@@ -114,7 +114,7 @@ class LocalQueueRuleTest extends LocalQueueScene {
     }
 
     @Test
-    void limitThatGrows_letsInWhoWaits() {
+    void higherLimit_letsWaitersIn() {
         AtomicInteger limit = new AtomicInteger(1);
         List<Acquisition> all = limited(3, limit);
         limit.set(3);

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -52,7 +53,7 @@ abstract class LocalQueueScene {
     }
 
     static void release(HeldNode held) {
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
     }
 
     void assertLeftNothing() {

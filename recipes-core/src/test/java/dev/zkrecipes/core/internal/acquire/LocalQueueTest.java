@@ -36,7 +36,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void requests_areServedInTheOrderInWhichTheyCame_withRisingTokens() {
+    void requests_areServedInOrderOfArrival_withRisingTokens() {
         List<Acquisition> all = queueing(5);
         List<Long> tokens = new ArrayList<>();
         for (Acquisition request : all) {
@@ -92,7 +92,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void whoHasGivenUp_isPassedOver() {
+    void abandonedRequest_isPassedOver() {
         List<Acquisition> all = queueing(3);
         all.get(1).giveUp();
         release(granted(all.get(0)));
@@ -101,7 +101,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void whoGivesUpAfterTheGrant_isToldSo_andItsNodePassesOn() {
+    void givingUpAfterTheGrant_isTooLate_andItsNodePassesOn() {
         List<Acquisition> all = queueing(3);
         release(granted(all.get(0)));
         assertThat(all.get(1).giveUp()).isFalse();
@@ -124,7 +124,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void whoTriesAndFindsItFree_passesItOnToo() {
+    void lockAcquiredByATry_isPassedOnToo() {
         Acquisition tried = launched(Mode.TRY, false, new MutexDriver(), OPTIONS);
         scheduler.run();
         Acquisition waiter = queueing(1).get(0);
@@ -135,7 +135,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void whoTries_neverWaitsNorOvertakes() {
+    void try_neitherWaitsNorOvertakes() {
         List<Acquisition> all = queueing(2);
         Acquisition tried = launched(Mode.TRY, false, new MutexDriver(), OPTIONS);
         scheduler.run();
@@ -155,7 +155,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void lineThatServesWhoComes_isNotLookedAtForEachOfThem() {
+    void newRequestServedByALine_doesNotWakeTheEngine() {
         HeldNode held = granted(queueing(1).get(0));
         Acquisition brief = launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
         brief.giveUp(); // before the engine has looked
@@ -167,7 +167,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void whoComesWhileTheSecondNodeIsThere_isServedWithoutALookForEach() {
+    void newRequestBesideASecondNode_doesNotWakeTheEngine() {
         List<Acquisition> all = new ArrayList<>(queueing(4));
         assertThat(fixture.ours()).hasSize(2);
         all.add(launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS));
@@ -180,7 +180,7 @@ class LocalQueueTest extends LocalQueueScene {
     }
 
     @Test
-    void whoComesJustAsTheSecondNodeIsGivenUp_isServed() {
+    void newRequestWhileTheSecondNodeIsGivenUp_isServed() {
         List<Acquisition> all = queueing(4);
         all.subList(1, 4).forEach(Acquisition::giveUp);
         List<Acquisition> late = new ArrayList<>();

@@ -98,7 +98,7 @@ class QueueViewDepthTest {
     }
 
     @Test
-    void twoThatGoTogether_areFoundGone() {
+    void twoSimultaneousDeletions_areBothNoticed() {
         AcquireLoop loop = behind(OTHER, SECOND);
         gone(OTHER, SECOND);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION);
@@ -107,7 +107,7 @@ class QueueViewDepthTest {
     }
 
     @Test
-    void threeThatGoTogether_areSeenByTheOneList() {
+    void threeSimultaneousDeletions_areSeenByOneList() {
         AcquireLoop loop = behind(OTHER, SECOND, THIRD);
         gone(OTHER, SECOND, THIRD);
         assertSent(Request.WATCH_DELETION, Request.WATCH_DELETION, Request.LIST);
@@ -129,7 +129,7 @@ class QueueViewDepthTest {
     }
 
     @Test
-    void waiterInTheMiddleThatGivesUp_costsOneStepMore() {
+    void waiterGivingUpInTheMiddle_costsOneStepMore() {
         AcquireLoop loop = behind(OTHER, SECOND, THIRD);
         gone(SECOND);
         assertWaits(loop);
@@ -147,7 +147,7 @@ class QueueViewDepthTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("H27")
-    void oneInFrontThatGivesUpUnseen_isFoundGoneInItsTurn(boolean deep) {
+    void unseenDeletionInFront_isNoticedInTurn(boolean deep) {
         String[] inFront = deep ? new String[] {OTHER, SECOND, THIRD} : new String[] {OTHER, THIRD};
         AcquireLoop loop = behind(inFront);
         gone(THIRD);
@@ -273,7 +273,7 @@ class QueueViewDepthTest {
 
     @Test
     @Tag("H22")
-    void behindOneWithoutWhomItWouldBeGranted_itWaitsForThatOne() {
+    void requestBlockedByItsNeighbourAlone_waitsForTheNeighbour() {
         AcquireLoop loop = behind(new Permits("one-"), "one-0000000000", "three-0000000001");
         assertThat(operations.watchedForDeletion()).contains("three-0000000001");
         gone("three-0000000001"); // it gives up, while the first one holds
@@ -282,7 +282,7 @@ class QueueViewDepthTest {
 
     @Test
     @Tag("H22")
-    void behindOneWhoWaitsForAnyOfSeveral_itWaitsForThese_andThenForTheRest() {
+    void requestBehindAWaiterForAnyOfSeveral_waitsForThese_andThenForTheRest() {
         AcquireLoop loop =
                 behind(new Permits("one-"), "one-0000000000", "one-0000000001", "one-0000000002", "one-0000000003");
         assertThat(operations.watchedForDeletion())

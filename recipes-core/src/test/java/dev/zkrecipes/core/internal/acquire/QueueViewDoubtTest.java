@@ -12,7 +12,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -79,14 +79,14 @@ class QueueViewDoubtTest {
 
     @ParameterizedTest
     @MethodSource("drivers")
-    void listAfterAReconnect_makesEventsCertainAgain_forAllWhoWait(LockDriver driver) {
+    void listAfterAReconnect_makesEventsCertainAgain_forAllWaiters(LockDriver driver) {
         AcquireLoop first = waiting(driver);
         AcquireLoop second = fixture.queueing(driver);
         fixture.reconnect();
         operations.remove(OTHER);
         scheduler.run();
         operations.requests();
-        HeldNode.release(List.of(fixture.assertGranted(first)));
+        HeldNodes.release(List.of(fixture.assertGranted(first)));
         scheduler.run();
         fixture.assertGranted(second);
         assertThat(operations.requests()).containsExactly(Request.DELETE);
@@ -110,7 +110,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeDeletedAndThenThePredecessor_isNeverGrantedOn_thoughAReconnectTurnsTheEventsRound(LockDriver driver) {
+    void deletedOwnNode_isNeverGranted_evenIfAReconnectReversesTheEvents(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
         String lost = fixture.newest();
         fixture.become(State.DISCONNECTED);
@@ -129,7 +129,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeThatTheListMisses_isGone_beforeItsWatchTellsSo(LockDriver driver) {
+    void ownNodeMissingFromTheList_isGone_beforeItsWatchTells(LockDriver driver) {
         AcquireLoop loop = waiting(driver);
         String lost = fixture.newest();
         fixture.become(State.DISCONNECTED);
@@ -148,7 +148,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeThatIsNotKnownToBeWatched_isGrantedOnlyByAList(LockDriver driver) {
+    void ownNodeNotKnownToBeWatched_isGrantedOnlyByAList(LockDriver driver) {
         operations.add(OTHER);
         operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1)); // the first, on our own
         AcquireLoop loop = fixture.queueing(driver);
@@ -162,7 +162,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeThatIsFoundGoneWhenItIsWatched_isNotGranted(LockDriver driver) {
+    void ownNodeFoundGoneWhenWatched_isNotGranted(LockDriver driver) {
         operations.add(OTHER);
         operations.refuse(Request.WATCH_DELETION, Code.NONODE);
         operations.delayAnswerOf(Request.WATCH_DELETION, Duration.ofSeconds(1));
@@ -179,7 +179,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H26")
-    void ownNodeWhoseWatchWasLost_isGrantedOnlyByAList(LockDriver driver) {
+    void ownNodeWithALostWatch_isGrantedOnlyByAList(LockDriver driver) {
         operations.add(OTHER);
         operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
         AcquireLoop loop = fixture.queueing(driver);
@@ -192,7 +192,7 @@ class QueueViewDoubtTest {
 
     @ParameterizedTest
     @MethodSource("drivers")
-    void nodesInFrontThatNobodyWatched_areListedOnceWhenMoreIsInFrontThanWasWatched(LockDriver driver) {
+    void unwatchedNodesInFront_areListedOnce(LockDriver driver) {
         operations.add(OTHER);
         AcquireLoop first = fixture.queueing(driver);
         List<String> between = List.of("lock-0000000050", "lock-0000000051", "lock-0000000052");
@@ -204,7 +204,7 @@ class QueueViewDoubtTest {
         operations.requests();
         operations.remove(OTHER);
         scheduler.run();
-        HeldNode.release(List.of(fixture.assertGranted(first)));
+        HeldNodes.release(List.of(fixture.assertGranted(first)));
         scheduler.run();
         assertThat(operations.requests())
                 .filteredOn(request -> request == Request.LIST)
@@ -214,7 +214,7 @@ class QueueViewDoubtTest {
     }
 
     @Test
-    void predecessorThatIsGoneBeforeItIsWatched_isGone() {
+    void predecessorGoneBeforeItIsWatched_isNoticed() {
         operations.add(OTHER);
         operations.show(names -> {
             operations.remove(OTHER);
@@ -239,7 +239,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H01")
-    void deletedNodeOfOurOwn_isNoGrant_beforeTheServerHasSaidInThisSessionThatItIsGone(LockDriver driver) {
+    void deletedNodeOfOurOwn_isNoGrant_beforeTheServerConfirmsItInThisSession(LockDriver driver) {
         AcquireLoop second = behindOurOwn(driver);
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1)); // of the holder, who has lost it
         operations.remove(fixture.ours().get(0));
@@ -252,7 +252,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H01")
-    void nodesThatGoWithTheirSession_grantNobodyOnTheWay(LockDriver driver) {
+    void nodesDeletedWithTheirSession_grantNobody(LockDriver driver) {
         AcquireLoop second = behindOurOwn(driver);
         String old = fixture.newest();
         operations.refuse(Request.DELETE, Code.SESSIONEXPIRED);
@@ -289,7 +289,7 @@ class QueueViewDoubtTest {
 
     @Test
     @Tag("H04")
-    void writer_waitsForAReaderThatCameInFront() {
+    void writer_waitsForANewReaderInFront() {
         AcquireLoop writer = behindAWriter(ModeDriver.EXCLUSIVE);
         operations.add("read-0000000000"); // the same holder's, in the shared mode
         operations.remove("write-0000000000");
@@ -303,7 +303,7 @@ class QueueViewDoubtTest {
 
     @Test
     @Tag("H04")
-    void reader_needsNoListForThat() {
+    void reader_needsNoListForANewReaderInFront() {
         AcquireLoop reader = behindAWriter(ModeDriver.SHARED);
         operations.add("read-0000000000");
         operations.remove("write-0000000000");
@@ -322,7 +322,7 @@ class QueueViewDoubtTest {
     @ParameterizedTest
     @MethodSource("drivers")
     @Tag("H21")
-    void nodeThatIsWatchedAlreadyByWhoStandsBehind_isNotGrantedForThat(LockDriver driver) {
+    void watchOfTheNextInLine_isNoProofForTheNodeItself(LockDriver driver) {
         operations.add(OTHER);
         scheduler.run();
         AcquireLoop late = settling();
@@ -333,9 +333,9 @@ class QueueViewDoubtTest {
         assertWaits(behind);
         operations.remove(OTHER);
         scheduler.run();
-        HeldNode.release(List.of(fixture.assertGranted(late)));
+        HeldNodes.release(List.of(fixture.assertGranted(late)));
         scheduler.run();
-        HeldNode.release(List.of(fixture.assertGranted(behind)));
+        HeldNodes.release(List.of(fixture.assertGranted(behind)));
         scheduler.run();
         fixture.assertGranted(last);
         fixture.assertNobodyWaits();
@@ -343,7 +343,7 @@ class QueueViewDoubtTest {
 
     @Test
     @Tag("H21")
-    void nodeThatIsAdopted_doesNotTakeTheOthersBackToTheListThatShowedIt() {
+    void adoptedNode_doesNotTakeTheOthersBackToItsList() {
         operations.add(OTHER);
         scheduler.run();
         AcquireLoop late = settling();
@@ -355,7 +355,7 @@ class QueueViewDoubtTest {
         operations.remove(OTHER);
         for (AcquireLoop loop : List.of(late, behind, meanwhile)) {
             scheduler.run();
-            HeldNode.release(List.of(fixture.assertGranted(loop)));
+            HeldNodes.release(List.of(fixture.assertGranted(loop)));
         }
         fixture.assertLeftNothing();
     }
@@ -380,7 +380,7 @@ class QueueViewDoubtTest {
 
     @Test
     @Tag("H26")
-    void ownNodeThatIsNotWatchedAndIsDeletedWhileTheSessionIsProven_isNotGranted() {
+    void unwatchedOwnNode_deletedDuringTheProof_isNotGranted() {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.add("lock-0000000002");

@@ -67,7 +67,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void ruleThatChanges_putsAllWhoWaitInDoubt_andOneListDecides() {
+    void changedRule_putsAllWaitersInDoubt_andOneListDecides() {
         occupyTwice();
         AcquireLoop first = fixture.queueing(limited);
         AcquireLoop second = fixture.queueing(limited);
@@ -84,7 +84,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void ruleThatIsReadAgainAndIsTheSame_changesNothing() {
+    void unchangedRuleReadAgain_changesNothing() {
         occupyTwice();
         AcquireLoop loop = fixture.queueing(limited);
         operations.requests();
@@ -94,7 +94,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void eventThatComesWhileTheRuleIsBeingRead_isNotDecidedByTheOldRule() {
+    void eventDuringTheReadOfTheRule_isNotDecidedByTheOldRule() {
         occupyTwice();
         AcquireLoop loop = fixture.queueing(limited);
         changeLimit(1, PATH);
@@ -107,7 +107,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void ruleThatMayNotBeRead_failsAllWhoWaitUnderIt() {
+    void unreadableRule_failsAllItsWaiters() {
         occupyTwice();
         AcquireLoop first = fixture.queueing(limited);
         AcquireLoop second = fixture.queueing(limited);
@@ -128,7 +128,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void pathThatIsGone_isWatchedAgainWhenItIsMadeAgain() {
+    void recreatedPath_isWatchedAgain() {
         occupyTwice();
         AcquireLoop loop = fixture.queueing(limited);
         operations.remove(LockPath.name(PATH)); // cannot be while our node is there, which goes first
@@ -191,7 +191,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void firstOfSeveral_grantedByAnEvent_letsInWhoMayHoldBesideIt() {
+    void firstOfSeveral_grantedByAnEvent_letsInThoseThatMayShare() {
         operations.add(X, "write-0000000000");
         operations.add(Y, IN_Y);
         operations.count(1);
@@ -204,7 +204,7 @@ class QueueViewRuleTest {
     }
 
     @Test
-    void firstOfSeveral_grantedByAList_letsInWhoMayHoldBesideIt() {
+    void firstOfSeveral_grantedByAList_letsInThoseThatMayShare() {
         operations.add(X, "write-0000000000");
         operations.add(Y, IN_Y);
         operations.count(1);

@@ -16,7 +16,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -41,7 +41,7 @@ class QueueViewTest {
     private final LockDriver mutex = new MutexDriver();
 
     private void release(AcquireLoop loop) {
-        HeldNode.release(List.of(fixture.assertGranted(loop)));
+        HeldNodes.release(List.of(fixture.assertGranted(loop)));
         scheduler.run();
     }
 
@@ -101,7 +101,7 @@ class QueueViewTest {
     }
 
     @Test
-    void nextInOrder_takesOverTheWatchOnWhoeverIsGranted() {
+    void nextInOrder_takesOverTheWatchOnTheNewHolder() {
         operations.add(OTHER);
         AcquireLoop first = fixture.queueing(mutex);
         AcquireLoop second = fixture.queueing(mutex);
@@ -122,7 +122,7 @@ class QueueViewTest {
 
     @Test
     @Tag("H29")
-    void nextInOrder_takesOverTheWatchesOfWhoeverGivesUp() {
+    void nextInOrder_takesOverTheWatchesOfAnAbandonedRequest() {
         operations.add(WRITER);
         AcquireLoop first = fixture.queueing(ModeDriver.SHARED);
         AcquireLoop second = fixture.queueing(ModeDriver.SHARED);
@@ -138,7 +138,7 @@ class QueueViewTest {
     }
 
     @Test
-    void whoeverGivesUpBetweenOthers_disturbsNobody() {
+    void givingUpBetweenOthers_disturbsNobody() {
         operations.add(OTHER);
         AcquireLoop first = fixture.queueing(mutex);
         AcquireLoop second = fixture.queueing(mutex);
@@ -154,7 +154,7 @@ class QueueViewTest {
     }
 
     @Test
-    void firstWhoGivesUp_letsInWhoWaitedForNobodyElse() {
+    void firstGivingUp_letsInTheNext() {
         AcquireLoop holder = fixture.queueing(ModeDriver.SHARED);
         AcquireLoop writer = fixture.queueing(ModeDriver.EXCLUSIVE);
         AcquireLoop reader = fixture.queueing(ModeDriver.SHARED);
@@ -259,7 +259,7 @@ class QueueViewTest {
     }
 
     @Test
-    void newList_doesNotBringBackWhoIsGone_norForgetWhoWaits() {
+    void newList_neitherBringsBackDeletedNodesNorForgetsWaiters() {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
@@ -275,7 +275,7 @@ class QueueViewTest {
 
     @Test
     @Tag("H05")
-    void whoIsGrantedWithNobodyLeftBelowThePath_knowsIt() {
+    void grantWithNobodyElseBelowThePath_knowsIt() {
         operations.add(OTHER);
         operations.count(CounterAge.OLD);
         AcquireLoop alone = fixture.queueing(mutex);
@@ -286,7 +286,7 @@ class QueueViewTest {
 
     @Test
     @Tag("H05")
-    void whoIsGrantedByANewListWithNobodyElse_knowsIt() {
+    void grantByANewListWithNobodyElse_knowsIt() {
         operations.add(OTHER);
         operations.count(CounterAge.OLD);
         AcquireLoop alone = fixture.queueing(mutex);
@@ -298,7 +298,7 @@ class QueueViewTest {
 
     @Test
     @Tag("H05")
-    void whoIsGrantedInFrontOfOthers_knowsThatTheyAreThere() {
+    void grantInFrontOfOthers_knowsOfThem() {
         operations.add(OTHER);
         operations.count(CounterAge.OLD);
         AcquireLoop first = fixture.queueing(mutex);
@@ -309,7 +309,7 @@ class QueueViewTest {
     }
 
     @Test
-    void predecessorOfTheFirstThatMayNotBeWatched_isNamed_andTheNextAsksForItself() {
+    void unwatchablePredecessor_failsTheFirstByName_andTheNextAsksForItself() {
         operations.add(WRITER);
         operations.refuse(Request.WATCH_DELETION, Code.OK, Code.NOAUTH);
         AcquireLoop first = fixture.launched(Mode.QUEUE, ModeDriver.SHARED, LockOptions.defaults());
@@ -323,7 +323,7 @@ class QueueViewTest {
 
     @Test
     @Tag("H97")
-    void watchThatCannotBeAskedForLater_failsWhoNeedsIt() {
+    void failingLaterWatch_failsItsRequest() {
         operations.add(OTHER);
         operations.add("lock-0000000001");
         operations.count(1);
@@ -350,7 +350,7 @@ class QueueViewTest {
     }
 
     @Test
-    void sessionThatEnds_takesItsViewsAlong() {
+    void endOfASession_removesItsViews() {
         operations.add(OTHER);
         AcquireLoop first = fixture.queueing(mutex);
         AcquireLoop second = fixture.queueing(mutex);

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -63,7 +64,7 @@ class SuccessionTest {
     }
 
     private void release(HeldNode held) {
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
     }
 
     private void assertOver() {
@@ -104,7 +105,7 @@ class SuccessionTest {
     }
 
     @Test
-    void nodeThatNobodyTakes_isOfferedToWhoeverHasComeMeanwhile_withTheSameToken() {
+    void untakenNode_isOfferedToANewcomer_withTheSameToken() {
         taker = share -> {
             taker = next -> taken.addAll(next.orElseThrow());
             return false;
@@ -115,7 +116,7 @@ class SuccessionTest {
     }
 
     @Test
-    void nodeThatNobodyTakes_isDeleted_andWhoGaveItBackHearsOfThat() {
+    void untakenNode_isDeleted_andTheReleaseCompletes() {
         taker = share -> {
             somebodyWaits = false;
             return false;

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -58,7 +59,7 @@ class SuccessionTimeTest {
     }
 
     private void release(HeldNode held) {
-        HeldNode.release(List.of(held));
+        HeldNodes.release(List.of(held));
         fixture.scheduler.run();
     }
 
@@ -80,9 +81,9 @@ class SuccessionTimeTest {
     }
 
     @Test
-    void timeOfAHolderThatHasPassedItOn_isNobodyElses_evenIfTheEngineIsLate() {
+    void limitOfAnEarlierHolder_doesNotEndTheNextHold_evenIfTheEngineIsLate() {
         fixture.scheduler.stop(MOST.minusMillis(1));
-        HeldNode.release(List.of(first)); // passed on by this thread, while the engine does nothing
+        HeldNodes.release(List.of(first)); // passed on by this thread, while the engine does nothing
         fixture.scheduler.stop(Duration.ofMillis(1));
         fixture.scheduler.run();
         assertThat(first.state()).isEqualTo(LeaseState.RELEASED);
@@ -90,7 +91,7 @@ class SuccessionTimeTest {
     }
 
     @Test
-    void holderWhoseTimeIsOver_passesNothingOn() {
+    void expiredHolder_passesNothingOn() {
         fixture.scheduler.stop(MOST);
         assertThat(first.isLost()).isTrue();
         release(first);

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.List;
@@ -41,13 +41,13 @@ class ThrowingPortTest {
     private void assertWorksAgain() {
         scheduler.advance(Duration.ofSeconds(40));
         AcquireLoop next = fixture.queueing(new MutexDriver());
-        HeldNode.release(List.of(fixture.assertGranted(next)));
+        HeldNodes.release(List.of(fixture.assertGranted(next)));
         scheduler.run();
         fixture.assertLeftNothing();
     }
 
     @Test
-    void listThatIsShared_failsAllWhoAskedForIt() {
+    void failingSharedList_failsAllItsRequests() {
         operations.breakOn(Request.LIST);
         List<AcquireLoop> loops = fixture.launchedTogether(3, new MutexDriver());
         scheduler.run();
@@ -56,7 +56,7 @@ class ThrowingPortTest {
     }
 
     @Test
-    void proofThatIsShared_failsAllWhoNeededIt() {
+    void failingSharedProof_failsAllItsRequests() {
         operations.add("write-0000000000");
         List<AcquireLoop> readers = fixture.launchedTogether(3, ModeDriver.SHARED);
         scheduler.advance(fixture.timeout.multipliedBy(3).dividedBy(4));
@@ -78,7 +78,7 @@ class ThrowingPortTest {
     }
 
     @Test
-    void writeBeforeTheListThatSettles_failsAllWhoWaitForThat() {
+    void failingWriteBeforeTheSettlingList_failsAllItsRequests() {
         List<AcquireLoop> loops = withLostCreates();
         operations.breakOn(Request.MULTI);
         fixture.reconnect();
@@ -89,7 +89,7 @@ class ThrowingPortTest {
     }
 
     @Test
-    void listThatSettles_failsAllWhoWaitForThat_thoughItsWriteIsNotAnswered() {
+    void failingSettlingList_failsAllItsRequests_beforeItsWriteIsAnswered() {
         List<AcquireLoop> loops = withLostCreates();
         operations.breakOn(Request.LIST);
         operations.delayAnswerOf(Request.MULTI, Duration.ofSeconds(3));
@@ -104,7 +104,7 @@ class ThrowingPortTest {
     @EnumSource(
             value = Request.class,
             names = {"CREATE", "LIST", "WATCH_DELETION"})
-    void whatAnAcquireSends_failsIt(Request broken) {
+    void failingSend_failsTheAcquire(Request broken) {
         operations.add(OTHER);
         operations.breakOn(broken);
         AcquireLoop loop = fixture.queueing(new MutexDriver());

@@ -33,7 +33,7 @@ class ConnectionStateTest {
             .build();
 
     @Test
-    void sessionThatFollowsAnExpiredOne_isConnectingUntilItIsConnected() {
+    void sessionAfterAnExpiredOne_isConnectingUntilItIsConnected() {
         List<ConnectionState> told = new ArrayList<>();
         client.addConnectionListener(told::add);
         scheduler.run();
@@ -52,7 +52,7 @@ class ConnectionStateTest {
     }
 
     @Test
-    void sessionOfAHandleThatIsConnectedAlready_isNeverConnecting() {
+    void sessionOfAConnectedHandle_isNeverConnecting() {
         List<ConnectionState> told = new ArrayList<>();
         client.addConnectionListener(told::add);
         scheduler.run();

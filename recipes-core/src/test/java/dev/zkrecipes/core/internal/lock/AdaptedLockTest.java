@@ -98,7 +98,7 @@ class AdaptedLockTest {
     }
 
     @Test
-    void timeouts_areHandedOn_andANegativeOneIsRefused() throws InterruptedException {
+    void timeouts_arePassedOn_andNegativeOnesAreRejected() throws InterruptedException {
         other.busy = true;
         assertThat(lock.tryAcquire(Duration.ofSeconds(7))).isEmpty();
         assertThat(lock.tryAcquire(Duration.ZERO)).isEmpty();
@@ -137,7 +137,7 @@ class AdaptedLockTest {
     }
 
     @Test
-    void lockWhoseLossCannotBeHeard_isGivenBack() {
+    void lockRefusingALossListener_isGivenBack() {
         other.refusesListeners = new IllegalStateException("deaf");
         assertThatThrownBy(lock::acquire).isSameAs(other.refusesListeners);
         assertThat(other.calls).containsExactly("acquire", "release");
@@ -145,7 +145,7 @@ class AdaptedLockTest {
     }
 
     @Test
-    void leaseOfADeadThread_isClosedByAnybody() throws InterruptedException {
+    void leaseOfADeadThread_mayBeClosedByAnyThread() throws InterruptedException {
         List<Lease> leases = new ArrayList<>();
         Thread owner = new Thread(() -> lock.tryAcquire().ifPresent(leases::add));
         owner.start();

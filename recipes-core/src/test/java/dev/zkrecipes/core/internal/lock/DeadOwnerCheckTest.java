@@ -89,7 +89,7 @@ class DeadOwnerCheckTest {
 
     @Test
     @Tag("H78")
-    void oneLookASecond_isForAllRequests_andThereIsNoneWithoutARequest() throws InterruptedException {
+    void oneCheckASecond_servesAllRequests_andThereIsNoneWithoutARequest() throws InterruptedException {
         Lease held = lock.acquire();
         List<CompletableFuture<Lease>> requests =
                 Stream.generate(() -> waiting(lock(PATH))).limit(200).toList();
@@ -112,7 +112,7 @@ class DeadOwnerCheckTest {
 
     @Test
     @Tag("H78")
-    void recordOfAThreadThatDiedAfterItHadLostEverything_isForgotten() throws InterruptedException {
+    void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
             ((Hold) lease).grants().get(0).lose("the test says so");
             scheduler.engine.run();

@@ -84,7 +84,7 @@ class DyingCallerTest {
 
     @ParameterizedTest
     @EnumSource
-    void whoDiesJustAfterTheGrant_givesItBack(Way way) throws InterruptedException {
+    void callerDyingJustAfterTheGrant_givesItBack(Way way) throws InterruptedException {
         scheduler.inTheWait = this::die; // the engine has run until nothing was left to do
         assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);
         assertThat(operations.requests()).contains(ScriptedOperations.Request.CREATE);
@@ -93,7 +93,7 @@ class DyingCallerTest {
 
     @ParameterizedTest
     @EnumSource(names = {"ACQUIRE", "TIMED", "UNINTERRUPTIBLY"})
-    void whoDiesBehindAnother_isNotGrantedWhenThatOneLeaves(Way way) throws InterruptedException {
+    void callerDyingBehindAnother_isNotGrantedLater(Way way) throws InterruptedException {
         operations.add(OTHER);
         scheduler.inTheWait = this::die;
         assertThatThrownBy(() -> way.take(lock)).isInstanceOf(Death.class);

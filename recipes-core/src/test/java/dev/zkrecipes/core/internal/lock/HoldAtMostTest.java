@@ -13,17 +13,13 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,19 +35,6 @@ class HoldAtMostTest {
             .callbackExecutor(Runnable::run)
             .build();
     private final List<String> told = new ArrayList<>();
-
-    /** Either mode of a lock. */
-    private record Mode(String nodeName) implements LockDriver {
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "read-").or(() -> LockNode.parse(childName, "write-"));
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    }
 
     private InterProcessLock lock(String path, LockOptions options) {
         return new LockInternals(client, path, new MutexDriver(), options).threadOwned();
@@ -87,7 +70,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void isValid_isFalseFromThatMomentOn_alsoIfTheEngineIsLate() throws InterruptedException {
+    void isValid_isFalseFromTheLimitOn_alsoIfTheEngineIsLate() throws InterruptedException {
         Lease lease = lock().acquire();
         scheduler.engine.stop(MOST); // no task has run
         assertLost(lease);
@@ -108,7 +91,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void leaseThatIsGivenBack_isNotLostLater_andLeavesNoTimer() throws InterruptedException {
+    void releasedLease_isNotLostLater_andLeavesNoTimer() throws InterruptedException {
         Lease lease = lock().acquire();
         lease.onLost(() -> told.add("lost"));
         scheduler.engine.advance(MOST.minus(TICK));
@@ -123,7 +106,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void releaseThatIsTooLate_saysSo_andReleaseInTimeDoesNot() throws InterruptedException {
+    void lateRelease_isReported_andReleaseInTimeIsNot() throws InterruptedException {
         InterProcessLock lock = lock();
         lock.acquire();
         scheduler.engine.stop(MOST);
@@ -140,7 +123,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void severalLocksAsOne_areHeldForTheShortestTimeThatIsNamed() throws InterruptedException {
+    void severalLocksAsOne_areHeldForTheShortestLimit() throws InterruptedException {
         InterProcessLock plain = lock("/locks/a", LockOptions.defaults());
         InterProcessLock brief = lock("/locks/b", LockOptions.defaults().holdAtMost(MOST));
         Lease lease = LockGroups.together(
@@ -165,8 +148,8 @@ class HoldAtMostTest {
         LockGroups.Modes modes = LockGroups.modes(
                 client,
                 "/locks/modes",
-                new Mode("write-"),
-                new Mode("read-"),
+                new ModeDriver("write-"),
+                new ModeDriver("read-"),
                 LockOptions.defaults().holdAtMost(MOST));
         Lease writing = modes.exclusive().acquire();
         scheduler.engine.advance(MOST.dividedBy(2));
@@ -180,7 +163,7 @@ class HoldAtMostTest {
     }
 
     @Test
-    void timesOutOfBounds_areRefused() {
+    void timesOutOfBounds_areRejected() {
         for (Duration bad :
                 List.of(Duration.ZERO, Duration.ofNanos(10), Duration.ofMillis(-1), Duration.ofDays(40_000))) {
             assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(bad))

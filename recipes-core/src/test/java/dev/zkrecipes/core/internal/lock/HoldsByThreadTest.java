@@ -16,6 +16,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.spi.Decision;
@@ -64,19 +65,6 @@ class HoldsByThreadTest {
         }
     }
 
-    /** Either mode of a lock. */
-    private record Mode(String nodeName) implements LockDriver {
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "read-").or(() -> LockNode.parse(childName, "write-"));
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    }
-
     private LockInternals internals(LockDriver driver) {
         return new LockInternals(client, PATH, driver, LockOptions.defaults());
     }
@@ -86,7 +74,8 @@ class HoldsByThreadTest {
     }
 
     private LockGroups.Modes modes() {
-        return LockGroups.modes(client, PATH, new Mode("write-"), new Mode("read-"), LockOptions.defaults());
+        return LockGroups.modes(
+                client, PATH, new ModeDriver("write-"), new ModeDriver("read-"), LockOptions.defaults());
     }
 
     private static void lose(Lease lease) {
@@ -150,7 +139,7 @@ class HoldsByThreadTest {
     @Test
     @Tag("H93")
     void release_givesBackTheYoungest_alsoIfAnOlderIsLost() throws Exception {
-        InterProcessLock permits = internals(new AlwaysGrants()).unowned();
+        InterProcessLock permits = internals(new GrantingDriver()).unowned();
         Lease older = permits.acquire();
         lose(older);
         Lease younger = permits.acquire();
@@ -162,8 +151,8 @@ class HoldsByThreadTest {
 
     @Test
     @Tag("H93")
-    void release_givesBackTheYoungestThatStands_alsoIfAYoungerIsLost() throws Exception {
-        InterProcessLock permits = internals(new AlwaysGrants()).unowned();
+    void release_givesBackTheYoungestHoldThatIsNotLost() throws Exception {
+        InterProcessLock permits = internals(new GrantingDriver()).unowned();
         Lease oldest = permits.acquire();
         Lease older = permits.acquire();
         Lease lost = permits.acquire();
@@ -196,7 +185,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void whatIsHeld_isShownInText() throws Exception {
+    void toString_showsTheHold() throws Exception {
         InterProcessLock lock = lock(new MutexDriver());
         Thread.currentThread().setName("worker-1");
         assertThat(lock).asString().startsWith(PATH + ", not held by thread worker-1, ZooKeeperClient[");
@@ -216,7 +205,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void releaseOfWhatIsNotHeld_saysWhoIsMeant() throws Exception {
+    void releaseWithoutAHold_namesTheOwner() throws Exception {
         InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
         instance.acquire();
         instance.release();
@@ -231,30 +220,13 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void nullTimeout_isRefusedBeforeAnythingIsSent() {
+    void nullTimeout_isRejectedBeforeAnythingIsSent() {
         InterProcessLock lock = lock(new MutexDriver());
         operations.requests();
         assertThatThrownBy(() -> lock.tryAcquire(null))
                 .isInstanceOf(NullPointerException.class)
                 .hasMessage("the time-out is null: give a duration, zero for none");
         assertThat(operations.requests()).isEmpty();
-    }
-
-    private record AlwaysGrants() implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.granted();
-        }
     }
 
     @Test
@@ -306,7 +278,7 @@ class HoldsByThreadTest {
     }
 
     @Test
-    void exclusiveModeOfAnotherObject_isRefusedToWhoHoldsTheSharedOne() throws Exception {
+    void exclusiveMode_isRefusedToAHolderOfTheSharedOne_throughAnotherObject() throws Exception {
         try (Lease reading = modes().shared().acquire()) {
             InterProcessLock exclusive = modes().exclusive();
             assertThatThrownBy(exclusive::acquire).isInstanceOf(LockUpgradeException.class);

@@ -91,7 +91,7 @@ class LeaseFuturesTest {
     }
 
     @Test
-    void ended_leavesNothing_ofJobsThatWatchItAndAreOver() {
+    void ended_keepsNothingOfFinishedWatchers() {
         assertForgotten(asked(() -> {
             CompletableFuture<Void> job = new CompletableFuture<>();
             CompletableFuture<Object> either = CompletableFuture.anyOf(job, lease.ended());

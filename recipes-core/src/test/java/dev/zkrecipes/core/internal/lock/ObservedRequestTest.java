@@ -123,7 +123,7 @@ class ObservedRequestTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a b", "a/b", "a\n", "ä"})
-    void nameThatIsUnfitForATag_isRejected(String name) {
+    void nameUnfitForATag_isRejected(String name) {
         assertThatThrownBy(() -> LockOptions.defaults().name(name))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");

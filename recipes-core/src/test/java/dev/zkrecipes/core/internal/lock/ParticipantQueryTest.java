@@ -63,7 +63,7 @@ class ParticipantQueryTest {
     }
 
     @Test
-    void holderThatIsGoneWhenItIsRead_isNone() {
+    void holderGoneWhenRead_isLeftOut() {
         operations.refuse(Request.READ, Code.NONODE);
         assertThat(ask(true)).isCompletedWithValue(List.of());
     }
@@ -81,7 +81,7 @@ class ParticipantQueryTest {
     }
 
     @Test
-    void participantThatIsGoneWhenItIsRead_leavesNoGapInThePositions() {
+    void participantGoneWhenRead_leavesNoGapInThePositions() {
         operations.refuse(Request.READ, Code.OK, Code.NONODE, Code.NOAUTH);
         List<Participant> all =
                 ask(false).join().stream().map(SeenParticipant::participant).toList();
@@ -103,7 +103,7 @@ class ParticipantQueryTest {
     }
 
     @Test
-    void callerThatHasLeft_hasNothingReadAnyMore() {
+    void departedCaller_causesNoMoreReads() {
         CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, false).launch();
         answer.cancel(false);
         scheduler.run();

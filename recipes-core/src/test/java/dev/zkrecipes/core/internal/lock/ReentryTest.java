@@ -88,7 +88,7 @@ class ReentryTest {
     }
 
     @Test
-    void holdsThatAreClosedUnderAYoungerOne_areForgotten() throws InterruptedException {
+    void holdsClosedUnderAYoungerOne_areForgotten() throws InterruptedException {
         List<WeakReference<Lease>> closed = new ArrayList<>();
         Lease last = lock.acquire();
         for (int i = 0; i < CYCLES; i++) {
@@ -110,7 +110,7 @@ class ReentryTest {
     }
 
     @Test
-    void holdsInTheMiddle_canBeClosed_andReleaseFindsTheYoungestThatIsOpen() throws InterruptedException {
+    void holdsInTheMiddle_canBeClosed_andReleaseFindsTheYoungestOpenOne() throws InterruptedException {
         Lease first = lock.acquire();
         Lease second = lock.acquire();
         Lease third = lock.acquire();

@@ -152,7 +152,7 @@ class ReleaseInBackgroundTest {
     }
 
     @Test
-    void optionIsThatOfTheLockObject_throughWhichTheHoldWasAcquired() throws InterruptedException {
+    void option_followsTheLockObjectOfTheHold() throws InterruptedException {
         InterProcessLock confirmed = lock(PATH, LockOptions.defaults());
         Lease first = confirmed.acquire();
         Lease second = lock.acquire();
@@ -184,7 +184,7 @@ class ReleaseInBackgroundTest {
     }
 
     @Test
-    void locksThatNoThreadOwns_doNotWaitEither() throws InterruptedException {
+    void locksWithoutAnOwningThread_doNotWaitEither() throws InterruptedException {
         InterProcessLock unowned = new LockInternals(client, PATH, new MutexDriver(), BACKGROUND).unowned();
         Optional<Lease> lease = unowned.tryAcquire();
         assertThat(waitsOf(() -> lease.orElseThrow().close())).isZero();

@@ -79,7 +79,7 @@ class StackEndTest {
     }
 
     @Test
-    void leaseThatIsClosedThere_isGivenBackOrCanBeClosedAgain() throws InterruptedException {
+    void leaseClosedThere_isGivenBackOrCanBeClosedAgain() throws InterruptedException {
         end(acquired());
         int deaths = 0;
         for (int i = 0; i < DIVES; i++) {

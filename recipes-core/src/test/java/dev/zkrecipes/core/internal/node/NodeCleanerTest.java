@@ -10,21 +10,18 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -77,7 +74,7 @@ class NodeCleanerTest {
     }
 
     @Test
-    void deletionThatIsLost_isTriedUntilItIsConfirmed() {
+    void lostDeletion_isRepeatedUntilConfirmed() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
         CompletableFuture<Void> closed = giveBack(lease);
@@ -89,7 +86,7 @@ class NodeCleanerTest {
     }
 
     @Test
-    void deletionThatWaits_isSentBeforeSomebodyQueuesOnThePath() {
+    void waitingDeletion_isSentBeforeARequestQueuesOnThePath() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);
         CompletableFuture<Void> closed = giveBack(lease);
@@ -101,7 +98,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H47")
-    void deletionThatIsRefused_isToldAndTriedOnSlowly() {
+    void refusedDeletion_isReportedAndRepeatedSlowly() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.NOAUTH);
         operations.refuse(Request.MULTI, Code.NOAUTH);
@@ -124,7 +121,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H81")
-    void deletionThatIsRefused_endsWhenTheNodeIsGone() {
+    void refusedDeletion_endsWhenTheNodeIsGone() {
         CompletableFuture<Lease> lease = acquire();
         String node = operations.nodes().get(0);
         operations.refuse(Request.DELETE, Code.NOAUTH);
@@ -142,7 +139,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H81")
-    void deletionOfANodeThatIsGoneAlready_isNotToldAsRefused() {
+    void deletionOfAMissingNode_isNotReportedAsRefused() {
         CompletableFuture<Lease> lease = acquire();
         operations.remove(operations.nodes().get(0));
         operations.refuse(Request.DELETE, Code.NOAUTH);
@@ -152,7 +149,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H81")
-    void deletionsThatAreRefusedOnOnePath_takeTurns_andFollowEachOtherWhenOneIsGone() {
+    void refusedDeletionsOnOnePath_takeTurns_andFollowAtOnceWhenOneSucceeds() {
         List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared(), acquireShared());
         operations.refuse(Request.DELETE, Code.NOAUTH);
         operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH, Code.NOAUTH);
@@ -168,34 +165,16 @@ class NodeCleanerTest {
     }
 
     private CompletableFuture<Lease> acquireShared() {
-        CompletableFuture<Lease> wanted = new LockInternals(client, PATH, new Everybody(), LockOptions.defaults())
+        CompletableFuture<Lease> wanted = new LockInternals(client, PATH, new GrantingDriver(), LockOptions.defaults())
                 .unowned()
                 .acquireAsync();
         scheduler.run();
         return wanted;
     }
 
-    /** Grants to everybody. */
-    private static final class Everybody implements LockDriver {
-        @Override
-        public String nodeName() {
-            return "lock-";
-        }
-
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, "lock-");
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.granted();
-        }
-    }
-
     @Test
     @Tag("H88")
-    void nodeWhoseDeletionIsRefused_isNamedToWhoAsks() {
+    void undeletableNode_isNamed() {
         CompletableFuture<Lease> lease = acquire();
         String node = PATH + "/" + operations.nodes().get(0);
         operations.refuse(Request.DELETE, Code.NOAUTH);
@@ -214,7 +193,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H88")
-    void ofSeveralNodesThatCannotBeDeleted_theOldestIsNamed_whicheverWasTriedLast() {
+    void ofSeveralUndeletableNodes_theOldestIsNamed() {
         List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared());
         String oldest = PATH + "/" + operations.nodes().get(0);
         operations.refuse(Request.DELETE, Code.NOAUTH);
@@ -235,7 +214,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H88")
-    void nodeWhoseDeletionIsUnderWay_isLeaving_inTheSessionInWhichItWasSent() {
+    void nodeUnderDeletion_isLeaving_inTheSessionOfTheDeletion() {
         CompletableFuture<Lease> lease = acquire();
         String node = operations.nodes().get(0);
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1));
@@ -250,7 +229,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H88")
-    void nodeWhoseDeletionWasRefused_isNotLeaving_thoughItIsSentAgain() {
+    void nodeWithARefusedDeletion_isNotLeaving() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.NOAUTH);
         giveBack(lease);
@@ -265,7 +244,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H88")
-    void nodeWhoseDeletionIsLost_isNotLeaving_untilItIsSentAgain() {
+    void nodeWithALostDeletion_isNotLeaving_untilItIsSentAgain() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);
         giveBack(lease);
@@ -277,7 +256,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H88")
-    void createThatIsAbandonedBeforeItsAnswer_isDeletedAsSoonAsItIsAnswered() {
+    void abandonedCreate_isDeletedAsSoonAsItIsAnswered() {
         operations.delayAnswerOf(Request.CREATE, Duration.ofSeconds(1));
         operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(2));
         CompletableFuture<Lease> wanted = acquire();
@@ -298,7 +277,7 @@ class NodeCleanerTest {
 
     @Test
     @Tag("H97")
-    void deletionThatCannotBeSent_isToldWithItsCause_andTriedOn() {
+    void unsendableDeletion_isReportedWithItsCause_andRepeated() {
         CompletableFuture<Lease> lease = acquire();
         operations.breakOn(Request.DELETE);
         assertThat(giveBack(lease))

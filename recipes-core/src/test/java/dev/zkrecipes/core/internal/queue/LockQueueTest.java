@@ -55,7 +55,7 @@ class LockQueueTest {
 
     @Test
     @Tag("H101")
-    void folderOfCuratorsSemaphores_isRefused_andTheOneBesideItMayBeAnybodys() {
+    void folderOfCuratorsSemaphores_isRefused_butNotTheFolderBesideIt() {
         assertThatThrownBy(() -> queueOf(List.of("lock-0000000001", "leases")))
                 .isInstanceOf(IncompatibleNodeException.class)
                 .hasMessageStartingWith("the lock path /locks/orders has the child /locks/orders/leases, ")
@@ -68,7 +68,7 @@ class LockQueueTest {
 
     @Test
     @Tag("H09")
-    void nodeThatIsNotInTheList_isNotDecidedOn() {
+    void nodeMissingFromTheList_isNotDecidedOn() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002"));
         assertThat(queue.contains(node(3))).isFalse();
         assertThatThrownBy(() -> queue.decideOnOwn(node(3)))
@@ -119,7 +119,7 @@ class LockQueueTest {
     }
 
     @Test
-    void holder_isWhoeverTheDriverGrants() {
+    void holders_areTheNodesThatTheDriverGrants() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
         assertThat(queue.nodes()).extracting(queue::holds).containsExactly(true, false, false);
         LockNode absent = new LockNode("lock-0000000004", "lock-", "", 4);
@@ -127,7 +127,7 @@ class LockQueueTest {
     }
 
     @Test
-    void nodeThatIsGone_isNotInFrontOfAnybody() {
+    void removedNode_isInFrontOfNobody() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003", "config"));
         queue.remove("lock-0000000001");
         queue.remove("lock-0000000009");
@@ -157,7 +157,7 @@ class LockQueueTest {
 
     @Test
     @Tag("H88")
-    void tryThatLeavesNodesOut_leavesThemToAllOthersWhoWereToldOfTheList() {
+    void decisionWithoutSomeNodes_leavesTheSharedListAsItIs() {
         ChildrenSnapshot list = listOf("lock-0000000001");
         LockGroup group = LockGroup.of(target);
         Set<String> leaving = Set.of("lock-0000000001");
@@ -230,7 +230,7 @@ class LockQueueTest {
     }
 
     @Test
-    void nodeThatTheRuleRefuses_holdsIfTheRuleMayHaveBeenAnother() {
+    void nodeRefusedByTheRule_holdsIfTheRuleMayHaveChanged() {
         LockQueue shared = queueUnder(new RefusingSharedDriver());
         assertThat(shared.holds(shared.nodes().get(0))).isTrue();
         LockQueue fixed = queueUnder(new RefusingDriver());

@@ -3,15 +3,17 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import static dev.zkrecipes.core.internal.session.WatchScene.NODE;
+import static dev.zkrecipes.core.internal.session.WatchScene.PATH;
+import static dev.zkrecipes.core.internal.session.WatchScene.RETRY;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.session.WatchScene.Listener;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
@@ -19,68 +21,15 @@ import org.junit.jupiter.api.Test;
 
 /** The watches that hear nothing of a node but its deletion, alone and beside those that read it. */
 class DeletionSubscriptionTest {
-    private static final String NODE = "lock-0000000001";
-    private static final String PATH = "/locks/" + NODE;
-    private static final Duration RETRY = Duration.ofSeconds(1);
-
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final Session session = new Session(
-            states -> operations,
-            scheduler,
-            RETRY,
-            new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
-            true,
-            (ended, state) -> {});
-    private final WatchRegistry registry = session.watches();
-
-    DeletionSubscriptionTest() {
-        operations.add(NODE);
-        session.begin();
-    }
-
-    /** Notes what it is told, in both ways of subscribing. */
-    private static class Listener implements WatchRegistry.DeletionSubscriber, WatchRegistry.Subscriber {
-        private final List<String> told = new ArrayList<>();
-
-        @Override
-        public void onWatched(String path) {
-            told.add("watched");
-        }
-
-        @Override
-        public void onRead(String path, Content content) {
-            told.add("read " + content.stat().getVersion());
-        }
-
-        @Override
-        public void onGone(String path) {
-            told.add("gone");
-        }
-
-        @Override
-        public void onRefused(String path, Answer<?> answer) {
-            told.add("refused " + answer.code());
-        }
-    }
-
-    private Listener waiting() {
-        Listener listener = new Listener();
-        registry.subscribeToDeletion(PATH, listener);
-        scheduler.run();
-        return listener;
-    }
-
-    private Listener reading() {
-        Listener listener = new Listener();
-        registry.subscribe(PATH, listener);
-        scheduler.run();
-        return listener;
-    }
+    private final WatchScene scene = new WatchScene();
+    private final ManualScheduler scheduler = scene.scheduler;
+    private final ScriptedOperations operations = scene.operations;
+    private final Session session = scene.session;
+    private final WatchRegistry registry = scene.registry;
 
     @Test
     void manySubscribersOfANode_shareOneWatch_andAreAllTold() {
-        Listener first = waiting();
+        Listener first = scene.waiting();
         Listener second = new Listener();
         registry.subscribeToDeletion(PATH, second);
         assertThat(second.told).as("told at once that it is watched").containsExactly("watched");
@@ -107,16 +56,16 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void nodeThatDoesNotExist_isGone_andNothingIsSet() {
+    void missingNode_isGone_andNothingIsSet() {
         operations.remove(NODE);
-        assertThat(waiting().told).containsExactly("gone");
+        assertThat(scene.waiting().told).containsExactly("gone");
         assertThat(registry.isEmpty()).isTrue();
         assertThat(operations.watched()).isEmpty();
     }
 
     @Test
     void changeOfTheData_concernsNobody() {
-        Listener listener = waiting();
+        Listener listener = scene.waiting();
         operations.requests();
         operations.change(NODE);
         scheduler.run();
@@ -125,8 +74,8 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void watchThatSomethingElseSpent_isSetAgain() {
-        Listener listener = waiting();
+    void watchSpentByAnotherEvent_isSetAgain() {
+        Listener listener = scene.waiting();
         operations.spendDeletionWatch(NODE);
         scheduler.run();
         assertThat(listener.told).containsExactly("watched", "watched");
@@ -137,21 +86,21 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoComesWhileASpentWatchIsSetAgain_isToldOnlyWhenItIs() {
-        waiting();
+    void newcomerWhileAWatchIsSetAgain_isToldOnlyWhenItIsSet() {
+        scene.waiting();
         operations.spendDeletionWatch(NODE);
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
         scheduler.run();
-        Listener late = waiting();
+        Listener late = scene.waiting();
         assertThat(late.told).isEmpty();
         scheduler.advance(RETRY);
         assertThat(late.told).containsExactly("watched");
     }
 
     @Test
-    void lastWhoLeaves_takesTheWatchAlong() {
-        Listener first = waiting();
-        Listener second = waiting();
+    void lastToLeave_dropsTheWatch() {
+        Listener first = scene.waiting();
+        Listener second = scene.waiting();
         registry.unsubscribeFromDeletion(PATH, first);
         registry.unsubscribeFromDeletion(PATH, first);
         assertThat(operations.watchedForDeletion()).containsExactly(NODE);
@@ -163,9 +112,9 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoLeaves_isToldNothingMore() {
-        Listener leaves = waiting();
-        Listener stays = waiting();
+    void departedSubscriber_isToldNothingMore() {
+        Listener leaves = scene.waiting();
+        Listener stays = scene.waiting();
         registry.unsubscribeFromDeletion(PATH, leaves);
         operations.remove(NODE);
         scheduler.run();
@@ -174,7 +123,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoLeavesOrComesBackWhileAllAreTold_disturbsNobody() {
+    void leavingOrReturningDuringANotification_disturbsNobody() {
         List<String> first = new ArrayList<>();
         registry.subscribeToDeletion(PATH, new WatchRegistry.DeletionSubscriber() {
             @Override
@@ -192,7 +141,7 @@ class DeletionSubscriptionTest {
             @Override
             public void onRefused(String path, Answer<?> answer) {}
         });
-        Listener second = waiting();
+        Listener second = scene.waiting();
         assertThat(first).containsExactly("watched");
         assertThat(second.told).containsExactly("watched");
         operations.remove(NODE);
@@ -202,7 +151,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoSubscribesAgainWhenTheNodeIsGone_getsAWatchOfItsOwn() {
+    void subscribingAgainWhenTheNodeIsGone_setsANewWatch() {
         Listener listener = new Listener() {
             @Override
             public void onGone(String path) {
@@ -221,8 +170,8 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void eventOfAWatchThatWasDropped_concernsNobody() {
-        Listener early = waiting();
+    void eventOfADroppedWatch_concernsNobody() {
+        Listener early = scene.waiting();
         operations.remove(NODE); // the event is on its way
         registry.unsubscribeFromDeletion(PATH, early);
         operations.add(NODE);
@@ -238,9 +187,9 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatIsLost_isRepeatedWithTheNextConnection() {
+    void lostRequest_isRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
-        Listener listener = waiting();
+        Listener listener = scene.waiting();
         session.become(State.DISCONNECTED);
         scheduler.advance(RETRY);
         assertThat(operations.requests()).as("nothing without a connection").containsExactly(Request.WATCH_DELETION);
@@ -252,8 +201,8 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void watchThatIsSet_survivesAReconnect_withoutARequest() {
-        Listener listener = waiting();
+    void setWatch_survivesAReconnect_withoutARequest() {
+        Listener listener = scene.waiting();
         operations.requests();
         session.become(State.DISCONNECTED);
         session.become(State.CONNECTED);
@@ -265,9 +214,9 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatAServerPutsOff_isRepeatedAfterAWhile() {
+    void postponedRequest_isRepeatedAfterAWhile() {
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
-        Listener listener = waiting();
+        Listener listener = scene.waiting();
         assertThat(listener.told).isEmpty();
         operations.requests();
         scheduler.advance(RETRY);
@@ -276,24 +225,24 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void requestThatIsLost_isNotRepeatedForNobody() {
+    void lostRequest_isNotRepeatedWithoutSubscribers() {
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
-        registry.unsubscribeFromDeletion(PATH, waiting());
+        registry.unsubscribeFromDeletion(PATH, scene.waiting());
         operations.requests();
         scheduler.advance(RETRY);
         assertThat(operations.requests()).isEmpty();
     }
 
     @Test
-    void requestThatIsRefused_endsTheSubscription() {
+    void refusedRequest_endsTheSubscription() {
         operations.refuse(Request.WATCH_DELETION, Code.NOAUTH);
-        assertThat(waiting().told).containsExactly("refused NOAUTH");
+        assertThat(scene.waiting().told).containsExactly("refused NOAUTH");
         assertThat(registry.isEmpty()).isTrue();
     }
 
     @Test
-    void sessionThatHasEnded_needsNoWatchDropped() {
-        Listener listener = waiting();
+    void endedSession_needsNoWatchDropped() {
+        Listener listener = scene.waiting();
         session.become(State.EXPIRED);
         registry.unsubscribeFromDeletion(PATH, listener);
         assertThat(registry.isEmpty()).isTrue();
@@ -302,8 +251,8 @@ class DeletionSubscriptionTest {
 
     @Test
     void bothKindsOnANode_eachHaveAWatch_andHearWhatIsTheirs() {
-        Listener waits = waiting();
-        Listener reads = reading();
+        Listener waits = scene.waiting();
+        Listener reads = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION, Request.WATCH);
         operations.change(NODE);
         scheduler.run();
@@ -319,7 +268,7 @@ class DeletionSubscriptionTest {
     }
 
     @Test
-    void whoeverLeavesOneKind_leavesTheOtherAlone() {
+    void leavingOneKindOfWatch_keepsTheOther() {
         Listener both = new Listener();
         registry.subscribe(PATH, both);
         registry.subscribeToDeletion(PATH, both);
@@ -340,8 +289,8 @@ class DeletionSubscriptionTest {
     void lostRequestsOfBothKinds_areRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
         operations.refuse(Request.WATCH_DELETION, Code.CONNECTIONLOSS);
-        Listener reads = reading();
-        Listener waits = waiting();
+        Listener reads = scene.reading();
+        Listener waits = scene.waiting();
         session.become(State.DISCONNECTED);
         operations.requests();
         session.become(State.CONNECTED);

@@ -47,7 +47,7 @@ class KeepAliveTest {
     }
 
     @Test
-    void proofThatIsPoorAfterACheck_isRenewedByASecondOne_once() {
+    void poorProofAfterACheck_isRenewedByASecondOne_once() {
         Duration period = operations.sessionTimeout().dividedBy(6);
         scheduler.advance(period.multipliedBy(10));
         operations.requests();
@@ -61,7 +61,7 @@ class KeepAliveTest {
 
     @Test
     @Tag("H08")
-    void leaseThatWasHeldInAStop_isHeldAgainWithTheNextCheck() {
+    void leaseHeldThroughAStop_isHeldAgainWithTheNextCheck() {
         Duration timeout = operations.sessionTimeout();
         scheduler.advance(timeout.multipliedBy(2));
         scheduler.stop(timeout.dividedBy(2));
@@ -70,7 +70,7 @@ class KeepAliveTest {
 
     /** It is told on the engine thread, after what runs there already. */
     @Test
-    void leaseThatWasLostInAStop_isToldWithoutATimerThatRunsAtOnce() {
+    void leaseLostInAStop_isReportedWithoutAnImmediateTimer() {
         scheduler.delays().clear();
         scheduler.stop(operations.sessionTimeout().multipliedBy(2));
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);

@@ -39,7 +39,7 @@ class LargePacketsTest {
     }
 
     @Test
-    void whatWasUnderWayOnTwoBrokenConnections_isSuspected() {
+    void requestUnderWayOnTwoBrokenConnections_isSuspected() {
         packets.lost(DATA, packets.newConnection());
         assertThat(packets.isSuspect(DATA)).isFalse();
         packets.lost(DATA, packets.newConnection());
@@ -64,14 +64,14 @@ class LargePacketsTest {
     }
 
     @Test
-    void dataThatFit_areClearedAndTheSuspicionIsForgotten() {
+    void fittingData_areClearedOfSuspicion() {
         loseTwice(DATA);
         assertThat(convictsData(LIMIT - 1000)).isFalse();
         assertThat(packets.isSuspect(DATA)).isFalse();
     }
 
     @Test
-    void dataThatDoNotFit_areConvictedUntilTheyDo() {
+    void tooLargeData_areConvictedUntilTheyFit() {
         loseTwice(DATA);
         assertThat(convictsData(LIMIT)).isTrue();
         assertThat(convictsData(LIMIT)).isTrue();
@@ -96,7 +96,7 @@ class LargePacketsTest {
     }
 
     @Test
-    void childrenThatWereListedBefore_areJudgedByTheirNames() {
+    void childrenListedBefore_areJudgedByTheirNames() {
         packets.listed("/a", Collections.nCopies(2000, "x".repeat(46))); // 50 bytes each, and a quarter
         loseTwice(CHILDREN);
         assertThat(convictsChildren(15_000)).isFalse();

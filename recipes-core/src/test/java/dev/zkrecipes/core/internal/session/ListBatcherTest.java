@@ -39,7 +39,7 @@ class ListBatcherTest {
 
     @Test
     @Tag("H73")
-    void acquiresThatBeginTogether_shareOneList() {
+    void simultaneousAcquires_shareOneList() {
         InterProcessLock lock = lock();
         List<CompletableFuture<Lease>> wanted =
                 Stream.generate(lock::acquireAsync).limit(100).toList();
@@ -50,7 +50,7 @@ class ListBatcherTest {
     }
 
     @Test
-    void acquireThatBeginsLater_hasAListOfItsOwn() {
+    void laterAcquire_hasAListOfItsOwn() {
         InterProcessLock lock = lock();
         for (int i = 1; i <= 3; i++) {
             var unused = lock.acquireAsync();

@@ -48,7 +48,7 @@ class OpenedSessionsTest {
     }
 
     @Test
-    void exceptionThatPasses_isWaitedFor() {
+    void temporaryError_isRetried() {
         failure = new IllegalStateException("no name service");
         CompletableFuture<Lease> wanted = acquire();
         assertThat(wanted).isNotDone();
@@ -59,7 +59,7 @@ class OpenedSessionsTest {
 
     @Test
     @Tag("H97")
-    void errorThatDoesNotPass_failsWhoWaits_andIsNamed() {
+    void permanentError_failsTheWaitingRequests_andIsNamed() {
         failure = new NoSuchMethodError("ZooKeeper.<init>");
         assertThat(acquire())
                 .failsWithin(Duration.ZERO)

@@ -82,7 +82,7 @@ class PauseDetectorTest {
     }
 
     @Test
-    void sessionWithoutAnAnswer_isTakenForHeardOfAfterAWholeTimeout() {
+    void sessionWithoutAnAnswer_countsAsHeardOfAfterAWholeTimeout() {
         scheduler.advance(Duration.ofSeconds(3));
         scheduler.stop(Duration.ofSeconds(20));
         pulse.begin();

@@ -51,7 +51,7 @@ class SessionNodesTest {
     }
 
     @Test
-    void oneThatThrows_doesNotKeepTheNextFromBeingTold() {
+    void throwingListener_doesNotKeepTheNextFromBeingTold() {
         nodes.add("one", 10);
         nodes.awaitEnd("one", () -> {
             throw new IllegalStateException("of the test");

@@ -135,7 +135,7 @@ class SessionTaskTest {
 
     @Test
     @Tag("H45")
-    void whatATransitionThrows_failsTheTaskWithItsCause() {
+    void throwingTransition_failsTheTaskWithItsCause() {
         Error failure = new AssertionError("broken");
         task.guard(() -> {
             throw failure;
@@ -147,7 +147,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void whatAnAnswerMakesThrow_failsTheTask_andALockErrorAsItIs() {
+    void throwingAnswerHandler_failsTheTask_withALockErrorAsItIs() {
         Consumer<String> receiver = task.inThisState(value -> {
             throw REFUSAL;
         });
@@ -169,7 +169,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void taskThatIsOver_isInNoStateAndHearsNothing() {
+    void finishedTask_isInNoStateAndHearsNothing() {
         work();
         task.become(Phase.WORKING);
         Consumer<String> receiver = task.inThisState(told::add);
@@ -188,7 +188,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void taskThatIsOver_asksForNoSessionAnyMore() {
+    void finishedTask_asksForNoSession() {
         task.seek();
         assertThat(source.asking).containsExactly(task);
         task.finish(Phase.DONE);
@@ -201,7 +201,7 @@ class SessionTaskTest {
     // ---- The session.
 
     @Test
-    void sessionThatIsFound_isWorkedInFromThenOn() {
+    void foundSession_isUsedFromThenOn() {
         task.seek();
         task.with(session);
         assertThat(told).containsExactly(session);
@@ -220,7 +220,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void whatTheWorkInANewSessionThrows_failsTheTask_whichLeavesTheSession() {
+    void throwingStartInANewSession_failsTheTask_andLeavesTheSession() {
         task.onSession = () -> {
             throw REFUSAL;
         };
@@ -232,7 +232,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void sessionThatEnds_isForgotten_andAnotherIsSought() {
+    void endedSession_isForgotten_andAnotherIsSought() {
         work();
         task.become(Phase.WORKING);
         session.become(State.EXPIRED);
@@ -246,7 +246,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void sessionThatWillNeverBe_failsTheTask() {
+    void unavailableSession_failsTheTask() {
         task.seek();
         task.unavailable(REFUSAL);
         assertThat(told).containsExactly(REFUSAL);
@@ -266,7 +266,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void pause_endsAfterADelayThatGrows_untilThingsGoWell() {
+    void pause_growsUntilASuccess() {
         work();
         assertThat(pausedFor(FIRST_DELAY)).isEqualTo(1);
         for (int i = 0; i < 6; i++) {
@@ -306,7 +306,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void whatThePauseLeadsToThrows_failsTheTask() {
+    void throwingActionAfterAPause_failsTheTask() {
         work();
         for (int i = 0; i < 2; i++) {
             Task other = new Task();
@@ -327,7 +327,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void actionThatNeedsAConnection_isDoneAtOnceIfThereIsOne_elseWithTheNext() {
+    void actionNeedingAConnection_runsAtOnceOrWithTheNextConnection() {
         List<String> done = new ArrayList<>();
         task.seek();
         task.with(session);
@@ -346,7 +346,7 @@ class SessionTaskTest {
     }
 
     @Test
-    void actionThatWasToBeDoneLater_isForgottenWithTheNextState() {
+    void postponedAction_isForgottenWithTheNextState() {
         work();
         task.pauseThen(() -> told.add("too late"));
         task.become(Phase.WAITING);

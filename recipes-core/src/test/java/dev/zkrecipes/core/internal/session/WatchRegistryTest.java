@@ -3,72 +3,30 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import static dev.zkrecipes.core.internal.session.WatchScene.NODE;
+import static dev.zkrecipes.core.internal.session.WatchScene.PATH;
+import static dev.zkrecipes.core.internal.session.WatchScene.RETRY;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import dev.zkrecipes.core.internal.session.WatchScene.Listener;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 class WatchRegistryTest {
-    private static final String NODE = "lock-0000000001";
-    private static final String PATH = "/locks/" + NODE;
-    private static final Duration RETRY = Duration.ofSeconds(1);
-
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final Session session = new Session(
-            states -> operations,
-            scheduler,
-            RETRY,
-            new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
-            true,
-            (ended, state) -> {});
-    private final WatchRegistry registry = session.watches();
-
-    WatchRegistryTest() {
-        operations.add(NODE);
-        session.begin();
-    }
-
-    /** Notes what it is told. */
-    private static final class Listener implements WatchRegistry.Subscriber {
-        private final List<String> told = new ArrayList<>();
-
-        @Override
-        public void onRead(String path, Content content) {
-            told.add("read " + content.stat().getVersion());
-        }
-
-        @Override
-        public void onGone(String path) {
-            told.add("gone");
-        }
-
-        @Override
-        public void onRefused(String path, Answer<?> answer) {
-            told.add("refused " + answer.code());
-        }
-    }
-
-    private Listener subscribed() {
-        Listener listener = new Listener();
-        registry.subscribe(PATH, listener);
-        scheduler.run();
-        return listener;
-    }
+    private final WatchScene scene = new WatchScene();
+    private final ManualScheduler scheduler = scene.scheduler;
+    private final ScriptedOperations operations = scene.operations;
+    private final Session session = scene.session;
+    private final WatchRegistry registry = scene.registry;
 
     @Test
     void manySubscribersOfANode_shareOneWatch_andAreAllTold() {
-        Listener first = subscribed();
-        Listener second = subscribed();
+        Listener first = scene.reading();
+        Listener second = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
         assertThat(second.told).as("told at once what was seen").containsExactly("read 0");
         operations.remove(NODE);
@@ -80,16 +38,16 @@ class WatchRegistryTest {
     }
 
     @Test
-    void nodeThatDoesNotExist_isGoneAtOnce() {
+    void missingNode_isGoneAtOnce() {
         operations.remove(NODE);
-        assertThat(subscribed().told).containsExactly("gone");
+        assertThat(scene.reading().told).containsExactly("gone");
         assertThat(registry.isEmpty()).isTrue();
         assertThat(operations.watched()).isEmpty();
     }
 
     @Test
     void changeOfANode_isReadAndWatchedAgain() {
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         operations.change(NODE);
         scheduler.run();
         assertThat(listener.told).containsExactly("read 0", "read 1");
@@ -100,9 +58,9 @@ class WatchRegistryTest {
     }
 
     @Test
-    void lastWhoLeaves_takesTheWatchAlong() {
-        Listener first = subscribed();
-        Listener second = subscribed();
+    void lastToLeave_dropsTheWatch() {
+        Listener first = scene.reading();
+        Listener second = scene.reading();
         registry.unsubscribe(PATH, first);
         assertThat(operations.dropped()).isEmpty();
         registry.unsubscribe(PATH, first);
@@ -116,9 +74,9 @@ class WatchRegistryTest {
     }
 
     @Test
-    void whoLeaves_isToldNothingMore() {
-        Listener listener = subscribed();
-        Listener stays = subscribed();
+    void departedSubscriber_isToldNothingMore() {
+        Listener listener = scene.reading();
+        Listener stays = scene.reading();
         registry.unsubscribe(PATH, listener);
         operations.remove(NODE);
         scheduler.run();
@@ -127,18 +85,18 @@ class WatchRegistryTest {
     }
 
     @Test
-    void watchThatIsLeftForLater_isDroppedOnce_unlessSomebodyComes() {
-        Listener first = subscribed();
+    void watchLeftForLater_isDroppedOnce_unlessSomebodyComes() {
+        Listener first = scene.reading();
         registry.unsubscribeLater(PATH, first);
         registry.unsubscribe(PATH, first); // has left already
         assertThat(operations.dropped()).isEmpty();
-        Listener second = subscribed();
+        Listener second = scene.reading();
         assertThat(operations.requests()).as("the watch is still there").containsExactly(Request.WATCH);
         scheduler.advance(RETRY);
         assertThat(operations.dropped()).isEmpty();
 
         registry.unsubscribeLater(PATH, second);
-        Listener third = subscribed();
+        Listener third = scene.reading();
         registry.unsubscribeLater(PATH, third);
         scheduler.advance(RETRY.dividedBy(2));
         assertThat(operations.dropped()).isEmpty();
@@ -148,14 +106,14 @@ class WatchRegistryTest {
     }
 
     @Test
-    void watchThatWasLeftForLater_isForgottenWhenItIsSpent() {
-        registry.unsubscribeLater(PATH, subscribed());
+    void watchLeftForLater_isForgottenWhenItIsSpent() {
+        registry.unsubscribeLater(PATH, scene.reading());
         operations.requests();
         operations.change(NODE);
         scheduler.run();
         assertThat(operations.requests()).isEmpty();
         assertThat(registry.isEmpty()).isTrue();
-        Listener next = subscribed();
+        Listener next = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
         scheduler.advance(RETRY);
         assertThat(operations.watched()).as("of the one who came since").containsExactly(NODE);
@@ -163,8 +121,8 @@ class WatchRegistryTest {
     }
 
     @Test
-    void eventOfAWatchThatWasDropped_concernsNobody() {
-        Listener early = subscribed();
+    void eventOfADroppedWatch_concernsNobody() {
+        Listener early = scene.reading();
         operations.remove(NODE); // the event is on its way
         registry.unsubscribe(PATH, early);
         operations.add(NODE);
@@ -180,9 +138,9 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatIsLost_isRepeatedWithTheNextConnection() {
+    void lostRead_isRepeatedWithTheNextConnection() {
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         session.become(State.DISCONNECTED);
         scheduler.advance(RETRY);
         assertThat(operations.requests()).as("nothing without a connection").containsExactly(Request.WATCH);
@@ -197,9 +155,9 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatAServerPutsOff_isRepeatedAfterAWhile() {
+    void postponedRead_isRepeatedAfterAWhile() {
         operations.refuse(Request.WATCH, Code.THROTTLEDOP);
-        Listener listener = subscribed();
+        Listener listener = scene.reading();
         assertThat(operations.requests()).containsExactly(Request.WATCH);
         scheduler.advance(RETRY);
         assertThat(operations.requests()).containsExactly(Request.WATCH);
@@ -207,28 +165,28 @@ class WatchRegistryTest {
     }
 
     @Test
-    void readThatIsLost_isNotRepeatedForNobody() {
+    void lostRead_isNotRepeatedWithoutSubscribers() {
         operations.refuse(Request.WATCH, Code.THROTTLEDOP);
-        registry.unsubscribe(PATH, subscribed());
+        registry.unsubscribe(PATH, scene.reading());
         operations.requests();
         scheduler.advance(RETRY);
         assertThat(operations.requests()).isEmpty();
     }
 
     @Test
-    void readThatIsRefused_endsTheSubscription() {
+    void refusedRead_endsTheSubscription() {
         operations.refuse(Request.WATCH, Code.NOAUTH);
-        assertThat(subscribed().told).containsExactly("refused NOAUTH");
+        assertThat(scene.reading().told).containsExactly("refused NOAUTH");
         assertThat(registry.isEmpty()).isTrue();
     }
 
     @Test
-    void whoComesWhileARereadIsUnderWay_isNotToldWhatIsOld() {
-        Listener first = subscribed();
+    void newcomerDuringAReread_isNotToldOldData() {
+        Listener first = scene.reading();
         operations.change(NODE);
         operations.refuse(Request.WATCH, Code.CONNECTIONLOSS);
         scheduler.run();
-        Listener second = subscribed();
+        Listener second = scene.reading();
         assertThat(second.told).isEmpty();
         session.become(State.DISCONNECTED);
         session.become(State.CONNECTED);
@@ -238,8 +196,8 @@ class WatchRegistryTest {
     }
 
     @Test
-    void sessionThatHasEnded_needsNoWatchDropped() {
-        Listener listener = subscribed();
+    void endedSession_needsNoWatchDropped() {
+        Listener listener = scene.reading();
         session.become(State.EXPIRED);
         registry.unsubscribe(PATH, listener);
         assertThat(registry.isEmpty()).isTrue();

@@ -56,7 +56,7 @@ class CallbacksTest {
     }
 
     @Test
-    void callbacksThatBlock_holdUpNobody() throws Exception {
+    void blockingCallbacks_delayNobody() throws Exception {
         CountDownLatch blocked = new CountDownLatch(MANY);
         IntStream.range(0, MANY)
                 .forEach(i -> callbacks.run(() -> {
@@ -80,7 +80,7 @@ class CallbacksTest {
     }
 
     @Test
-    void callbacksThatAreQuick_shareOneThread_howeverManyThereAreAtOnce() throws Exception {
+    void quickCallbacks_shareOneThread() throws Exception {
         ManualScheduler clock = new ManualScheduler();
         Callbacks quick = Callbacks.on(null, clock);
         Set<Thread> used = ConcurrentHashMap.newKeySet();
@@ -127,7 +127,7 @@ class CallbacksTest {
     }
 
     @Test
-    void threads_endWhenTheClientIsClosed_andWhatComesLaterStillRunsOnOneThatEnds() throws Exception {
+    void threads_endWhenTheClientIsClosed_andLaterCallbacksStillRun() throws Exception {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
         callbacks.close();
@@ -139,7 +139,7 @@ class CallbacksTest {
     }
 
     @Test
-    void threadOfACallbackThatFails_servesTheNextOne() throws Exception {
+    void threadOfAFailedCallback_servesTheNextOne() throws Exception {
         Callbacks quick = Callbacks.on(null, new ManualScheduler());
         Thread first = ranBy(task -> quick.run(() -> {
             task.run();
@@ -160,7 +160,7 @@ class CallbacksTest {
     }
 
     @Test
-    void executorThatRefuses_isReplacedByAThreadOfOurs() throws Exception {
+    void rejectedCallback_runsOnAThreadOfTheClient() throws Exception {
         Callbacks refused = Callbacks.on(
                 task -> {
                     throw new RejectedExecutionException("full");

@@ -32,12 +32,12 @@ class DyingProducerTest {
     }
 
     @Test
-    void taskIsGivenOrRefused_neverBoth_andTheEngineGoesOn() throws Exception {
+    void taskIsGivenOrRefused_neverBoth_andTheEngineContinues() throws Exception {
         check(Diver::execute, DyingProducerTest::onThreadOfItsOwn, 60);
     }
 
     @Test
-    void alarmIsSetOrRefused_neverBoth_andTheEngineGoesOn() throws Exception {
+    void alarmIsSetOrRefused_neverBoth_andTheEngineContinues() throws Exception {
         check(Diver::schedule, DyingProducerTest::onThreadOfItsOwn, 60);
     }
 

@@ -123,7 +123,7 @@ class EngineThreadTest {
     }
 
     @Test
-    void engineThatSleeps_isWokenByEachTask() throws Exception {
+    void sleepingEngine_isWokenByEachTask() throws Exception {
         Thread thread = thread();
         for (int i = 0; i < 50; i++) {
             spinUntil(() -> sleeps(thread));
@@ -134,7 +134,7 @@ class EngineThreadTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void taskThatComesWhileTheEngineFallsAsleep_isRun(long seed) throws Exception {
+    void taskGivenWhileTheEngineFallsAsleep_isRun(long seed) throws Exception {
         Random random = new Random(seed);
         AtomicInteger done = new AtomicInteger();
         for (int i = 1; i <= 100_000; i++) {
@@ -170,7 +170,7 @@ class EngineThreadTest {
     // ---- Tasks that fail.
 
     @Test
-    void taskThatThrows_stopsNoOther() throws Exception {
+    void throwingTask_stopsNoOther() throws Exception {
         for (Throwable failure :
                 List.of(new IllegalStateException(), new StackOverflowError(), new OutOfMemoryError())) {
             engine.execute(() -> sneak(failure));
@@ -186,7 +186,7 @@ class EngineThreadTest {
     }
 
     @Test
-    void interruptFlagThatOneTaskLeaves_isNotSeenByTheNextAndDoesNotKeepTheEngineAwake() throws Exception {
+    void interruptFlagOfATask_isClearedBeforeTheNext() throws Exception {
         engine.execute(() -> Thread.currentThread().interrupt());
         engine.execute(() -> ran.add(Thread.currentThread().isInterrupted()));
         assertThat(next()).isEqualTo(false);
@@ -216,7 +216,7 @@ class EngineThreadTest {
     }
 
     @Test
-    void timerThatIsCancelled_doesNotRun() throws Exception {
+    void cancelledTimer_doesNotRun() throws Exception {
         Duration delay = Duration.ofSeconds(1);
         engine.schedule(delay, () -> ran.add("cancelled")).cancel();
         CountDownLatch go = new CountDownLatch(1);

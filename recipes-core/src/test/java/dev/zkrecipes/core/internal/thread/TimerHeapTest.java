@@ -54,7 +54,7 @@ class TimerHeapTest {
     }
 
     @Test
-    void alarmThatIsNotIn_isRemovedWithoutEffect() {
+    void unknownAlarm_isRemovedWithoutEffect() {
         Alarm taken = added(1);
         heap.takeDue(1);
         Alarm other = added(2);

@@ -41,7 +41,7 @@ class OwnerLabelTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"", " ", "a\nb", "a\tb", "a\u0000", "a\u007f", "a\u0085", "a\u202eb", "a\u2028b", "a\ud800"})
-    void badLabels_areRefusedAndShownSafely(String label) {
+    void badLabels_areRejectedAndShownSafely(String label) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OwnerLabel.check(label))
                 .withMessageStartingWith("owner label \"")
@@ -49,7 +49,7 @@ class OwnerLabelTest {
     }
 
     @Test
-    void longLabels_areRefused() {
+    void longLabels_areRejected() {
         assertThat(OwnerLabel.check("x".repeat(200))).hasSize(200);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OwnerLabel.check("x".repeat(201)))

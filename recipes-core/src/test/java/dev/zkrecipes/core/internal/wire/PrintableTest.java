@@ -34,7 +34,7 @@ class PrintableTest {
         "'\ue000', e000",
         "'\ud800', d800"
     })
-    void charactersThatForgeOrHide_areEscaped(String text, String code) {
+    void forgingOrHiddenCharacters_areEscaped(String text, String code) {
         assertThat(Printable.of("a" + text + "b")).isEqualTo("a\\u" + code + "b");
     }
 

@@ -57,7 +57,7 @@ class RevocationMarksTest {
     }
 
     @Test
-    void whatLooksLikeARequest_isOne() {
+    void textLikeARequest_isOne() {
         List<RevocationRequest> found = RevocationMarks.in(
                 content(
                         "zkrecipes 1\nrevoke=\nrevoke=now\nrevoke=x soon\nrevoke=y 99999999999999999999 \u001b[2J\nrevoke=z -1 me"));

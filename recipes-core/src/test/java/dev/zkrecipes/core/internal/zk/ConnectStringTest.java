@@ -62,7 +62,7 @@ class ConnectStringTest {
                 "a;b:2181",
                 "/app"
             })
-    void malformedStrings_areRefusedAndShown(String given) {
+    void malformedStrings_areRejectedAndShown(String given) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ConnectString.parse(given))
                 .withMessageContaining("\"" + given + "\"")
@@ -71,7 +71,7 @@ class ConnectStringTest {
 
     @ParameterizedTest
     @CsvSource({"a:1//", "a:1/app/", "a:1/app//sub", "a:1/./app", "a:1/..", "'a:1/\n'"})
-    void badChroots_areRefused(String given) {
+    void badChroots_areRejected(String given) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ConnectString.parse(given))
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain("\n"));
@@ -87,7 +87,7 @@ class ConnectStringTest {
     }
 
     @Test
-    void null_isRefusedByName() {
+    void null_isRejectedByName() {
         assertThatNullPointerException()
                 .isThrownBy(() -> ConnectString.parse(null))
                 .withMessage("connectString");

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.thread;
+package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.internal.wire.Printable;
 
-/** What to call a thread in messages. Virtual threads have no name unless they are given one. */
+/** What messages call a thread. Virtual threads have no name unless they are given one. */
 public final class ThreadName {
     private ThreadName() {}
 
-    /** The name of a thread, fit to print; its id if it has no name. */
+    /**
+     * The name of a thread, fit to print.
+     *
+     * @param thread any thread
+     * @return its name; {@code #} and its id if it has none
+     */
     public static String of(Thread thread) {
         String name = thread.getName();
         return name.isBlank() ? "#" + thread.getId() : Printable.of(name);
     }
 
-    /** That of the calling thread. */
+    /**
+     * The name of the calling thread.
+     *
+     * @return the same as {@link #of} returns
+     */
     public static String ofCaller() {
         return of(Thread.currentThread());
     }

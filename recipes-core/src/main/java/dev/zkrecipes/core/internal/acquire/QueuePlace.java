@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockQueue;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node of ours in a {@link QueueView}, and the request that waits behind it.
+ *
+ * <p><b>What is watched.</b> Unwatched nodes in front may have gone since the list without our knowing. So when what a
+ * request waited for is gone and more is in front of it than was watched, it is in doubt too: one list costs less than
+ * trying the nodes one by one. Our own node is watched at once if the request is next in line, since only then can a
+ * deletion be a grant; otherwise after a while.
+ *
+ * <p><b>Behind another waiter.</b> Where requests are served in order, a request behind another waiting one watches
+ * what that one waits for, not that one itself. When such a node is gone, the one in front is granted. While it holds,
+ * ours prepares: it watches its own node and the one in front, and takes a list if more was in front than is accounted
+ * for. So the next deletion is a grant, with no list between the two. This decides when requests are sent, never what
+ * is granted: what is watched blocks ours too, whatever the one in front does.
+ *
+ * <p>Confined to the engine thread.
+ */
+final class QueuePlace {
+    private final QueueView view;
+    private final Session session;
+    private final ServingOrder order;
+    private final LockSpec spec;
+    private final OwnNode node;
+    private final LockNode self;
+    private final QueueView.Waiter waiter;
+    private final OwnNodeWatch ownWatch;
+    private boolean granted;
+    private boolean ownIsWatched;
+    private boolean isBehindWaiter; // and watches what that one waits for
+    private @Nullable Timer untilOwnIsWatched;
+
+    /** See {@link QueueView#enter}. */
+    QueuePlace(
+            QueueView view, ServingOrder order, LockSpec spec, OwnNode node, LockNode self, QueueView.Waiter waiter) {
+        this.view = view;
+        this.session = view.session();
+        this.order = order;
+        this.spec = spec;
+        this.node = node;
+        this.self = self;
+        this.waiter = waiter;
+        this.ownWatch = new OwnNodeWatch(waiter);
+    }
+
+    LockNode self() {
+        return self;
+    }
+
+    QueueView.Waiter waiter() {
+        return waiter;
+    }
+
+    /** Begins to watch the rule, and in a while our own node. */
+    void watch() {
+        untilOwnIsWatched = session.afterAWhile(() -> waiter.guard(this::watchOwnNode));
+        if (spec.hasSharedRule()) {
+            view.watchRule();
+        }
+    }
+
+    /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
+    void ask() {
+        granted = false;
+        order.join(this);
+        if (order.isFirst(this) && decision(true) instanceof Decision.Granted) {
+            granted = true;
+            order.leave(this);
+            order.advance();
+        }
+    }
+
+    /**
+     * The request does not wait here any more. The watch of its node stays until the node is gone: dropping it would
+     * cost a request, and the next in order may wait for this very node.
+     *
+     * @param whenNodeIsGone run then, if the session lives
+     */
+    void leave(Runnable whenNodeIsGone) {
+        if (view.remove(this)) {
+            endTimer();
+            ownWatch.leave(whenNodeIsGone);
+            if (order.leave(this)) {
+                order.advance();
+            }
+            view.endIfEmpty();
+        }
+    }
+
+    // ---- What the request wants to know.
+
+    /** Whether the driver grants by what the view knows. Once it does, it does until the next {@link #ask}. */
+    boolean isGranted() {
+        return granted;
+    }
+
+    /** Whether the node was there after all changes that the view knows of. */
+    boolean isStanding() {
+        return session.watches().tellsDeletionOf(node.path()) && isInOrder();
+    }
+
+    /** Whether events are heard in the order of the changes, and the rule in force is known. */
+    boolean isInOrder() {
+        return view.isInOrder(spec);
+    }
+
+    /** Whether a node that came after the list may stand in front and keep this one from being granted. */
+    boolean mayHaveSomebodyNewInFront() {
+        Optional<LockNode> inFront = spec.nodeInFrontOf(self);
+        return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
+    }
+
+    /** Whether there is no other node below the path, by what the view knows. */
+    boolean isAlone() {
+        return view.hasOneNode();
+    }
+
+    /** The data of the path that decisions are based on. */
+    Optional<Content> rule() {
+        return view.rule();
+    }
+
+    // ---- Decide.
+
+    /** Decides again, since something has changed. */
+    void decide() {
+        waiter.guard(() -> {
+            if (decision(false) instanceof Decision.Granted) {
+                granted = true;
+                order.leave(this);
+                waiter.onTurn();
+            }
+        });
+    }
+
+    /**
+     * Asks the driver, and watches what it waits for.
+     *
+     * @param fresh whether the list was taken just now
+     */
+    private Decision decision(boolean fresh) {
+        LockQueue queue = view.queue(spec);
+        if (!queue.contains(self)) {
+            return new Decision.WaitFor(List.of(self)); // gone: its own watch tells, now or when it is set
+        }
+        Decision decision = queue.decideOnOwn(self);
+        if (decision instanceof Decision.Never never) {
+            throw new LockRefusedException("the lock " + view.path() + " refuses this request: " + never.reason());
+        } else if (decision instanceof Decision.WaitFor wait) {
+            await(wait.nodes(), queue, fresh);
+        }
+        return decision;
+    }
+
+    /**
+     * Watches what keeps the request from being granted, or asks for a list.
+     *
+     * @param blocking what the driver waits for
+     */
+    private void await(List<LockNode> blocking, LockQueue queue, boolean fresh) {
+        List<LockNode> blockingBoth = mayPrepare() ? queue.blockingNeighbourToo(self, blocking) : List.of();
+        boolean prepares = !fresh && isBehindWaiter; // what it watched, for which the one in front waited, is gone
+        isBehindWaiter = !blockingBoth.isEmpty();
+        List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
+        boolean isKnown = fresh
+                || order.predecessors().haveAll(next, view::isKnownToStand)
+                || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
+        if (isKnown) {
+            watch(next, !isBehindWaiter && !ownIsWatched && queue.wouldGrantWithout(next, self));
+            return;
+        }
+        if (prepares) {
+            isBehindWaiter = false; // once is enough
+            watch(blocking, true);
+        }
+        waiter.onDoubt();
+    }
+
+    /** Whether a deletion alone can grant. Where nodes may appear in front it takes a list anyway. */
+    private boolean mayPrepare() {
+        return spec.isFifo() && spec.nodeInFrontOf(self).isEmpty();
+    }
+
+    // ---- Watch.
+
+    private void watch(List<LockNode> next, boolean ownToo) {
+        if (ownToo) {
+            watchOwnNode(); // first: then its end is known first
+        }
+        order.predecessors().moveTo(next);
+    }
+
+    private void watchOwnNode() {
+        endTimer();
+        if (!ownIsWatched && view.has(this)) {
+            ownIsWatched = true;
+            session.watches().subscribeToDeletion(node.path(), ownWatch);
+        }
+    }
+
+    private void endTimer() {
+        if (untilOwnIsWatched != null) {
+            untilOwnIsWatched.cancel();
+            untilOwnIsWatched = null;
+        }
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.ConnectionTrouble;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection of a client as the application sees it: that of the session in use. Sessions report to it on the
+ * engine thread; any thread may ask and wait.
+ */
+final class ClientConnection {
+    private final ClientSettings settings;
+    private final EngineScheduler scheduler;
+    private final ConnectionReporter reporter;
+    private final BooleanSupplier closing;
+    private final Optional<ConnectionTrouble> trouble;
+    private final String servers;
+    /** What ends the waits that are of no use without a connection. */
+    private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
+    /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
+    private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
+
+    private @Nullable Session used; // the one that was asked for last
+    private volatile Duration sessionTimeout;
+    private volatile Duration requestTimeout;
+    private volatile Optional<ZooKeeper> handle = Optional.empty();
+    private volatile long sessionId;
+
+    /**
+     * Begins without a session.
+     *
+     * @param closing whether the client is being closed
+     */
+    ClientConnection(
+            HandleKind kind,
+            ClientSettings settings,
+            EngineScheduler scheduler,
+            Callbacks callbacks,
+            BooleanSupplier closing) {
+        this.settings = settings;
+        this.scheduler = scheduler;
+        this.reporter = new ConnectionReporter(callbacks::sequential);
+        this.closing = closing;
+        this.trouble = kind instanceof HandleKind.Opened opened
+                ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
+                : Optional.empty();
+        this.servers =
+                kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
+        this.sessionTimeout = settings.sessionTimeout();
+        this.requestTimeout = requestTimeoutFor(sessionTimeout);
+    }
+
+    /** Looks for the reason if there is no connection for long. */
+    void begin() {
+        trouble.ifPresent(found -> found.watch(requestTimeout));
+    }
+
+    // ---- What sessions report.
+
+    /** From now on the state of this session is the client's. */
+    void use(Session session) {
+        if (session != used && !session.isEnded()) {
+            used = session;
+            handle = session.zk().handle();
+            tellState(session, session.state(), false);
+        }
+    }
+
+    /**
+     * The state of a session has changed.
+     *
+     * @param mayBeLast whether no other session follows if this one is closed
+     */
+    void onState(Session session, State state, boolean mayBeLast) {
+        if (session == used) {
+            tellState(session, state, mayBeLast);
+        }
+    }
+
+    private void tellState(Session session, State state, boolean mayBeLast) {
+        sessionId = session.zk().sessionId();
+        if (session.timeoutNanos() > 0) {
+            sessionTimeout = Duration.ofNanos(session.timeoutNanos());
+            requestTimeout = requestTimeoutFor(sessionTimeout);
+        }
+        if (!closing.getAsBoolean()) { // the end of closing tells of itself
+            boolean over = state == State.CLOSED && mayBeLast;
+            reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
+        }
+        if (state == State.CONNECTED) {
+            trouble.ifPresent(ConnectionTrouble::onConnected);
+            connected.complete(true);
+            return;
+        }
+        if (state != State.CONNECTING) {
+            trouble.ifPresent(ConnectionTrouble::onDisconnected);
+        }
+        untilDisconnected.forEach(Runnable::run);
+        if (connected.isDone() && !closing.getAsBoolean()) {
+            connected = new CompletableFuture<>();
+        }
+    }
+
+    // ---- What any thread asks.
+
+    ConnectionState state() {
+        return reporter.state();
+    }
+
+    void addListener(Consumer<ConnectionState> listener) {
+        reporter.add(listener);
+    }
+
+    void removeListener(Consumer<ConnectionState> listener) {
+        reporter.remove(listener);
+    }
+
+    /** The handle of the session in use, if it has one. */
+    Optional<ZooKeeper> handle() {
+        return handle;
+    }
+
+    /** How long a call that needs one answer waits for it. */
+    Duration requestTimeout() {
+        return requestTimeout;
+    }
+
+    private Duration requestTimeoutFor(Duration session) {
+        Duration given = settings.requestTimeout();
+        return given != null ? given : session.dividedBy(3);
+    }
+
+    /** An error that tells of the missing connection. */
+    LockConnectionException missing(String consequence) {
+        return trouble.map(found -> found.error(consequence))
+                .orElseGet(() -> ConnectionTrouble.unexplained(consequence));
+    }
+
+    /**
+     * The servers, the state and the session.
+     *
+     * @param isAskedFor whether the client asks for its session time-outs
+     */
+    String describe(boolean isAskedFor) {
+        long id = sessionId;
+        return servers + ", " + state() + ", "
+                + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout(isAskedFor));
+    }
+
+    /** The session time-out, and the one that was asked for if the server granted another. */
+    private String grantedTimeout(boolean isAskedFor) {
+        Duration granted = sessionTimeout;
+        boolean isOther = isAskedFor && !granted.equals(settings.sessionTimeout());
+        return " with a time-out of " + granted
+                + (isOther ? ", while " + settings.sessionTimeout() + " was asked for" : "");
+    }
+
+    // ---- Waiting.
+
+    /** Waits for a connection, or the end of the client. Returns whether there is a connection. */
+    boolean await(Deadline deadline) throws InterruptedException {
+        return Blocking.await(connected, deadline).orElse(false);
+    }
+
+    /**
+     * Waits for the future, whatever its end, at most for the request time-out and as long as there is a connection.
+     * Keeps the interrupt flag.
+     */
+    void awaitWhileConnected(CompletableFuture<Void> future) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        Runnable end = () -> over.complete(null);
+        untilDisconnected.add(end);
+        try {
+            // Looked at afterwards: a disconnect first changes the state and then ends the waits.
+            if (state() == ConnectionState.CONNECTED) {
+                Completion.on(future, (nothing, failure) -> end.run());
+                Blocking.awaitQuietly(over, Deadline.after(requestTimeout, scheduler));
+            }
+        } finally {
+            untilDisconnected.remove(end);
+        }
+    }
+
+    // ---- The end.
+
+    /** Nobody need wait for a connection any more: the client is being closed. */
+    void endWaits() {
+        connected.complete(false);
+    }
+
+    /** The client has ended. */
+    void end() {
+        trouble.ifPresent(ConnectionTrouble::end);
+        handle = Optional.empty();
+        reporter.report(ConnectionState.CLOSED);
+    }
+}

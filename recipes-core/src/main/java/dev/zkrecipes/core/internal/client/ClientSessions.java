@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import dev.zkrecipes.core.internal.node.LockLog;
+import dev.zkrecipes.core.internal.session.LargePackets;
+import dev.zkrecipes.core.internal.session.MeasuredOperations;
+import dev.zkrecipes.core.internal.session.OpenedSessions;
+import dev.zkrecipes.core.internal.session.PauseDetector;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.session.SuppliedSessions;
+import dev.zkrecipes.core.internal.session.WrappedSession;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.zk.AnsweringOperations;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.OpenedHandles;
+import dev.zkrecipes.core.internal.zk.WrappedHandles;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The sessions of a client: how each is opened, which of them live, and what is logged of their ends. */
+final class ClientSessions {
+    private static final Logger log = LoggerFactory.getLogger(ClientSessions.class);
+
+    private final ClientSettings settings;
+    private final EngineScheduler scheduler;
+    private final ClientConnection connection;
+    private final BooleanSupplier closing;
+    private final Runnable onChange;
+    private final SessionSource source;
+    private final LargePackets packets = new LargePackets();
+    private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
+    private final Set<Session> living = pauseDetectors.keySet();
+
+    /**
+     * Opens nothing yet.
+     *
+     * @param connection told first of each session to use, and of each change of a session's state
+     * @param closing whether the client is being closed
+     * @param onChange run after each change of a session's state
+     */
+    ClientSessions(
+            HandleKind kind,
+            ClientSettings settings,
+            EngineScheduler scheduler,
+            ClientConnection connection,
+            Supplier<Backoff> newPace,
+            BooleanSupplier closing,
+            Runnable onChange) {
+        this.settings = settings;
+        this.scheduler = scheduler;
+        this.connection = connection;
+        this.closing = closing;
+        this.onChange = onChange;
+        this.source = sourceOf(kind, newPace);
+    }
+
+    private SessionSource sourceOf(HandleKind kind, Supplier<Backoff> newPace) {
+        if (kind instanceof HandleKind.Opened opened) {
+            return new OpenedSessions(
+                    () -> session(new OpenedHandles(opened.connectString(), settings, scheduler)),
+                    scheduler,
+                    newPace.get());
+        } else if (kind instanceof HandleKind.Wrapped wrapped) {
+            return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
+        } else if (kind instanceof HandleKind.Supplied supplied) {
+            return new SuppliedSessions(
+                    supplied.supplier(),
+                    found -> session(new WrappedHandles(found, scheduler)),
+                    connection::use,
+                    scheduler,
+                    newPace.get());
+        } else {
+            ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
+            return new OpenedSessions(() -> session(factory), scheduler, newPace.get());
+        }
+    }
+
+    SessionSource source() {
+        return source;
+    }
+
+    /** Those that have not ended. Any thread. */
+    List<Session> living() {
+        return List.copyOf(living);
+    }
+
+    /** The client has ended. */
+    void end() {
+        pauseDetectors.values().forEach(PauseDetector::end);
+    }
+
+    private Session session(ZooKeeperOperations.Factory factory) {
+        // Each session has its own: a supplier's handles may differ in their time-outs.
+        AtomicLong timeout = new AtomicLong(settings.sessionTimeout().toNanos());
+        PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
+        boolean isNew = source.ownsSessions();
+        Session session = new Session(
+                MeasuredOperations.factory(AnsweringOperations.factory(factory, scheduler), scheduler, packets),
+                scheduler,
+                settings.longestRetryDelay(),
+                pauses,
+                isNew,
+                (changed, state) -> {
+                    timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
+                    if (state == State.CONNECTED) {
+                        if (changed.connection() == 1) {
+                            logBegin(changed, isNew);
+                        }
+                        pauses.begin(); // with the time-out that was granted
+                    } else if (state.isFinal()) {
+                        pauses.end();
+                    }
+                    onState(changed, state);
+                });
+        pauses.begin();
+        pauseDetectors.put(session, pauses);
+        session.begin();
+        connection.use(session);
+        return session;
+    }
+
+    private void onState(Session session, State state) {
+        connection.onState(session, state, !source.renewsSessions());
+        if (state.isFinal()) {
+            living.remove(session);
+            logEnd(session, state);
+            source.onEnded(session);
+        }
+        onChange.run();
+    }
+
+    private void logBegin(Session session, boolean isNew) {
+        Duration granted = Duration.ofNanos(session.timeoutNanos());
+        LockLog.sessionBegins(session.zk().sessionId(), isNew ? settings.sessionTimeout() : granted, granted);
+    }
+
+    private void logEnd(Session session, State state) {
+        LockLog.sessionEnds(session.zk().sessionId(), state);
+        if (closing.getAsBoolean()) {
+            return;
+        }
+        String id = Long.toHexString(session.zk().sessionId());
+        if (state == State.AUTH_FAILED) {
+            log.warn(
+                    "{}: the locks of session 0x{} are lost, and waiting acquires fail.",
+                    ZooKeeperErrors.CREDENTIALS_REFUSED,
+                    id);
+        } else {
+            log.warn(
+                    "ZooKeeper session 0x{} has ended ({}): its locks are lost, waiting acquires {}.",
+                    id,
+                    state,
+                    source.ownsSessions() ? "queue again in the next session" : "need a new handle");
+        }
+    }
+}

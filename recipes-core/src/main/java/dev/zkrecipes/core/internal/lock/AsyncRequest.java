@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.internal.acquire.Acquisition;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.thread.Completion;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request whose outcome completes a future, among the callbacks of the client. However the future ends, if not with
+ * the grant, the request leaves the queue.
+ */
+final class AsyncRequest {
+    private final HoldingHost client;
+    private final HoldOrigin lock;
+    private final LockData data;
+    private final Acquisition attempt;
+    private final @Nullable ObservedRequest observed;
+    private final CompletableFuture<Lease> future = new CompletableFuture<>();
+
+    /**
+     * Prepares a request, which is not launched yet.
+     *
+     * @param data where its lease is recorded
+     */
+    AsyncRequest(
+            HoldingHost client,
+            HoldOrigin lock,
+            LockData data,
+            Acquisition attempt,
+            @Nullable ObservedRequest observed) {
+        this.client = client;
+        this.lock = lock;
+        this.data = data;
+        this.attempt = attempt;
+        this.observed = observed;
+    }
+
+    /** Launches it. */
+    CompletableFuture<Lease> begin() {
+        Completion.on(attempt.outcome(), (outcome, failure) -> {
+            List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
+            orGiveBack(grants, () -> client.callbacks().run(() -> deliver(grants, failure)));
+        });
+        Completion.on(future, (lease, failure) -> attempt.giveUp());
+        try {
+            attempt.launch();
+            client.deadOwners().begin();
+        } catch (Throwable t) {
+            abandon(t);
+            throw t;
+        }
+        return future;
+    }
+
+    private void deliver(@Nullable List<HeldNode> grants, @Nullable Throwable failure) {
+        if (grants == null) {
+            if (observed != null) {
+                observed.failed(Objects.requireNonNull(failure));
+            }
+            future.completeExceptionally(Objects.requireNonNull(failure));
+            return;
+        }
+        orGiveBack(grants, () -> {
+            Hold lease = Hold.open(lock, grants, data, observed);
+            if (!future.complete(lease)) {
+                lease.beginClosing();
+            }
+        });
+    }
+
+    /** Hands grants on; if that fails, gives them back. */
+    private void orGiveBack(@Nullable List<HeldNode> grants, Runnable delivery) {
+        try {
+            delivery.run();
+        } catch (Throwable t) {
+            HeldNodes.release(grants == null ? List.of() : grants);
+            future.completeExceptionally(t);
+        }
+    }
+
+    /** The caller gets no future, so nothing may be left of the request. */
+    private void abandon(Throwable why) {
+        try {
+            List<HeldNode> granted = attempt.giveUpUnlessGranted();
+            if (granted != null) {
+                HeldNodes.release(granted);
+            }
+        } catch (Throwable again) {
+            why.addSuppressed(again);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockObserver.Ending;
+import dev.zkrecipes.core.internal.acquire.Acquisition;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Deadline;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
+final class BlockingRequest {
+    private final HoldingHost client;
+    private final HoldOrigin lock;
+    private final Ownership ownership;
+    private final Acquisition attempt;
+    private final @Nullable ObservedRequest observed;
+
+    /** How the thread waits. */
+    @FunctionalInterface
+    interface Wait<T> {
+        T on(BlockingRequest request) throws InterruptedException;
+    }
+
+    /** Prepares a request, which is not launched yet. */
+    BlockingRequest(
+            HoldingHost client,
+            HoldOrigin lock,
+            Ownership ownership,
+            Acquisition attempt,
+            @Nullable ObservedRequest observed) {
+        this.client = client;
+        this.lock = lock;
+        this.ownership = ownership;
+        this.attempt = attempt;
+        this.observed = observed;
+    }
+
+    /** Launches it, and waits. */
+    <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
+        try {
+            attempt.launch();
+            client.deadOwners().begin();
+            T outcome = wait.on(this);
+            if (observed != null) {
+                observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
+            }
+            return outcome;
+        } catch (Throwable t) {
+            abandon(t);
+            if (observed != null) {
+                observed.failed(t);
+            }
+            throw t;
+        }
+    }
+
+    // ---- How to wait.
+
+    /** Without a limit, until it is granted. */
+    Lease await() throws InterruptedException {
+        try {
+            return hold(awaitGrant());
+        } catch (InterruptedException e) {
+            return leaveOrHold(e);
+        }
+    }
+
+    /** The same; interruptions do not end the wait. */
+    Lease awaitUninterruptibly() {
+        return hold(Blocking.uninterruptibly(this::awaitGrant));
+    }
+
+    /** For a limited time; empty if the lock is busy then. */
+    Optional<Lease> await(Deadline deadline, Duration timeout) throws InterruptedException {
+        try {
+            if (Blocking.await(attempt.outcome(), deadline).isEmpty()) {
+                Optional<? extends LockException> unseen = unseen(timeout);
+                if (attempt.giveUp()) {
+                    if (unseen.isPresent()) {
+                        throw unseen.get();
+                    }
+                    return Optional.empty();
+                }
+            }
+            return Optional.of(hold(awaitGrant()));
+        } catch (InterruptedException e) {
+            return Optional.of(leaveOrHold(e));
+        }
+    }
+
+    /** For the answer to a try; empty if the lock is busy. Interruptions do not end the wait. */
+    Optional<Lease> awaitAnswer(Deadline deadline, Duration atMost) {
+        Optional<Optional<List<HeldNode>>> outcome =
+                Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
+        if (outcome.isEmpty() && attempt.giveUp()) {
+            throw new LockConnectionException("no answer from ZooKeeper within " + atMost
+                    + ", so it is not known whether the lock " + lock.path() + " is free; try again");
+        }
+        return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
+                .map(this::hold);
+    }
+
+    private List<HeldNode> awaitGrant() throws InterruptedException {
+        return Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow();
+    }
+
+    /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
+    private Optional<? extends LockException> unseen(Duration timeout) {
+        boolean seen = attempt.wasSeenBusy();
+        if (attempt.obstacle().isPresent()) {
+            return attempt.obstacle();
+        }
+        String unknown = " the lock " + lock.path() + " is free; ";
+        if (client.connectionState() != ConnectionState.CONNECTED) {
+            String before = seen ? " any more (the lock was busy when it was last seen)" : "";
+            return Optional.of(client.notConnected(before + " after " + timeout + ", so it is not known whether"
+                    + unknown + "try again when connected"));
+        }
+        return seen
+                ? Optional.empty()
+                : Optional.of(new LockConnectionException("no answer from ZooKeeper within " + timeout
+                        + ", so it is not known whether" + unknown + "wait longer, or try again"));
+    }
+
+    // ---- What becomes of a grant.
+
+    /** Records a hold of the caller on the grants. */
+    private Lease hold(List<HeldNode> grants) {
+        return Hold.open(lock, grants, ownership.mineToOpen(), observed);
+    }
+
+    /**
+     * After an interruption nothing is acquired, unless the grant came first; then the flag tells of the interruption.
+     */
+    private Lease leaveOrHold(InterruptedException interruption) throws InterruptedException {
+        List<HeldNode> granted = attempt.giveUpUnlessGranted();
+        if (granted == null) {
+            throw interruption;
+        }
+        Thread.currentThread().interrupt();
+        return hold(granted);
+    }
+
+    /** The caller fails with {@code why}, so it must not be left with anything that nobody would ever give back. */
+    private void abandon(Throwable why) {
+        try {
+            List<HeldNode> granted = attempt.giveUpUnlessGranted();
+            if (granted != null) {
+                LockData mine = ownership.mine();
+                Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
+                if (hold == null) {
+                    HeldNodes.release(granted);
+                } else {
+                    hold.beginClosing();
+                }
+                ownership.forgetIfEmpty(mine);
+            }
+        } catch (Throwable again) {
+            why.addSuppressed(again);
+        }
+    }
+}

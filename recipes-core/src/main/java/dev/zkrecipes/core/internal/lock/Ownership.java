@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.spi.ThreadName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The owner of the holds of one lock: a thread, or the lock object. It knows where they are recorded, and what a
+ * request of the calling thread can build on. Thread-safe.
+ */
+final class Ownership {
+
+    private enum Owner {
+        THREAD,
+        /** The lock object, once at a time. */
+        INSTANCE,
+        /** The lock object, any number of times. */
+        NOBODY
+    }
+
+    private final Owner owner;
+    private final LockDataTable table;
+    private final LockData ofInstance; // what the lock object holds, unless threads do
+    private final LockData asynchronous;
+    private final @Nullable LockSpec otherMode;
+    private final boolean isExclusive; // of two modes
+
+    private Ownership(Owner owner, LockDataTable table, @Nullable LockSpec otherMode, boolean isExclusive) {
+        this.owner = owner;
+        this.table = table;
+        this.ofInstance = new LockData(null);
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : new LockData(null);
+        this.otherMode = otherMode;
+        this.isExclusive = isExclusive;
+    }
+
+    /** Threads hold the lock, re-entrantly. */
+    static Ownership ofThread(LockDataTable table) {
+        return new Ownership(Owner.THREAD, table, null, false);
+    }
+
+    /** Threads hold the exclusive mode of a lock; its holder may take the shared one too. */
+    static Ownership ofThreadBesideShared(LockDataTable table, LockSpec shared) {
+        return new Ownership(Owner.THREAD, table, shared, true);
+    }
+
+    /** Threads hold the shared mode of a lock; its holder may not ask for the exclusive one. */
+    static Ownership ofThreadBesideExclusive(LockDataTable table, LockSpec exclusive) {
+        return new Ownership(Owner.THREAD, table, exclusive, false);
+    }
+
+    /** The lock object holds the lock, once at a time. */
+    static Ownership ofInstance(LockDataTable table) {
+        return new Ownership(Owner.INSTANCE, table, null, false);
+    }
+
+    /** The lock object holds the lock, any number of times. */
+    static Ownership ofNobody(LockDataTable table) {
+        return new Ownership(Owner.NOBODY, table, null, false);
+    }
+
+    // ---- Records.
+
+    /** What the caller holds; null if it holds nothing. */
+    @Nullable
+    LockData mine() {
+        return owner == Owner.THREAD ? table.mine() : ofInstance;
+    }
+
+    /** Where a new hold of the caller is recorded. */
+    LockData mineToOpen() {
+        return owner == Owner.THREAD ? table.mineToOpen() : ofInstance;
+    }
+
+    /** Where leases of asynchronous requests are recorded. */
+    LockData asynchronous() {
+        return asynchronous;
+    }
+
+    /** Whether anything in this process holds all of these. */
+    boolean isHeld(LockGroup targets) {
+        return owner == Owner.THREAD ? table.isHeld(targets) : ofInstance.holds(targets) || asynchronous.holds(targets);
+    }
+
+    void forgetIfEmpty(@Nullable LockData data) {
+        if (data != null && data.isEmpty()) {
+            table.forget(data);
+        }
+    }
+
+    void forgetIfUseless(LockData data) {
+        if (data.isForgettable()) {
+            table.forget(data);
+        }
+    }
+
+    // ---- What the caller holds already.
+
+    /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
+    @Nullable
+    Lease reenter(HoldOrigin lock) {
+        if (owner == Owner.THREAD) {
+            LockData mine = table.mine();
+            return mine == null ? null : mine.reenter(lock, otherMode);
+        } else if (owner == Owner.INSTANCE) {
+            ofInstance.requireNoneLost();
+        }
+        return null;
+    }
+
+    /** See {@link EngineLock#requireNotHeldInPart}. */
+    void requireNotHeldInPart(LockGroup targets) {
+        LockData mine = mine();
+        if (owner == Owner.THREAD && mine != null) {
+            var unused = mine.grantsToReenter(targets, otherMode);
+        } else if (owner == Owner.INSTANCE) {
+            ofInstance.requireNoneLost();
+        }
+    }
+
+    /** The exclusive grant from which the thread can get the shared mode without queueing; null if there is none. */
+    @Nullable
+    HeldNode toDowngrade(String path) {
+        LockData mine = mine();
+        HeldNode other = mine == null || otherMode == null ? null : mine.grantOn(otherMode);
+        if (other == null) {
+            return null;
+        }
+        other.requireNotLost();
+        if (isExclusive) {
+            throw new LockUpgradeException("this thread holds the lock " + path
+                    + " in its shared mode and asks for the exclusive one: it would wait for itself; give the shared"
+                    + " hold back first, or acquire the exclusive mode before it");
+        }
+        return other;
+    }
+
+    // ---- Messages.
+
+    IllegalMonitorStateException notHeld(String path) {
+        return new IllegalMonitorStateException(
+                owner == Owner.THREAD
+                        ? "thread " + ThreadName.ofCaller() + " does not hold the lock " + path
+                        : "nothing is held through this object of the lock " + path
+                                + ": it was given back already, or never acquired; release once for each acquire");
+    }
+
+    /** What the caller holds of these locks, in words. */
+    String describe(LockGroup targets) {
+        LockData mine = mine();
+        Hold youngest = mine == null ? null : mine.youngest(targets);
+        if (youngest != null) {
+            return youngest.toString();
+        }
+        return owner == Owner.THREAD ? "not held by thread " + ThreadName.ofCaller() : "not held";
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Completion;
+import dev.zkrecipes.core.internal.thread.StackReserve;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/** The nodes of one grant, one for each lock that was acquired with it. They are checked and given back together. */
+public final class HeldNodes {
+    private HeldNodes() {}
+
+    // ---- What has become of them. Loops by index: each of these is asked for every lease, and must not allocate.
+
+    /** The one of this lock; null if there is none. */
+    public static @Nullable HeldNode on(LockSpec target, List<HeldNode> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).target().equals(target)) {
+                return grants.get(i);
+            }
+        }
+        return null;
+    }
+
+    public static boolean anyIsLost(List<HeldNode> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).isLost()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** By what the engine knows, without a look at the clock. */
+    public static boolean anyHasEnded(List<HeldNode> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            if (grants.get(i).hasEnded()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The worst of their states. */
+    public static LeaseState state(List<HeldNode> grants) {
+        LeaseState worst = LeaseState.HELD;
+        for (int i = 0; i < grants.size(); i++) {
+            LeaseState state = grants.get(i).state();
+            worst = state.compareTo(worst) > 0 ? state : worst;
+        }
+        return worst;
+    }
+
+    /** Throws {@link dev.zkrecipes.core.LockLostException} if one is lost. */
+    public static void requireNoneLost(List<HeldNode> grants) {
+        for (int i = 0; i < grants.size(); i++) {
+            grants.get(i).requireNotLost();
+        }
+    }
+
+    // ---- What is done with them.
+
+    /** Gives back those that have not ended; completes when the nodes of all are known to be gone. Any thread. */
+    @CanIgnoreReturnValue
+    public static CompletableFuture<Void> release(List<HeldNode> grants) {
+        StackReserve.requireForATask();
+        if (grants.size() == 1) {
+            HeldNode only = grants.get(0);
+            only.release();
+            return only.gone();
+        }
+        List<HeldNode> ending = grants.stream().filter(HeldNode::endAsReleased).toList();
+        if (!ending.isEmpty()) { // several never pass on
+            ending.get(0).scheduler().execute(() -> afterEnd(ending));
+            ending.forEach(HeldNode::tellObserverOfRelease);
+        }
+        return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** Hands the nodes to the cleaner in one piece. */
+    private static void afterEnd(List<HeldNode> ended) {
+        List<CompletableFuture<Void>> deletions = ended.get(0)
+                .cleaner()
+                .discard(ended.stream().map(HeldNode::node).toList());
+        for (int i = 0; i < ended.size(); i++) {
+            HeldNode grant = ended.get(i);
+            grant.session().leases().remove(grant);
+            Completion.forward(deletions.get(i), grant.gone());
+            grant.tellListener();
+        }
+    }
+
+    /** Asks, with one committed check, whether the nodes are there. One that is not is lost. On the engine thread. */
+    public static void check(List<HeldNode> grants, Consumer<Code> done) {
+        List<String> paths = grants.stream().map(HeldNode::nodePath).toList();
+        grants.get(0).session().check(paths, answer -> {
+            if (answer.code() == Code.NONODE) {
+                grants.get(Session.firstMissing(answer.value())).onNodeGone();
+            }
+            done.accept(answer.code());
+        });
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.node;
+
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#holdAtMost}. Any thread. */
+final class HoldLimit {
+    private final EngineScheduler scheduler;
+    private final Duration most;
+    private final long endsAt;
+    private volatile @Nullable Timer timer;
+
+    HoldLimit(EngineScheduler scheduler, Duration most, long begin) {
+        this.scheduler = scheduler;
+        this.most = most;
+        this.endsAt = begin + most.toNanos();
+    }
+
+    private HoldLimit(HoldLimit same) {
+        this.scheduler = same.scheduler;
+        this.most = same.most;
+        this.endsAt = same.endsAt;
+    }
+
+    /** What is left of it, for a node that continues the hold. */
+    HoldLimit withSameEnd() {
+        return new HoldLimit(this);
+    }
+
+    /** The whole time again, for the next holder. */
+    HoldLimit fromNow() {
+        return new HoldLimit(scheduler, most, scheduler.nanoTime());
+    }
+
+    /** Runs the task on the engine thread when the time is over. */
+    void begin(Runnable onOver) {
+        timer = scheduler.schedule(Duration.ofNanos(Math.max(0, endsAt - scheduler.nanoTime())), onOver);
+    }
+
+    boolean isOver() {
+        return scheduler.nanoTime() - endsAt >= 0;
+    }
+
+    /** The holder has ended. */
+    void end() {
+        Timer running = timer;
+        if (running != null) {
+            running.cancel();
+        }
+    }
+
+    /** Why the lock is lost at the end. */
+    String reason() {
+        return "it was held for " + most + ", the most that its LockOptions.holdAtMost allows";
+    }
+}

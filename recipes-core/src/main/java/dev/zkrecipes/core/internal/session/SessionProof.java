@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+/**
+ * What committed writes have proven of a session. Only a committed write proves that the ensemble, and not just one
+ * server, still holds the session. The leader's clock for the session decides how long it keeps holding it. Two things
+ * are known of that clock, and the later time counts:
+ *
+ * <ul>
+ *   <li>what the leader must have heard by the last committed write, see {@link SessionReports}: the session lives for
+ *       T from then on;
+ *   <li>of a session that has sent nothing for long, only that its client pings every third of T, and that its server
+ *       reports that within half a tick, a quarter of T at most: so a write proves the rest of T. A stop of the process
+ *       makes it prove less, see {@link PauseDetector}.
+ * </ul>
+ *
+ * <p>Both leave a 24th of T for clocks and servers that are not exact. A disconnect voids the proof until a write is
+ * sent after it and committed.
+ *
+ * @param sentAt when the last committed write was sent
+ * @param asOf what it counts as, if nothing is known of reports: the same, or earlier
+ * @param reportedAt when the leader had heard of the session, or later
+ * @param connected whether the connection has stood since
+ */
+record SessionProof(long sentAt, long asOf, long reportedAt, boolean connected) {
+
+    /** Of a session without a committed write yet. */
+    static SessionProof ofNothing(long now, long reportedAt) {
+        return new SessionProof(now, now, reportedAt, false);
+    }
+
+    SessionProof inNoConnection() {
+        return new SessionProof(sentAt, asOf, reportedAt, false);
+    }
+
+    /** With one more committed write. What was proven before still is, if this one proves less. */
+    SessionProof with(long writeSentAt, long writeAsOf, long leaderHeardAt, boolean isConnected) {
+        return new SessionProof(writeSentAt, writeAsOf - asOf > 0 ? writeAsOf : asOf, leaderHeardAt, isConnected);
+    }
+
+    /** How long the session is still proven to live; 0 or less if it is not. */
+    long remaining(long timeout, long now) {
+        long margin = timeout / 24;
+        long byReports = reportedAt + timeout - margin;
+        long byPings = asOf + timeout - timeout / 3 - timeout / 4 - margin;
+        return connected ? Math.max(byReports - now, byPings - now) : 0;
+    }
+
+    /** Whether T has passed since the last committed write was sent. */
+    boolean isOutlived(long timeout, long now) {
+        return now - sentAt >= timeout;
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A connected session with one node, and listeners to what becomes of the node. */
+final class WatchScene {
+    static final String NODE = "lock-0000000001";
+    static final String PATH = "/locks/" + NODE;
+    static final Duration RETRY = Duration.ofSeconds(1);
+
+    final ManualScheduler scheduler = new ManualScheduler();
+    final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    final Session session = new Session(
+            states -> operations,
+            scheduler,
+            RETRY,
+            new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            true,
+            (ended, state) -> {});
+    final WatchRegistry registry = session.watches();
+
+    WatchScene() {
+        operations.add(NODE);
+        session.begin();
+    }
+
+    /** Notes what it is told, in both ways of subscribing. */
+    static class Listener implements WatchRegistry.DeletionSubscriber, WatchRegistry.Subscriber {
+        final List<String> told = new ArrayList<>();
+
+        @Override
+        public void onWatched(String path) {
+            told.add("watched");
+        }
+
+        @Override
+        public void onRead(String path, Content content) {
+            told.add("read " + content.stat().getVersion());
+        }
+
+        @Override
+        public void onGone(String path) {
+            told.add("gone");
+        }
+
+        @Override
+        public void onRefused(String path, Answer<?> answer) {
+            told.add("refused " + answer.code());
+        }
+    }
+
+    /** Subscribes to the deletion of the node. */
+    Listener waiting() {
+        Listener listener = new Listener();
+        registry.subscribeToDeletion(PATH, listener);
+        scheduler.run();
+        return listener;
+    }
+
+    /** Subscribes to the data of the node. */
+    Listener reading() {
+        Listener listener = new Listener();
+        registry.subscribe(PATH, listener);
+        scheduler.run();
+        return listener;
+    }
+}
