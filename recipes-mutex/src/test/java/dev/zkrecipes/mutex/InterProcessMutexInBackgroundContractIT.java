@@ -4,6 +4,7 @@
 package dev.zkrecipes.mutex;
 
 import dev.zkrecipes.test.contract.AcquireContract;
+import dev.zkrecipes.test.contract.InterruptContract;
 import dev.zkrecipes.test.contract.LeaseContract;
 import dev.zkrecipes.test.contract.LockCapabilityContract;
 import dev.zkrecipes.test.contract.LossContract;
@@ -28,6 +29,14 @@ class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {
 
     @Nested
     class Acquire extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessMutexInBackgroundContractIT.this.recipe();
+        }
+    }
+
+    @Nested
+    class Interrupt extends InterruptContract {
         @Override
         protected Recipe recipe() {
             return InterProcessMutexInBackgroundContractIT.this.recipe();

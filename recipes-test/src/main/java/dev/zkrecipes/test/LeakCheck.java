@@ -58,7 +58,7 @@ public final class LeakCheck {
      * @return a check against them
      */
     public static LeakCheck start() {
-        // By identity: nobody's idea of equal threads should hide one.
+        // By identity: no equals() of a thread may hide one.
         Set<Thread> before = Collections.newSetFromMap(new IdentityHashMap<>());
         before.addAll(liveThreads());
         return new LeakCheck(before, FOREIGN_NAMES, List.of(""));

@@ -38,7 +38,7 @@ final class LoopbackPort implements AutoCloseable {
      * Takes a port.
      *
      * @param number which; 0 for one that is free
-     * @throws BindException if somebody else has it
+     * @throws BindException if another process has it
      */
     static LoopbackPort reserve(int number) throws IOException {
         return new LoopbackPort(placeholderOn(new InetSocketAddress(loopback(), number)));

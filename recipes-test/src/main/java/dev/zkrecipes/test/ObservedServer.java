@@ -39,7 +39,7 @@ final class ObservedServer extends ZooKeeperServer {
         this.requests = requests;
     }
 
-    /** To be called when the server has started: before, there is nobody to send the removals to. */
+    /** To be called when the server has started: until then, removals cannot be sent. */
     ContainerManager newContainerManager() {
         int intervalMillis = (int) settings.containerCheckInterval().toMillis();
         return new ContainerManager(getZKDatabase(), firstProcessor, intervalMillis, CONTAINER_REMOVALS_PER_MINUTE);
@@ -78,7 +78,7 @@ final class ObservedServer extends ZooKeeperServer {
         return super.takeSnapshot(fsync, false);
     }
 
-    // Many servers of one JVM would register the same names, and nobody looks at them.
+    // Several servers in one JVM would register the same names, and no test reads them.
     @Override
     protected void registerJMX() {}
 

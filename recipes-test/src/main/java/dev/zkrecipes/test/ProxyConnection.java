@@ -103,7 +103,7 @@ final class ProxyConnection {
         }
     }
 
-    /** Loses a packet and perhaps the connection, then tells those who wanted it so. */
+    /** Loses a packet and perhaps the connection, then tells those that asked for it. */
     private boolean lose(Verdict verdict) {
         boolean goesOn = verdict.fate() == Verdict.Fate.LOSE;
         if (!goesOn) {

@@ -65,7 +65,7 @@ final class ProxyStream {
         } while (!frame.isEnd());
     }
 
-    /** A peer that resets its connection has ended it: who is behind a pause must not notice either. */
+    /** A peer that resets its connection has ended it. The side behind a pause must not notice that either. */
     private static Frame nextFrom(DataInputStream in) {
         try {
             return Frame.read(in);

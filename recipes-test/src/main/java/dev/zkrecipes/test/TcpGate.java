@@ -4,7 +4,6 @@
 package dev.zkrecipes.test;
 
 import com.google.common.util.concurrent.Uninterruptibles;
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,8 +15,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,8 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 final class TcpGate implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TcpGate.class);
-    /** Long enough for some bytes, short enough not to hang on a peer that does not read. */
-    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** A server begins to listen a moment after the others have heard that it leads. */
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -47,18 +42,7 @@ final class TcpGate implements AutoCloseable {
     /** Those from which a connection was opened. */
     private final Set<Socket> callers = ConcurrentHashMap.newKeySet();
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
-
-    @GuardedBy("lock")
-    private boolean shut;
-
-    @GuardedBy("lock")
-    private boolean closed;
-
-    /** How many threads are past the gate and have not written yet. */
-    @GuardedBy("lock")
-    private int passing;
+    private final Valve valve = new Valve();
 
     private TcpGate(LoopbackPort port, ServerSocket listener, InetSocketAddress target) {
         this.port = port;
@@ -87,18 +71,7 @@ final class TcpGate implements AutoCloseable {
 
     /** Lets nothing through any more, from when this returns. */
     void shut() {
-        lock.lock();
-        try {
-            shut = true;
-            long left = SETTLE_NANOS;
-            while (passing > 0 && left > 0) {
-                left = changed.awaitNanos(left);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
-        }
+        valve.shut();
     }
 
     /**
@@ -112,24 +85,12 @@ final class TcpGate implements AutoCloseable {
 
     /** Lets everything through again, first what was held back. */
     void open() {
-        lock.lock();
-        try {
-            shut = false;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        valve.open();
     }
 
     @Override
     public void close() {
-        lock.lock();
-        try {
-            closed = true;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        valve.close();
         try {
             listener.close();
             sockets.forEach(TcpGate::closeQuietly);
@@ -155,8 +116,8 @@ final class TcpGate implements AutoCloseable {
         sockets.add(client);
         callers.add(client);
         try (client) {
-            enter();
-            leave();
+            valve.enter();
+            valve.leave();
             try (Socket server = connect()) {
                 client.setTcpNoDelay(true);
                 server.setTcpNoDelay(true);
@@ -185,11 +146,11 @@ final class TcpGate implements AutoCloseable {
             try {
                 server.connect(target);
                 sockets.add(server);
-                requireOpen();
+                valve.requireOpen();
                 return server;
             } catch (IOException e) {
                 server.close();
-                if (isClosed() || System.nanoTime() - end >= 0) {
+                if (valve.isClosed() || System.nanoTime() - end >= 0) {
                     throw e;
                 }
                 Uninterruptibles.sleepUninterruptibly(RETRY);
@@ -224,52 +185,14 @@ final class TcpGate implements AutoCloseable {
 
     /** Returns false at the end, which has to wait at the gate like everything else. */
     private boolean pass(OutputStream out, byte[] buffer, int count) throws IOException, InterruptedException {
-        enter();
+        valve.enter();
         try {
             if (count > 0) {
                 out.write(buffer, 0, count);
             }
             return count >= 0;
         } finally {
-            leave();
-        }
-    }
-
-    private void enter() throws IOException, InterruptedException {
-        lock.lock();
-        try {
-            while (shut && !closed) {
-                changed.await();
-            }
-            requireOpen();
-            passing++;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void leave() {
-        lock.lock();
-        try {
-            passing--;
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void requireOpen() throws IOException {
-        if (isClosed()) {
-            throw new IOException("the gate on " + port.connectString() + " is closed");
+            valve.leave();
         }
     }
 

@@ -9,7 +9,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 
-/** The clients of a test, each with a session of its own that outlives every wait. Closing ends the sessions, too. */
+/** The clients of a test, each with its own session, which outlives every wait. Closing also ends the sessions. */
 final class Clients implements AutoCloseable {
     private final EmbeddedZooKeeper server;
     private final TestClients open;

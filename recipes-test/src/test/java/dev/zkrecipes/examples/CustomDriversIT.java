@@ -92,7 +92,7 @@ class CustomDriversIT {
     }
 
     @Test
-    void nameThatIsMalformedOrNotParsed_isRefusedBeforeAnythingIsSent() {
+    void malformedOrUnparsedName_isRefusedBeforeAnythingIsSent() {
         for (String name :
                 List.of("", "kind.a", "kind.a-b-", "kind.a b-", "kind." + "x".repeat(81) + "-", "other.a-")) {
             assertThatThrownBy(() -> engine(new Stub(name, "kind.", Decision::granted)))
@@ -103,7 +103,7 @@ class CustomDriversIT {
     }
 
     @Test
-    void driverThatThrows_failsTheAcquireWithItsCauseAndLeavesNoNode() {
+    void throwingDriver_failsTheAcquireWithItsCause_andLeavesNoNode() {
         IllegalStateException mistake = new IllegalStateException("a mistake");
         LockDriver driver = new Stub("kind.a-", "kind.", () -> {
             throw mistake;
@@ -115,7 +115,7 @@ class CustomDriversIT {
     }
 
     @Test
-    void driverThatWaitsForANodeNotInFront_failsTheAcquire_andLeavesNoNode() {
+    void waitForANodeNotInFront_failsTheAcquire_andLeavesNoNode() {
         LockNode stranger =
                 LockNode.parseWithPayload("kind.a-0000000000", "kind.").orElseThrow();
         LockDriver driver = new Stub("kind.a-", "kind.", () -> Decision.waitFor(stranger));
@@ -126,7 +126,7 @@ class CustomDriversIT {
     }
 
     @Test
-    void requestThatIsNeverGranted_failsWithTheReasonAndLeavesNoNode() {
+    void requestNeverGranted_failsWithTheReason_andLeavesNoNode() {
         LockDriver driver = new Stub("kind.a-", "kind.", () -> Decision.never("closed on Sundays"));
         assertThatThrownBy(() -> engine(driver).threadOwned().acquire())
                 .isExactlyInstanceOf(LockRefusedException.class)

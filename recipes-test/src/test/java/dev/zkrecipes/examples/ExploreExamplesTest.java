@@ -13,13 +13,15 @@ import dev.zkrecipes.test.explore.Rule;
 import dev.zkrecipes.test.explore.Violation;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The examples of docs/custom-drivers.md under faults, on a simulated ensemble. */
+@Tag("one-jdk")
 class ExploreExamplesTest {
     private static final int SCHEDULES = 1000;
 
-    /** Groups exclude each other; who is of the group that holds does not pass others who wait. */
+    /** Groups exclude each other; a member of the holding group does not pass waiters of other groups. */
     @Test
     void groupLock_keepsItsPromises() {
         Rule rule = (front, self) -> front.stream().allMatch(self::equals);
@@ -32,7 +34,7 @@ class ExploreExamplesTest {
         assertThat(broken.map(explorer::shrink)).isEmpty();
     }
 
-    /** Holders do not overlap; whoever overlaps nobody in front of him passes. */
+    /** Holders do not overlap; a request that overlaps none in front of it passes. */
     @Test
     void rangeLock_keepsItsPromises() {
         Rule rule =

@@ -21,7 +21,7 @@ class GroupDriverTest extends LockDriverContract {
     }
 
     @Test
-    void requestWaitsForTheNearestOneOfAnotherGroup_orHolds() {
+    void request_waitsForTheNearestOfAnotherGroup_orHolds() {
         assertEachWaitsForTheNearest((one, other) -> !one.payload().equals(other.payload()));
     }
 }

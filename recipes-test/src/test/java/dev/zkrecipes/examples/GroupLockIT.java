@@ -5,77 +5,25 @@ package dev.zkrecipes.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The group lock on a server. */
-@Timeout(120)
-@WithZooKeeper
-class GroupLockIT {
-    private static final byte[] NOTHING = {};
-
-    private final EmbeddedZooKeeper server;
-    private final String path;
-    private Clients clients;
-    private GroupLock mine;
-    private GroupLock yours;
-
+class GroupLockIT extends CustomLockStage<GroupLock> {
     GroupLockIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/" + test.getTestMethod().orElseThrow().getName();
-    }
-
-    @BeforeEach
-    void connect() throws InterruptedException {
-        clients = Clients.connect(server, 2);
-        mine = new GroupLock(clients.get(0), path);
-        yours = new GroupLock(clients.get(1), path);
-    }
-
-    @AfterEach
-    void close() {
-        clients.close();
-    }
-
-    /** A lease that belongs to no thread: a thread holds a path by one group at a time. */
-    private static Lease granted(InterProcessLock group) throws Exception {
-        return group.acquireAsync().get(20, TimeUnit.SECONDS);
-    }
-
-    /** Waits until that many nodes are in the queue, and that many of them are watched by somebody who waits for them. */
-    private void awaitQueue(int nodes, int waitedFor) {
-        await().until(() -> {
-            List<String> queue = server.children(path);
-            return queue.size() == nodes
-                    && queue.stream()
-                                    .filter(name -> isWaitedFor(path + "/" + name))
-                                    .count()
-                            == waitedFor;
-        });
-    }
-
-    private boolean isWaitedFor(String node) {
-        long owner = server.owner(node).orElse(0);
-        return server.childWatchers(node).stream().anyMatch(session -> session != owner);
+        super(server, test, GroupLock::new);
     }
 
     @Test
@@ -142,7 +90,7 @@ class GroupLockIT {
 
     @ParameterizedTest
     @MethodSource("legalGroups")
-    void everyLegalGroup_excludesTheOthersOnAServer(String group) throws Exception {
+    void everyLegalGroup_excludesTheOthers(String group) throws Exception {
         Lease held = granted(mine.lock(group));
         Lease beside = granted(yours.lock(group));
         for (String other : legalGroups()) {
@@ -161,36 +109,18 @@ class GroupLockIT {
     @ParameterizedTest
     @MethodSource("otherNames")
     void otherName_isRefusedBeforeAnythingIsSent(String group) {
-        long requests = server.requests().total();
-        assertThatThrownBy(() -> mine.lock(group))
-                .isExactlyInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("no group: \"" + group + "\"");
-        assertThat(server.requests().total()).isEqualTo(requests);
+        assertRefusedBeforeAnythingIsSent(() -> mine.lock(group), "no group: \"" + group + "\"");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"lock-0000000001", "range.0.10-0000000001", "group.a b-0000000001"})
-    void nodeOfAnotherRecipe_failsTheAcquireAndIsNamed(String name) {
-        server.createNode(path, NOTHING);
-        server.createNode(path + "/" + name, NOTHING);
-        assertThatThrownBy(() -> mine.lock("red").acquire())
-                .isExactlyInstanceOf(IncompatibleNodeException.class)
-                .hasMessageContaining(name);
-        server.deleteNode(path + "/" + name);
-        await().until(() -> server.children(path).isEmpty());
-        server.deleteNode(path);
+    void nodeOfAnotherRecipe_failsTheAcquire_byName(String name) {
+        assertForeign(name, mine.lock("red"));
     }
 
     @Test
-    void participants_areShownAsTheyStand_whicheverGroupAsks() throws Exception {
-        Lease held = mine.lock("red").acquire();
-        CompletableFuture<Lease> wanted = yours.lock("green").acquireAsync();
-        awaitQueue(2, 1);
-        InterProcessLock asking = mine.lock("red");
-        assertThat(asking.participants()).extracting(Participant::payload).containsExactly("red", "green");
-        assertThat(asking.participants()).extracting(Participant::holding).containsExactly(true, false);
-        held.close();
-        wanted.get(20, TimeUnit.SECONDS).close();
+    void participants_areTheSame_forEveryGroup() throws Exception {
+        assertParticipants(mine.lock("red"), yours.lock("green"), mine.lock("red"), "red", "green");
     }
 
     @Test

@@ -22,7 +22,7 @@ class GroupNamesTest {
 
     @ParameterizedTest
     @MethodSource("legalGroups")
-    void everyLegalGroup_comesBackFromTheName(String group) {
+    void everyLegalGroup_isReadBackFromTheName(String group) {
         LockDriver driver = new GroupLock.Driver(group);
         assertThat(driver.parse(ID + driver.nodeName() + "0000000007"))
                 .get()
@@ -40,7 +40,7 @@ class GroupNamesTest {
                 "lock-0000000001",
                 "range.red-0000000001"
             })
-    void nameThatIsNoGroup_isForeign(String name) {
+    void nameOtherThanAGroup_isForeign(String name) {
         assertThat(new GroupLock.Driver("blue").parse(name)).isEmpty();
         assertThat(new GroupLock.Driver("blue").parse(ID + name)).isEmpty();
     }

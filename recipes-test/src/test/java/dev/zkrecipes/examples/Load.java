@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * Many threads of several clients that take locks as chance will have it: wait for them, try them, or leave the queue
- * before their turn. A wake-up that is lost leaves a thread waiting, and the end tells which.
+ * Many threads of several clients that take locks at random: they wait, try, or leave the queue before their turn. A lost
+ * wake-up leaves a thread waiting, and the failure names it.
  */
 final class Load {
     private static final int CLIENTS = 4;
@@ -33,7 +33,7 @@ final class Load {
 
     private Load() {}
 
-    /** Runs it all; afterwards no request waits, and no node and no watch is left. */
+    /** Runs all rounds; afterwards no request waits, and no node and no watch is left. */
     static void run(EmbeddedZooKeeper server, String path, Round round) throws Exception {
         long seed = Long.getLong("zkrecipes.seed", System.nanoTime());
         System.out.println(path + ": replay with -Dzkrecipes.seed=" + seed);
@@ -53,7 +53,7 @@ final class Load {
         }
     }
 
-    /** Asks in one of three ways; mostly in the one that waits for as long as it takes. */
+    /** Asks in one of three ways, mostly without a time limit. */
     static Optional<Lease> acquire(InterProcessLock lock, Random random) throws InterruptedException {
         try {
             return switch (random.nextInt(6)) {

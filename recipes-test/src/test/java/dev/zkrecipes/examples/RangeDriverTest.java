@@ -51,12 +51,12 @@ class RangeDriverTest extends LockDriverContract {
     }
 
     @Test
-    void requestWaitsForTheNearestOneThatItSharesACellWith_orHolds() {
+    void request_waitsForTheNearestOverlap_orHolds() {
         assertEachWaitsForTheNearest((one, other) -> cells(one).intersects(cells(other)));
     }
 
     @Test
-    void everyLong_comesBackFromTheName() {
+    void everyLong_isReadBackFromTheName() {
         long[] rising = {Long.MIN_VALUE, Long.MIN_VALUE + 1, -256, -10, -1, 0, 1, 10, 1L << 53, Long.MAX_VALUE};
         for (int from = 0; from < rising.length; from++) {
             for (int to = from + 1; to < rising.length; to++) {
@@ -99,7 +99,7 @@ class RangeDriverTest extends LockDriverContract {
                 "lock-0000000001",
                 "group.0000000000000000.000000000000000a-0000000001"
             })
-    void nameThatIsNoRange_isForeign(String name) {
+    void nameOtherThanARange_isForeign(String name) {
         assertThat(driver.parse(name)).isEmpty();
         assertThat(driver.parse(ID + name)).isEmpty();
     }

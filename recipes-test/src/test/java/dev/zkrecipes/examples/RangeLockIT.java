@@ -5,81 +5,28 @@ package dev.zkrecipes.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.WithZooKeeper;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The range lock on a server. */
-@Timeout(120)
-@WithZooKeeper
-class RangeLockIT {
-    private static final byte[] NOTHING = {};
-
-    private final EmbeddedZooKeeper server;
-    private final String path;
-    private Clients clients;
-    private RangeLock mine;
-    private RangeLock yours;
-
+class RangeLockIT extends CustomLockStage<RangeLock> {
     RangeLockIT(EmbeddedZooKeeper server, TestInfo test) {
-        this.server = server;
-        this.path = "/" + test.getTestMethod().orElseThrow().getName();
-    }
-
-    @BeforeEach
-    void connect() throws InterruptedException {
-        clients = Clients.connect(server, 2);
-        mine = new RangeLock(clients.get(0), path);
-        yours = new RangeLock(clients.get(1), path);
-    }
-
-    @AfterEach
-    void close() {
-        clients.close();
-    }
-
-    /** A lease that belongs to no thread: a thread holds one range of a path at a time. */
-    private static Lease granted(InterProcessLock range) throws Exception {
-        return range.acquireAsync().get(20, TimeUnit.SECONDS);
-    }
-
-    /** Waits until that many nodes are in the queue, and that many of them are watched by somebody who waits for them. */
-    private void awaitQueue(int nodes, int waitedFor) {
-        await().until(() -> {
-            List<String> queue = server.children(path);
-            return queue.size() == nodes
-                    && queue.stream()
-                                    .filter(name -> isWaitedFor(path + "/" + name))
-                                    .count()
-                            == waitedFor;
-        });
-    }
-
-    private boolean isWaitedFor(String node) {
-        long owner = server.owner(node).orElse(0);
-        return server.childWatchers(node).stream().anyMatch(session -> session != owner);
+        super(server, test, RangeLock::new);
     }
 
     @Test
-    void rangesThatOverlap_areNotHeldTogether_othersAre() throws Exception {
+    void overlappingRanges_areNotHeldTogether_othersAre() throws Exception {
         Lease held = mine.lock(-10, 10).acquire();
         assertThat(yours.lock(9, 20).tryAcquire()).isEmpty();
         assertThat(yours.lock(-20, -9).tryAcquire()).isEmpty();
@@ -97,7 +44,7 @@ class RangeLockIT {
     }
 
     @Test
-    void requestBehindAWaitingOneThatItOverlaps_doesNotPassIt() throws Exception {
+    void request_doesNotPassAWaitingOverlap() throws Exception {
         Lease first = mine.lock(0, 10).acquire();
         CompletableFuture<Lease> second = yours.lock(5, 15).acquireAsync();
         awaitQueue(2, 1);
@@ -145,38 +92,23 @@ class RangeLockIT {
     @ParameterizedTest
     @CsvSource({"0, 0", "1, 0", "9223372036854775807, -9223372036854775808"})
     void emptyRange_isRefusedBeforeAnythingIsSent(long from, long to) {
-        long requests = server.requests().total();
-        assertThatThrownBy(() -> mine.lock(from, to))
-                .isExactlyInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("[" + from + ", " + to + ") is empty");
-        assertThat(server.requests().total()).isEqualTo(requests);
+        assertRefusedBeforeAnythingIsSent(() -> mine.lock(from, to), "[" + from + ", " + to + ") is empty");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"lock-0000000001", "group.red-0000000001", "range.0.10-0000000001"})
-    void nodeOfAnotherRecipe_failsTheAcquireAndIsNamed(String name) {
-        server.createNode(path, NOTHING);
-        server.createNode(path + "/" + name, NOTHING);
-        assertThatThrownBy(() -> mine.lock(0, 10).acquire())
-                .isExactlyInstanceOf(IncompatibleNodeException.class)
-                .hasMessageContaining(name);
-        server.deleteNode(path + "/" + name);
-        await().until(() -> server.children(path).isEmpty());
-        server.deleteNode(path);
+    void nodeOfAnotherRecipe_failsTheAcquire_byName(String name) {
+        assertForeign(name, mine.lock(0, 10));
     }
 
     @Test
-    void participants_areShownAsTheyStand_whicheverRangeAsks() throws Exception {
-        Lease held = mine.lock(-1, 10).acquire();
-        CompletableFuture<Lease> wanted = yours.lock(9, 20).acquireAsync();
-        awaitQueue(2, 1);
-        InterProcessLock asking = mine.lock(100, 200);
-        assertThat(asking.participants())
-                .extracting(Participant::payload)
-                .containsExactly("ffffffffffffffff.000000000000000a", "0000000000000009.0000000000000014");
-        assertThat(asking.participants()).extracting(Participant::holding).containsExactly(true, false);
-        held.close();
-        wanted.get(20, TimeUnit.SECONDS).close();
+    void participants_areTheSame_forEveryRange() throws Exception {
+        assertParticipants(
+                mine.lock(-1, 10),
+                yours.lock(9, 20),
+                mine.lock(100, 200),
+                "ffffffffffffffff.000000000000000a",
+                "0000000000000009.0000000000000014");
     }
 
     @Test

@@ -20,7 +20,7 @@ public final class Seats {
     private static final String KIND = "seat-";
     private final LockInternals engine;
 
-    /** Makes a lock on a path, which has so many seats unless it has another number already; sends nothing. */
+    /** Makes a lock on a path with that many seats, unless the path has another number already; sends nothing. */
     public Seats(ZooKeeperClient client, String path, int seats) {
         this.engine = new LockInternals(client, path, new Driver(seats), LockOptions.defaults());
     }
@@ -30,7 +30,7 @@ public final class Seats {
         return engine.unowned();
     }
 
-    /** Whoever sits stays, if there are fewer from now on. */
+    /** If there are fewer seats from now on, holders stay. */
     public void change(int seats) throws InterruptedException {
         byte[] rule = new Driver(seats).initialRule();
         engine.changeRule(before -> rule);

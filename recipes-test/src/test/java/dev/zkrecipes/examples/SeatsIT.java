@@ -32,7 +32,7 @@ class SeatsIT {
     }
 
     @Test
-    void oneMoreSeat_isTakenByWhoWaits_andOneLessTakesNoneAway() throws Exception {
+    void addedSeat_servesAWaiter_andRemovedSeatTakesNoneAway() throws Exception {
         try (TestClients clients = TestClients.of(server)) {
             Seats mine = new Seats(clients.open(), "/rooms/9", 1);
             Seats theirs = new Seats(clients.open(), "/rooms/9", 1);
@@ -54,7 +54,7 @@ class SeatsIT {
     }
 
     @Test
-    void ruleThatIsNotUnderstood_isRefused() throws Exception {
+    void malformedRule_isRefused() throws Exception {
         try (TestClients clients = TestClients.of(server)) {
             ZooKeeperClient client = clients.open();
             Seats seats = new Seats(client, "/rooms/10", 1);

@@ -13,6 +13,7 @@ import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import java.util.List;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
@@ -21,6 +22,7 @@ import org.junit.platform.testkit.engine.Events;
  * The suites of {@code docs/testing-your-driver.md} on the group lock: what is its own, and a little of the rest, which
  * our recipes play in full.
  */
+@Tag("one-jdk")
 class TestingYourDriverIT {
 
     static class GroupLockContractIT extends InterProcessLockContract {
@@ -51,7 +53,7 @@ class TestingYourDriverIT {
                         selectNestedClass(List.of(GroupLockContractIT.class), GroupLockContractIT.Asked.class),
                         selectNestedMethod(
                                 lock, suites + "$Acquire", "freeLock_isGranted", "dev.zkrecipes.test.contract.Flavour"),
-                        selectNestedMethod(lock, suites + "$Truth", "holderWhoseNodeIsDeleted_learnsIt"))
+                        selectNestedMethod(lock, suites + "$Truth", "deletedNode_losesTheLock"))
                 .execute()
                 .testEvents();
         assertThat(tests.failed().stream()).isEmpty();

@@ -65,7 +65,7 @@ final class Client implements AutoCloseable {
         return List.copyOf(states);
     }
 
-    /** Waits until the client has been in a state so many times. */
+    /** Waits until the client has been in a state that many times. */
     void awaitState(KeeperState state, int times) {
         await().atMost(LIMIT)
                 .pollInterval(Duration.ofMillis(5))

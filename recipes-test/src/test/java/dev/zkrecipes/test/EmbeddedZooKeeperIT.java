@@ -134,7 +134,7 @@ class EmbeddedZooKeeperIT {
 
     @Test
     @Tag("alone")
-    void stopByInterruptedThread_stopsAllTheSameAndKeepsTheFlag() throws InterruptedException {
+    void stopByInterruptedThread_works_andKeepsTheFlag() throws InterruptedException {
         LeakCheck threads = LeakCheck.start();
         EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
         Client client = Client.connect(server.connectString());
@@ -272,7 +272,7 @@ class EmbeddedZooKeeperIT {
     }
 
     @Test
-    void twoServers_areStrangers() {
+    void twoServers_areIndependent() {
         try (EmbeddedZooKeeper one = EmbeddedZooKeeper.start();
                 EmbeddedZooKeeper two = EmbeddedZooKeeper.start()) {
             one.createNode("/a", new byte[0]);

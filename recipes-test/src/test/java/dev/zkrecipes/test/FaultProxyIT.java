@@ -227,7 +227,7 @@ class FaultProxyIT {
     }
 
     @Test
-    void shorterLatency_appliesToWhatIsUnderWay() throws InterruptedException, ExecutionException, TimeoutException {
+    void shorterLatency_appliesToPacketsInFlight() throws InterruptedException, ExecutionException, TimeoutException {
         proxy.latency(Duration.ofHours(1));
         CompletableFuture<Code> reply = client.existsAsync("/latency-under-way");
         assertNotDone(reply);

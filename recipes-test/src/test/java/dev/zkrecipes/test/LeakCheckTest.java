@@ -44,7 +44,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void namesDecideWhatIsLookedAt() throws InterruptedException {
+    void names_decideWhichThreadsAreChecked() throws InterruptedException {
         CountDownLatch end = new CountDownLatch(1);
         try (Workers workers = new Workers()) {
             LeakCheck check = LeakCheck.start();
@@ -63,7 +63,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void threadsOfTheJvm_areNotFound() throws InterruptedException {
+    void jvmThreads_areNotFound() throws InterruptedException {
         LeakCheck check = LeakCheck.start();
         java.util.concurrent.ForkJoinPool.commonPool().submit(() -> {}).join();
         check.assertNoNewThreads(SHORT);

@@ -28,7 +28,7 @@ class LoopbackPortTest {
     }
 
     @Test
-    void owner_listensAndStopsAsOftenAsHeLikes() throws IOException {
+    void owner_listensAndStopsRepeatedly() throws IOException {
         try (LoopbackPort port = LoopbackPort.reserve()) {
             for (int round = 0; round < 5; round++) {
                 try (ServerSocket listener = port.listen(LoopbackPortTest::listenOn);
@@ -42,7 +42,7 @@ class LoopbackPortTest {
     }
 
     @Test
-    void whereAHeldPortCannotBeListenedOn_itIsLetGoForTheMoment() throws IOException {
+    void portHeldExclusively_isReleasedWhileListening() throws IOException {
         AtomicInteger tries = new AtomicInteger();
         try (LoopbackPort port = LoopbackPort.reserve()) {
             try (ServerSocket listener = port.listen(address -> {

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -43,7 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *   <li>a leader that is killed: {@link
  *       ZooKeeperEnsembleIT#leaderIsKilled_anotherLeadsTheSameSessions_andItComesBackAsFollower};
  *   <li>a reply that is lost after the request was applied, and a request that is lost before: {@link
- *       PacketFaultIT#dropReply_losesTheReplyOfAnAppliedRequestAndAllBehindIt}, {@link
+ *       PacketFaultIT#dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt}, {@link
  *       PacketFaultIT#dropRequest_cutsBeforeTheServerHearsOfIt};
  *   <li>a session that a server has ended: {@link EmbeddedZooKeeperIT#expireSession_expiresTheClientAndRemovesItsNodes};
  *   <li>containers that are removed when they are empty: {@link ServerTreeIT#emptyContainers_areRemovedOnRequest};
@@ -52,6 +53,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * </ul>
  */
 @Timeout(120)
+@Tag("one-jdk")
 class ModelledFaultsIT {
     private static final byte[] OLD = {1};
     private static final byte[] NEW = {2};
@@ -105,8 +107,7 @@ class ModelledFaultsIT {
     // ---- Servers without each other.
 
     @Test
-    void sessionBehindACutFollower_expiresAtTheLeader_withAllItsNodesAtOnce_whileItsClientIsAnswered()
-            throws Exception {
+    void sessionBehindACutFollower_expiresWithItsNodes_whileItsClientIsAnswered() throws Exception {
         Duration session = ZooKeeperEnsemble.SYNC_LIMIT.dividedBy(2);
         try (Client behind = Client.connect(follower.connectString(), session);
                 Client ahead = Client.connect(leader.connectString())) {
@@ -168,7 +169,7 @@ class ModelledFaultsIT {
 
     /** So it is there after all, behind a list and a sync that said nothing of it. Only a write would not have been answered. */
     @Test
-    void createWhoseReplyIsLost_isNotSeenAtADeposedLeader_withASyncNeither() throws Exception {
+    void createWithALostReply_isNotSeenAtADeposedLeader_evenAfterASync() throws Exception {
         try (FaultProxy ahead = proxyTo(follower);
                 FaultProxy behind = proxyTo(leader)) {
             behind.refuse();
@@ -203,7 +204,7 @@ class ModelledFaultsIT {
     /** It is on its way from its server to the leader; neither a read nor a sync at the next server tells of it. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void createOnItsWay_isRefusedWhenItArrives_ifItsSessionHasMoved(boolean moves) throws Exception {
+    void createInFlight_isRefused_onceItsSessionHasMoved(boolean moves) throws Exception {
         try (FaultProxy before = proxyTo(follower);
                 FaultProxy after = proxyTo(other);
                 Client bystander = Client.connect(follower.connectString())) {
@@ -250,7 +251,7 @@ class ModelledFaultsIT {
             proxy.refuse();
             client.awaitState(KeeperState.Expired, 1); // nobody can have told it
             assertThat(Duration.ofNanos(System.nanoTime() - start))
-                    .as("since it heard of a server, 4/3 of its time-out, which a third earlier was sent a ping")
+                    .as("4/3 of the time-out since it last heard from a server, which was sent a ping a third earlier")
                     .isGreaterThan(session.dividedBy(2));
             assertThat(get(gone)).isEqualTo(EventType.NodeDeleted);
         }
@@ -288,7 +289,7 @@ class ModelledFaultsIT {
     }
 
     @Test
-    void watchersOfOnePath_shareOneEvent_andAreToldOnce() throws Exception {
+    void watchersOfOnePath_shareOneEvent() throws Exception {
         try (FaultProxy proxy = proxyTo(follower);
                 Client client = Client.connect(proxy.connectString())) {
             List<EventType> one = watch(client, path);
@@ -309,7 +310,7 @@ class ModelledFaultsIT {
     }
 
     @Test
-    void watcherThatIsRemoved_leavesTheOther() throws Exception {
+    void removedWatcher_keepsTheOther() throws Exception {
         try (Client client = Client.connect(follower.connectString())) {
             List<EventType> removed = new CopyOnWriteArrayList<>();
             org.apache.zookeeper.Watcher watcher = event -> removed.add(event.getType());
@@ -340,7 +341,7 @@ class ModelledFaultsIT {
     }
 
     @Test
-    void multi_isAllOrNothing_andSaysWhichOperationFailed() throws Exception {
+    void multi_isAllOrNothing_andNamesTheFailedOperation() throws Exception {
         try (Client client = Client.connect(follower.connectString())) {
             KeeperException refused = catchThrowableOfType(
                     KeeperException.class,

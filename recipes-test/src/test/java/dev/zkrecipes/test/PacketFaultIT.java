@@ -43,7 +43,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void dropReply_losesTheReplyOfAnAppliedRequestAndAllBehindIt()
+    void dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt()
             throws InterruptedException, ExecutionException, TimeoutException {
         Fault fault = proxy.dropReply(RequestType.CREATE, 2);
         CompletableFuture<Code> first = client.createAsync("/drop-reply-1");
@@ -227,7 +227,7 @@ class PacketFaultIT {
     }
 
     @Test
-    void takenBackFaults_doNotHappen() throws InterruptedException, ExecutionException, TimeoutException {
+    void revokedFaults_doNotHappen() throws InterruptedException, ExecutionException, TimeoutException {
         Fault fault = proxy.dropRequest(RequestType.CREATE, 1);
         Held held = proxy.holdRequest(RequestType.CREATE, 1);
         fault.disarm();

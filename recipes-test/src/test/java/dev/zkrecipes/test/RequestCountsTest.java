@@ -15,7 +15,7 @@ class RequestCountsTest {
     private final RequestCounter counter = new RequestCounter();
 
     @Test
-    void total_leavesOutWhatOnlyKeepsTheSession() {
+    void total_excludesRequestsOfTheSessionItself() {
         counter.add(RequestType.CREATE);
         counter.add(RequestType.CREATE);
         counter.add(RequestType.PING);
@@ -39,7 +39,7 @@ class RequestCountsTest {
     }
 
     @Test
-    void minus_isTheDifferenceAndRefusesTheWrongOrder() {
+    void minus_isTheDifference_andRefusesTheWrongOrder() {
         counter.add(RequestType.MULTI);
         RequestCounts before = counter.snapshot();
         counter.add(RequestType.SYNC);
@@ -52,7 +52,7 @@ class RequestCountsTest {
     }
 
     @Test
-    void toString_namesWhatHappened() {
+    void toString_listsNonZeroCounts() {
         counter.add(RequestType.CREATE2);
         counter.add(RequestType.GET_CHILDREN2);
         assertThat(counter.snapshot()).hasToString("2 requests [CREATE2=1, GET_CHILDREN2=1]");

@@ -29,7 +29,7 @@ class ServerTreeIT {
     private static final byte[] NOTHING = new byte[0];
 
     @Test
-    void reads_seeWhatClientsMade(EmbeddedZooKeeper server) throws KeeperException, InterruptedException {
+    void reads_seeNodesOfClients(EmbeddedZooKeeper server) throws KeeperException, InterruptedException {
         try (Client client = Client.connect(server.connectString())) {
             client.create("/reads");
             client.create("/reads/b", CreateMode.EPHEMERAL);

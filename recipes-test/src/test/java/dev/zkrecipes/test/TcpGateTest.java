@@ -113,7 +113,7 @@ class TcpGateTest {
     }
 
     @Test
-    void hangingUp_isNoticedByTheCallerOnly_untilTheGateIsOpened() throws IOException {
+    void hangUp_isNoticedByTheCallerOnly_untilTheGateOpens() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {
             client.getOutputStream().write(1);
@@ -128,7 +128,7 @@ class TcpGateTest {
     }
 
     @Test
-    void closedGate_endsItsConnections_alsoWhenItIsShut() throws IOException {
+    void closedGate_endsItsConnections_evenWhenShut() throws IOException {
         try (Socket client = connect();
                 Socket server = target.accept()) {
             gate.shut();

@@ -42,7 +42,7 @@ class TestClientsIT {
     }
 
     @Test
-    void clientThatDoesNotConnect_failsTheTestAndIsClosed() {
+    void unconnectedClient_failsTheTest_andIsClosed() {
         try (EmbeddedZooKeeper stopped = EmbeddedZooKeeper.start()) {
             stopped.stop();
             ZooKeeperClient client = ZooKeeperClient.connect(stopped.connectString());

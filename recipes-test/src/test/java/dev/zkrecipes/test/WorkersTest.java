@@ -112,7 +112,7 @@ class WorkersTest {
     }
 
     @Test
-    void close_endsWhatRunsAndDoesNotBlameItForThat() {
+    void close_endsRunningWorkers_withoutBlamingThem() {
         CountDownLatch never = new CountDownLatch(1);
         Workers workers = new Workers();
         Worker worker = workers.start("waiter", never::await);
@@ -147,7 +147,7 @@ class WorkersTest {
     }
 
     @Test
-    void virtualThreads_areThereFromJdk21On() throws ReflectiveOperationException, InterruptedException {
+    void virtualThreads_existSinceJdk21() throws ReflectiveOperationException, InterruptedException {
         assertThat(Workers.hasVirtualThreads()).isEqualTo(Runtime.version().feature() >= 21);
         if (!Workers.hasVirtualThreads()) {
             assertThatThrownBy(Workers::virtual)

@@ -18,10 +18,12 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
+@Tag("one-jdk")
 class ZooKeeperEnsembleIT {
     private static final int SESSION_MILLIS = 20_000;
 
@@ -120,7 +122,7 @@ class ZooKeeperEnsembleIT {
     }
 
     @Test
-    void cutFromAServerThatIsNoOther_isRefused() {
+    void cutFromItself_isRefused() {
         EnsembleServer server = ensemble.servers().get(0);
         assertThatThrownBy(() -> server.cutFrom(server)).isInstanceOf(IllegalArgumentException.class);
     }

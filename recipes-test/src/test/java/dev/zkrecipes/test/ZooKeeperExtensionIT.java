@@ -59,7 +59,7 @@ class ZooKeeperExtensionIT {
 
     @Test
     @Tag("alone")
-    void classThatAsksForNothing_getsNoServer() throws InterruptedException {
+    void classWithoutTheAnnotation_getsNoServer() throws InterruptedException {
         LeakCheck threads = LeakCheck.start();
         run(Frugal.class).assertStatistics(tests -> tests.started(1).succeeded(1));
         threads.assertNoNewThreads(Client.LIMIT);

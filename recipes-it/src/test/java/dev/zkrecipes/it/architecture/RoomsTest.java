@@ -15,10 +15,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The rooms of the engine: who may use whom is known from a folder's name. */
+@Tag("one-jdk")
 class RoomsTest {
     private static final String ENGINE = "dev.zkrecipes.core.internal.";
 
@@ -31,7 +33,7 @@ class RoomsTest {
             .importPackages("dev.zkrecipes.core");
 
     @Test
-    void everyRoomIsNamedHere() {
+    void everyRoom_isListedHere() {
         Set<String> found = CLASSES.stream()
                 .map(each -> each.getPackageName())
                 .filter(name -> name.startsWith(ENGINE))
@@ -65,7 +67,7 @@ class RoomsTest {
 
     /** Users of the engine's ports, such as a test kit, make clients on them; applications see no seam. */
     @Test
-    void whatApplicationsTouch_showsNoPort() {
+    void applicationApi_showsNoPort() {
         noClasses()
                 .that()
                 .resideInAPackage("dev.zkrecipes.core")

@@ -25,9 +25,9 @@ class ShippingTest {
         assertThat(BOM.all(MANAGED + "/version")).containsOnly("${project.version}");
     }
 
-    /** It has no parent, or those who import it would get the parent's choice of zookeeper and junit as well. */
+    /** It has no parent: otherwise its users would also get the parent's versions of zookeeper and junit. */
     @Test
-    void bom_repeatsWhatItDoesNotInherit() {
+    void bom_repeatsElementsItDoesNotInherit() {
         assertThat(BOM.all("/project/parent")).isEmpty();
         for (String path : List.of(
                 "version",
@@ -44,7 +44,7 @@ class ShippingTest {
     }
 
     @Test
-    void publishedModule_hasAModuleNameOfItsOwn() {
+    void publishedModule_hasItsOwnModuleName() {
         for (Pom pom : Pom.published()) {
             assertThat(pom.one("/project/properties/module.name"))
                     .as(pom.artifact())
@@ -53,7 +53,7 @@ class ShippingTest {
     }
 
     @Test
-    void publishedModule_saysWhatItIs() {
+    void publishedModule_hasNameAndDescription() {
         for (Pom pom : Pom.published()) {
             assertThat(pom.one("/project/name")).as(pom.artifact()).isPresent();
             assertThat(pom.one("/project/description")).as(pom.artifact()).isPresent();

@@ -58,7 +58,7 @@ class TestsTogetherTest {
     }
 
     @Test
-    void whatSeesOrChangesTheWholeJvm_isTaggedAlone() {
+    void testOfTheWholeJvm_isTaggedAlone() {
         Set<String> others = usersOf(TestsTogetherTest::isOfTheWholeJvm)
                 .filter(user -> !isAlone(user))
                 .map(JavaCodeUnit::getFullName)
@@ -68,7 +68,7 @@ class TestsTogetherTest {
 
     /** Its settings are those of the JVM, and the kit refuses a second one. */
     @Test
-    void whatOpensASecurePort_locksIt() {
+    void testWithASecurePort_locksIt() {
         Set<JavaClass> users = usersOf(target -> target.getName().equals("openSecurePort"))
                 .map(user -> topLevel(user.getOwner()))
                 .collect(toSet());

@@ -89,7 +89,7 @@ class BesideCuratorIT {
     }
 
     @Test
-    void uncontendedMutex_isThreeRequestsForBoth() throws Exception {
+    void uncontendedMutex_takesThreeRequests_inBothLibraries() throws Exception {
         InterProcessMutex our = new InterProcessMutex(ours, path);
         InterProcessLock their = theirMutex(theirs);
         assertThat(cost(() -> our.acquire().close()).total()).isEqualTo(3);
@@ -102,7 +102,7 @@ class BesideCuratorIT {
     }
 
     @Test
-    void acquireOfAFreeMutex_isOneRoundTripForOurs_andTwoForCurators() throws Exception {
+    void freeMutex_takesOneRoundTrip_andTwoInCurator() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
                 CuratorFramework curator = curator(proxy.connectString());
@@ -139,7 +139,7 @@ class BesideCuratorIT {
     }
 
     @Test
-    void tryOfABusyMutex_isOneReadForOurs_andFourRequestsForCurators() throws Exception {
+    void tryOnABusyMutex_takesOneRead_andFourRequestsInCurator() throws Exception {
         try (ZooKeeperClient holder = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
                 Lease held = new InterProcessMutex(holder, path).acquire()) {
             assertThat(held.isValid()).isTrue();
@@ -156,7 +156,7 @@ class BesideCuratorIT {
     }
 
     @Test
-    void fourPermits_areThreeRequestsForOurs_andSevenForEachPermitOfCurators() throws Exception {
+    void fourPermits_takeThreeRequests_andSevenPerPermitInCurator() throws Exception {
         InterProcessSemaphore our = new InterProcessSemaphore(ours, path + "/ours", 4);
         InterProcessSemaphoreV2 their = new InterProcessSemaphoreV2(theirs, path + "/theirs", 4);
         assertThat(cost(() -> our.acquire(4).close()).total()).isEqualTo(3);
@@ -165,7 +165,7 @@ class BesideCuratorIT {
     }
 
     @Test
-    void eightLocksTogether_areThreeRequestsForOurs_andThreeForEachOfCurators() throws Exception {
+    void eightLocksTogether_takeThreeRequests_andThreePerLockInCurator() throws Exception {
         List<String> paths = IntStream.range(0, 8).mapToObj(i -> path + "/" + i).toList();
         InterProcessMultiLock our = new InterProcessMultiLock(ours, paths);
         InterProcessLock their = new org.apache.curator.framework.recipes.locks.InterProcessMultiLock(theirs, paths);
@@ -179,7 +179,7 @@ class BesideCuratorIT {
 
     @Test
     @Tag("H02")
-    void holderWithAnExpiredSession_isLostWithOurs_andReentersWithCurators() throws Exception {
+    void expiredHolder_losesTheLock_andReentersInCurator() throws Exception {
         InterProcessMutex our = new InterProcessMutex(ours, path + "/ours");
         Lease lease = our.acquire();
         InterProcessLock their =

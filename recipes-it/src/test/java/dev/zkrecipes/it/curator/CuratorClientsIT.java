@@ -57,7 +57,7 @@ class CuratorClientsIT {
 
     @Test
     @Tag("H01")
-    void handleThatIsReplaced_losesTheLease_andServesTheNextAcquire() throws Exception {
+    void replacedHandle_losesTheLease_andServesTheNextAcquire() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, "/handle/replaced");
         Lease held = mutex.acquire();
         CompletableFuture<Lease> waiting = new InterProcessMutex(client, "/handle/replaced").acquireAsync();
@@ -79,7 +79,7 @@ class CuratorClientsIT {
 
     @Test
     @Tag("H29")
-    void watchesOfCurator_areLeftToIt_andItsHandleStaysOpen() throws Exception {
+    void curatorsWatchesAndHandle_areLeftAlone() throws Exception {
         AtomicInteger news = new AtomicInteger();
         try (CuratorCache cache = CuratorCache.build(curator, "/handle/shared")) {
             cache.listenable().addListener((type, before, after) -> news.incrementAndGet());

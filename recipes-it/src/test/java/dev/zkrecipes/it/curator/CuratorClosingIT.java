@@ -72,7 +72,7 @@ class CuratorClosingIT {
     }
 
     @Test
-    void frameworkClosedFirst_tellsWaitersAtOnce_andGivesBackWhatIsHeld() throws Exception {
+    void frameworkClosedFirst_endsWaitersAtOnce_andReleasesHeldLocks() throws Exception {
         Lease held = new InterProcessMutex(client, PATH + "/held").acquire();
         try (ZooKeeperClient other = TestClients.connect(server.connectString());
                 Workers workers = new Workers()) {
@@ -107,7 +107,7 @@ class CuratorClosingIT {
     }
 
     @Test
-    void frameworkClosedWithoutAConnection_tellsWaitersToo() throws Exception {
+    void frameworkClosedWithoutAConnection_endsWaitersToo() throws Exception {
         close();
         try (EmbeddedZooKeeper gone = EmbeddedZooKeeper.start()) {
             open(gone);
@@ -139,7 +139,7 @@ class CuratorClosingIT {
     }
 
     @Test
-    void closingTwice_inWhateverOrder_doesNothingMore() {
+    void closingTwice_inEitherOrder_doesNothingMore() {
         curator.close();
         client.close();
         curator.close();

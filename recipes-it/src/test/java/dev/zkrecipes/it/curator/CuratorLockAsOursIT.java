@@ -96,7 +96,7 @@ class CuratorLockAsOursIT {
     }
 
     @Test
-    void holdsOfOneThread_countUp_andBelongToIt() throws Exception {
+    void holds_areCountedByThread() throws Exception {
         Lease first = lock.acquire();
         Lease second = lock.tryAcquire().orElseThrow();
         assertThat(server.children(path)).hasSize(1);
@@ -142,7 +142,7 @@ class CuratorLockAsOursIT {
     }
 
     @Test
-    void sessionOfTheFrameworkThatEnds_losesTheLease_andAllThatStandOnIt() throws Exception {
+    void expiredFrameworkSession_losesEveryHold() throws Exception {
         InterProcessMultiLock both =
                 new InterProcessMultiLock(List.of(new InterProcessMutex(client, path + "-ours"), lock));
         Lease all = both.acquire();
@@ -164,7 +164,7 @@ class CuratorLockAsOursIT {
     }
 
     @Test
-    void connectionThatIsGone_suspendsTheLease_untilItIsBack() throws Exception {
+    void lostConnection_suspendsTheLease_untilItIsBack() throws Exception {
         try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
                 CuratorFramework away =
                         CuratorFrameworkFactory.newClient(own.connectString(), 60_000, 5000, new RetryOneTime(100))) {
@@ -182,7 +182,7 @@ class CuratorLockAsOursIT {
 
     /** What Curator does when it is not one session that saw the request and the grant is unknown. */
     @Test
-    void grantOverTwoSessions_isGivenBack_andAskedForAnew() throws Exception {
+    void grantAcrossTwoSessions_isReleased_andRequestedAgain() throws Exception {
         AtomicInteger acquired = new AtomicInteger();
         AtomicInteger released = new AtomicInteger();
         InterProcessLock doubtful = CuratorLocks.ofCurator(curator, path, new Fake() {
@@ -211,7 +211,7 @@ class CuratorLockAsOursIT {
     }
 
     @Test
-    void errorsOfCurator_areOurs() {
+    void curatorErrors_becomeLockExceptions() {
         InterProcessLock cut = CuratorLocks.ofCurator(curator, path, new Fake() {
             @Override
             public boolean acquire(long time, TimeUnit unit) throws Exception {
@@ -242,7 +242,7 @@ class CuratorLockAsOursIT {
     }
 
     @Test
-    void whatCuratorDoesNotTell_isRefused() throws Exception {
+    void operationsCuratorLacks_areRefused() throws Exception {
         try (Lease lease = lock.acquire()) {
             assertThatThrownBy(lease::fencingToken)
                     .isInstanceOf(UnsupportedOperationException.class)

@@ -70,7 +70,7 @@ class CuratorSettingsIT {
     }
 
     @Test
-    void namespaceOfTheFramework_isThatOfTheLocks() throws Exception {
+    void frameworkNamespace_appliesToLocks() throws Exception {
         CuratorFramework curator = start(settings().namespace("shop"));
         InterProcessMutex ours = new InterProcessMutex(client(curator), "/locks/orders");
         var theirs = new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, "/locks/orders");
@@ -116,7 +116,7 @@ class CuratorSettingsIT {
     }
 
     @Test
-    void aclProvider_isAskedForTheWholePath() throws Exception {
+    void aclProvider_receivesTheWholePath() throws Exception {
         CuratorFramework curator = start(settings().namespace("app").aclProvider(provider(LOCAL)));
         ZooKeeperClient client = client(curator);
         assertAcl(curator, client, "/secret/x", LOCAL);
@@ -134,7 +134,7 @@ class CuratorSettingsIT {
     }
 
     @Test
-    void aclOfTheLock_comesFirst() throws Exception {
+    void lockAcl_overridesAclProvider() throws Exception {
         CuratorFramework curator = start(settings().aclProvider(provider(LOCAL)));
         List<ACL> own = List.of(new ACL(ZooDefs.Perms.ALL, new Id("ip", "127.0.0.0/8")));
         InterProcessMutex mutex = new InterProcessMutex(
@@ -144,7 +144,7 @@ class CuratorSettingsIT {
     }
 
     @Test
-    void frameworkThatIsNotStarted_orClosed_isRefused() {
+    void frameworkNotStarted_orClosed_isRefused() {
         CuratorFramework curator = settings().build();
         assertThatThrownBy(() -> CuratorClients.over(curator))
                 .isInstanceOf(IllegalStateException.class)

@@ -31,7 +31,7 @@ class HandoffNeighboursIT {
     private static final String PATH = "/handoff-neighbours";
 
     @Test
-    void curator_hasItsTurnWhenTheBoundIsReached_andNotBefore(EmbeddedZooKeeper server) throws Exception {
+    void curator_getsItsTurnAtTheBound_andNotBefore(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = TestClients.connect(server.connectString())) {
             InterProcessLock ours =
                     new InterProcessMutex(client, PATH, LockOptions.defaults().localHandoffs(2));

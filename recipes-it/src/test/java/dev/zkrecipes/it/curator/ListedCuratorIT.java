@@ -106,7 +106,7 @@ class ListedCuratorIT {
     }
 
     @Test
-    void semaphore_showsLeases_theOneThatMayWait_andTheQueueForIt() throws Exception {
+    void semaphore_showsLeases_theNextInLine_andTheQueue() throws Exception {
         InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(curator, path, 2);
         semaphore.setNodeData("crawler".getBytes(StandardCharsets.UTF_8));
         semaphore.acquire(2);

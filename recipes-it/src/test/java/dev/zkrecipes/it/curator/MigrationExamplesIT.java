@@ -93,7 +93,7 @@ class MigrationExamplesIT {
     }
 
     @Test
-    void limitThatIsASharedCount() throws Exception {
+    void limitFromASharedCount() throws Exception {
         ZooKeeperClient client = CuratorClients.over(curator);
         SharedCount count = new SharedCount(curator, "/limits/imports", 10);
         InterProcessSemaphore imports = new InterProcessSemaphore(client, "/semaphores/imports", 10);
@@ -121,7 +121,7 @@ class MigrationExamplesIT {
 
     /** Why the executor is needed. */
     @Test
-    void listenerThatResizesOnCuratorsEventThread_isRefused_andTheLimitStays() throws Exception {
+    void resizeOnCuratorsEventThread_isRefused_andTheLimitStays() throws Exception {
         ZooKeeperClient client = CuratorClients.over(curator);
         InterProcessSemaphore permits = new InterProcessSemaphore(client, "/semaphores/direct", 10);
         CompletableFuture<Integer> refused = new CompletableFuture<>();

@@ -46,7 +46,7 @@ class MigrationGuideTest {
 
     /** In the second column, whatever is in code quotes: see {@link OurNames}. */
     @Test
-    void table_namesNothingOfOurs_thatIsNotThere() throws IOException {
+    void table_namesOnlyExistingMembers() throws IOException {
         List<String> named = rows().flatMap(row -> CODE.matcher(row.group(2)).results())
                 .map(code -> code.group(1))
                 .distinct()
@@ -56,7 +56,7 @@ class MigrationGuideTest {
     }
 
     @Test
-    void everyBlockOfJava_isCodeThatIsRun() throws IOException {
+    void everyJavaBlock_isRun() throws IOException {
         String tested = Files.readString(Path.of(
                 "src", "test", "java", MigrationExamplesIT.class.getName().replace('.', '/') + ".java"));
         List<String> blocks = JAVA.matcher(Files.readString(GUIDE))

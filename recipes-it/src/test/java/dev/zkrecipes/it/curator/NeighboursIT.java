@@ -109,7 +109,7 @@ class NeighboursIT {
         "true, MUTEX, MUTEX", "false, MUTEX, MUTEX", "true, WRITE, WRITE", "false, WRITE, WRITE",
         "true, READ, WRITE", "false, READ, WRITE", "true, WRITE, READ", "false, WRITE, READ"
     })
-    void whatConflicts_isHandedOverInTurn(boolean ourFirst, Kind first, Kind second) throws Exception {
+    void conflictingLocks_areHandedOverInTurn(boolean ourFirst, Kind first, Kind second) throws Exception {
         Hold held = get(party(ourFirst, first).acquire());
         CompletableFuture<Hold> next = queue(party(!ourFirst, second));
         CompletableFuture<Hold> afterThat = queue(party(ourFirst, first));
@@ -129,7 +129,7 @@ class NeighboursIT {
 
     @ParameterizedTest
     @CsvSource({"true, MUTEX", "false, MUTEX", "true, WRITE", "false, WRITE"})
-    void holderWhoseSessionEnds_isFollowedByTheOther(boolean ourFirst, Kind kind) throws Exception {
+    void expiredHolder_isFollowedByTheOther(boolean ourFirst, Kind kind) throws Exception {
         Party dying = party(ourFirst, kind);
         get(dying.acquire());
         CompletableFuture<Hold> next = queue(party(!ourFirst, kind));
@@ -160,7 +160,7 @@ class NeighboursIT {
 
     @Test
     @Tag("H04")
-    void ourDowngrade_letsNoWriterOfTheirsIn() throws Exception {
+    void ourDowngrade_keepsCuratorsWriterOut() throws Exception {
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path);
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Hold> theirWrite = queue(theirs(Kind.WRITE));
@@ -174,7 +174,7 @@ class NeighboursIT {
 
     @Test
     @Tag("H04")
-    void theirDowngrade_letsNoWriterOfOursIn() throws Exception {
+    void curatorsDowngrade_keepsOurWriterOut() throws Exception {
         var lock = new org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock(curator, path);
         lock.writeLock().acquire();
         CompletableFuture<Hold> ourWrite = queue(ours(Kind.WRITE));
@@ -187,7 +187,7 @@ class NeighboursIT {
     }
 
     @Test
-    void waitersThatGiveUp_areStruckOutOfBothQueues() throws Exception {
+    void abandonedWaiters_leaveBothQueues() throws Exception {
         Hold held = get(theirs(Kind.MUTEX).acquire());
         assertThat(new InterProcessMutex(client, path).tryAcquire()).isEmpty();
         assertThat(new InterProcessMutex(client, path).tryAcquire(Duration.ofSeconds(1)))
@@ -209,7 +209,7 @@ class NeighboursIT {
 
     @Test
     @Tag("H64")
-    void participants_showTheNeighboursToo() throws Exception {
+    void participants_includeNeighbours() throws Exception {
         Hold held = get(theirs(Kind.WRITE).acquire());
         CompletableFuture<Hold> waiting = queue(ours(Kind.READ));
         List<Participant> all =
@@ -223,7 +223,7 @@ class NeighboursIT {
 
     @Test
     @Tag("H66")
-    void otherRecipeOfTheirs_onTheSamePath_isNamed() throws Exception {
+    void curatorsOtherRecipe_onTheSamePath_isNamed() throws Exception {
         Hold mutex = get(theirs(Kind.MUTEX).acquire());
         assertThatThrownBy(new InterProcessReadWriteLock(client, path).writeLock()::acquire)
                 .isInstanceOf(IncompatibleNodeException.class)

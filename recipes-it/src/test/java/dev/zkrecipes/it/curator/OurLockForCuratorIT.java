@@ -77,7 +77,7 @@ class OurLockForCuratorIT {
 
     @Test
     @Tag("H65")
-    void mutexOfCurators_isExcluded_andExcludes() throws Exception {
+    void curatorsMutex_excludesOurs_bothWays() throws Exception {
         InterProcessLock theirs = theirs();
         lock.acquire();
         assertThat(theirs.acquire(0, TimeUnit.SECONDS)).isFalse();
@@ -97,7 +97,7 @@ class OurLockForCuratorIT {
     }
 
     @Test
-    void holdsOfOneThread_countUp_andBelongToIt() throws Exception {
+    void holds_areCountedByThread() throws Exception {
         lock.acquire();
         assertThat(lock.acquire(20, TimeUnit.SECONDS)).isTrue();
         workers.start("another", () -> {
@@ -113,7 +113,7 @@ class OurLockForCuratorIT {
     }
 
     @Test
-    void semaphoreMutex_isGivenBackByAnyThread() throws Exception {
+    void semaphoreMutex_isReleasedByAnyThread() throws Exception {
         InterProcessLock mutex = CuratorLocks.asCurator(new InterProcessSemaphoreMutex(client, path));
         mutex.acquire();
         assertThat(mutex.acquire(0, TimeUnit.SECONDS)).isFalse();
@@ -123,7 +123,7 @@ class OurLockForCuratorIT {
     }
 
     @Test
-    void lockThatIsLost_isNotAcquiredAnew_untilItIsReleased_andThatSaysNothing() throws Exception {
+    void lostLock_isNotReacquired_beforeItsSilentRelease() throws Exception {
         lock.acquire();
         server.expireSession(CuratorHandle.of(curator).getSessionId());
         Soon.await().until(() -> !lock.isAcquiredInThisProcess());
@@ -150,7 +150,7 @@ class OurLockForCuratorIT {
     }
 
     @Test
-    void errors_areThoseThatCallersOfCuratorKnow() throws Exception {
+    void errors_areCuratorsOwnTypes() throws Exception {
         try (EmbeddedZooKeeper gone = EmbeddedZooKeeper.start();
                 ZooKeeperClient cut = ZooKeeperClient.connect(gone.connectString())) {
             assertThat(cut.awaitConnected(Duration.ofSeconds(20))).isTrue();
@@ -167,7 +167,7 @@ class OurLockForCuratorIT {
     }
 
     @Test
-    void whatCuratorMakesOfLocks_worksWithThem() throws Exception {
+    void curatorsCompositeLocks_workWithOurs() throws Exception {
         InterProcessLock second = CuratorLocks.asCurator(new InterProcessMutex(client, path + "-second"));
         InterProcessMultiLock both = new InterProcessMultiLock(List.of(lock, second));
         try (Locker locker = new Locker(both, 20, TimeUnit.SECONDS)) {

@@ -120,17 +120,17 @@ class SemaphoreNeighboursIT {
 
     @ParameterizedTest
     @EnumSource
-    void lockOfTheirsThatIsHeld_isNamed(Theirs theirs) throws Exception {
+    void heldCuratorSemaphore_isNamed(Theirs theirs) throws Exception {
         Hold held = theirs.acquire(curator, path);
         assertThat(server.children(path)).containsExactly("leases", "locks");
         assertAllAreRefused();
         held.giveBack();
     }
 
-    /** Nobody queues there, so ZooKeeper removes the folder of those who do. */
+    /** Without requests, ZooKeeper removes the folder for them. */
     @ParameterizedTest
     @EnumSource
-    void lockOfTheirsThatIsHeldForLong_isNamed(Theirs theirs) throws Exception {
+    void curatorSemaphoreHeldForLong_isNamed(Theirs theirs) throws Exception {
         Hold held = theirs.acquire(curator, path);
         Soon.await().until(() -> server.children(path + "/locks").isEmpty());
         server.reapContainers();
@@ -141,7 +141,7 @@ class SemaphoreNeighboursIT {
 
     @ParameterizedTest
     @EnumSource
-    void lockOfTheirsThatIsIdle_isNamed_untilItsFoldersAreGone(Theirs theirs) throws Exception {
+    void idleCuratorSemaphore_isNamed_untilItsFoldersAreGone(Theirs theirs) throws Exception {
         theirs.acquire(curator, path).giveBack();
         Soon.await().until(() -> server.children(path + "/leases").isEmpty());
         assertAllAreRefused();
@@ -156,7 +156,7 @@ class SemaphoreNeighboursIT {
 
     @ParameterizedTest
     @EnumSource
-    void theirsThatComesLater_leavesOurLeaseAlone_andTheNextRequestIsRefused(Theirs theirs) throws Exception {
+    void laterCuratorSemaphore_keepsOurLease_andRefusesTheNextRequest(Theirs theirs) throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         Lease ours = mutex.acquire();
         Hold beside = theirs.acquire(curator, path); // nothing here can keep it from that
@@ -167,7 +167,7 @@ class SemaphoreNeighboursIT {
     }
 
     @Test
-    void semaphoreOfOurs_isRefusedToo_whoeverMadeThePath() throws Exception {
+    void ourSemaphore_isRefusedToo_onItsOwnPath() throws Exception {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 2);
         semaphore.acquire().close();
         Hold held = Theirs.SEMAPHORE.acquire(curator, path);
@@ -176,11 +176,12 @@ class SemaphoreNeighboursIT {
     }
 
     @Test
-    void folderOfThoseThatAsk_mayBeALockOfItsOwn() throws Exception {
+    void requestFolder_mayBeALockItself() throws Exception {
         Lease below = new InterProcessMutex(client, path + "/locks").acquire();
         for (InterProcessLock lock : ours()) {
             lock.acquire().close();
         }
+        assertThat(below.isValid()).isTrue();
         below.close();
     }
 }

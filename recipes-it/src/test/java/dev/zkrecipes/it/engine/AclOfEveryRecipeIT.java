@@ -144,7 +144,7 @@ class AclOfEveryRecipeIT {
 
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void everythingIsMadeWithTheAcl(Kind kind) throws Exception {
+    void everyNode_hasTheAcl(Kind kind) throws Exception {
         InterProcessLock lock = kind.make(client, path);
         try (Lease lease = lock.acquire()) {
             lease.verify();
@@ -155,7 +155,7 @@ class AclOfEveryRecipeIT {
 
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void pathOfAnotherOwner_isRefused(Kind kind) {
+    void pathWithAnotherOwner_isRefused(Kind kind) {
         byte[] limit = "zkrecipes 1\nconfigured=3\ncurrent=3\n".getBytes(StandardCharsets.UTF_8);
         server.createNode(path, limit); // open to everybody
         assertThatThrownBy(kind.make(client, path)::acquire)
@@ -168,7 +168,7 @@ class AclOfEveryRecipeIT {
 
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void laterUses_costNoMoreThanWithoutAnAcl(Kind kind) throws Exception {
+    void laterUses_costNoExtraRequests(Kind kind) throws Exception {
         InterProcessLock lock = kind.make(client, path);
         lock.acquire().close();
         RequestCounts start = server.requests();
@@ -191,7 +191,7 @@ class AclOfEveryRecipeIT {
     }
 
     @Test
-    void resize_keepsTheAclAndMakesThePathWithIt() throws Exception {
+    void resize_keepsTheAcl_andCreatesThePathWithIt() throws Exception {
         new InterProcessSemaphore(client, path, 3, MINE).resize(5);
         assertAllMine();
         try (Lease lease = new InterProcessSemaphore(client, path, 3, MINE).acquire(5)) {
@@ -201,7 +201,7 @@ class AclOfEveryRecipeIT {
     }
 
     @Test
-    void aclForMembersThatHaveAnother_isRefused() throws Exception {
+    void aclOtherThanThatOfTheMembers_isRefused() throws Exception {
         List<InterProcessLock> others = List.of(new InterProcessMutex(client, path));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new InterProcessMultiLock(others, MINE))
@@ -218,7 +218,7 @@ class AclOfEveryRecipeIT {
     }
 
     @Test
-    void lockOfTheClientsOwnAcl_usesAPathAsItIs() throws Exception {
+    void lockWithTheClientsAcl_acceptsAnExistingPath() throws Exception {
         handle.create(path, new byte[0], new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE), CreateMode.PERSISTENT);
         new InterProcessMutex(client, path).acquire().close();
     }

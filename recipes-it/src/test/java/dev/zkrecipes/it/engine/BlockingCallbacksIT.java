@@ -59,7 +59,7 @@ class BlockingCallbacksIT {
     }
 
     @Test
-    void nineContinuationsThatWaitForTheirRelease_allEnd_andTheLossAfterwardsIsTold() throws Exception {
+    void nineContinuationsAwaitingTheirRelease_allEnd_andALaterLossIsReported() throws Exception {
         try (ZooKeeperClient client = TestClients.connect(settings())) {
             CountDownLatch granted = new CountDownLatch(9);
             List<CompletableFuture<Void>> continuations = IntStream.range(0, 9)
@@ -92,7 +92,7 @@ class BlockingCallbacksIT {
     }
 
     @Test
-    void executorOfTheApplicationThatIsFullOfBlockedCallbacks_hidesNoLoss() throws Exception {
+    void executorFullOfBlockedCallbacks_hidesNoLoss() throws Exception {
         ExecutorService two = Executors.newFixedThreadPool(2);
         try (ZooKeeperClient client = TestClients.connect(settings().callbackExecutor(two))) {
             CountDownLatch blocked = new CountDownLatch(2);
@@ -122,7 +122,7 @@ class BlockingCallbacksIT {
     }
 
     @Test
-    void connectionListenerThatBlocks_keepsTheNewsFromNobody() throws Exception {
+    void blockedConnectionListener_delaysNoOther() throws Exception {
         try (ZooKeeperClient client = TestClients.connect(settings())) {
             CompletableFuture<Void> told = new CompletableFuture<>();
             client.addConnectionListener(state -> block());
@@ -140,7 +140,7 @@ class BlockingCallbacksIT {
 
     @Test
     @Tag("alone")
-    void executorThatRefuses_isWarnedOf_andTheCallbackRunsOnAThreadOfTheClient() throws Exception {
+    void rejectedCallback_isLogged_andRunsOnAClientThread() throws Exception {
         ExecutorService closed = Executors.newFixedThreadPool(1);
         closed.shutdown();
         PrintStream terminal = System.err;

@@ -113,7 +113,7 @@ class BrokenHandleIT {
     }
 
     @Test
-    void acquiresThatCannotList_fail() throws Exception {
+    void failedList_failsTheAcquires() throws Exception {
         handle.missing = "getChildren";
         InterProcessLock mutex = new InterProcessMutex(client, "/cannot-list");
         List<CompletableFuture<?>> requests = List.of(mutex.acquireAsync(), mutex.acquireAsync());
@@ -125,13 +125,13 @@ class BrokenHandleIT {
     }
 
     @Test
-    void acquireThatCannotReadTheRule_fails() {
+    void failedReadOfTheRule_failsTheAcquire() {
         handle.missing = "multi";
         assertNamesIt(new InterProcessSemaphore(client, "/cannot-read", 2).acquireAsync());
     }
 
     @Test
-    void acquireThatCannotWatch_fails() throws Exception {
+    void failedWatch_failsTheAcquire() throws Exception {
         InterProcessLock mutex = new InterProcessMutex(client, "/cannot-watch");
         mutex.acquire();
         handle.missing = "getChildren with a watcher";
@@ -140,7 +140,7 @@ class BrokenHandleIT {
     }
 
     @Test
-    void acquireThatCannotWatchTheRule_fails() throws Exception {
+    void failedWatchOfTheRule_failsTheAcquire() throws Exception {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/cannot-watch-the-rule", 1);
         try (Lease held = semaphore.acquire()) {
             handle.missing = "getData";

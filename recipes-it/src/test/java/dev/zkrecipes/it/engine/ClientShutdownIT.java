@@ -63,7 +63,7 @@ class ClientShutdownIT {
 
     @Test
     @Tag("H46")
-    void moreReleasesThanFitTheWindow_endWithTheClient() throws Exception {
+    void releasesBeyondTheWindow_endWithTheClient() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             List<Lease> leases = IntStream.range(0, 300)
                     .mapToObj(i -> new InterProcessMutex(client, path + "/" + i).acquireAsync())
@@ -79,7 +79,7 @@ class ClientShutdownIT {
 
     @Test
     @Tag("H59")
-    void nodeOfASessionThatOnlyTheClientGaveUp_isDeletedBeforeTheClientEnds() throws Exception {
+    void nodeOfASessionGivenUpByTheClient_isDeletedBeforeTheClientEnds() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString());
                 ZooKeeperClient other = client(server.connectString())) {

@@ -61,7 +61,7 @@ class ClosedClientIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void handle_keepsNoClientThatWasClosedOnIt(boolean connected, EmbeddedZooKeeper server) throws Exception {
+    void handle_keepsNoClosedClient(boolean connected, EmbeddedZooKeeper server) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeper handle = new ZooKeeper(proxy.connectString(), 60_000, event -> {})) {
             List<WeakReference<ZooKeeperClient>> closed = closedClients(handle, server, proxy, connected);

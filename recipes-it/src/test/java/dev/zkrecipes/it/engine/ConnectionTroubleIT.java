@@ -75,7 +75,7 @@ class ConnectionTroubleIT {
 
     @Test
     @Tag("H106")
-    void portWhereNothingListens_isNamed() throws IOException {
+    void closedPort_isNamed() throws IOException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
@@ -91,7 +91,7 @@ class ConnectionTroubleIT {
 
     @Test
     @Tag("H106")
-    void httpServer_isNoZooKeeper() throws IOException {
+    void httpServer_isNamed() throws IOException {
         HttpServer http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
         ExecutorService threads = Executors.newCachedThreadPool();
         http.setExecutor(threads);
@@ -107,7 +107,7 @@ class ConnectionTroubleIT {
 
     @Test
     @Tag("H106")
-    void serverThatSaysNothing_isNamed() throws IOException {
+    void silentServer_isNamed() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 ZooKeeperClient client = client(local(silent.getLocalPort()))) {
             trouble(client, local(silent.getLocalPort()) + " accepts connections and says nothing");
@@ -116,7 +116,7 @@ class ConnectionTroubleIT {
 
     @Test
     @Tag("H106")
-    void connectionThatIsLost_isExplainedToo_andForgottenWhenItIsBack() throws Exception {
+    void lostConnection_isExplained_untilItIsBack() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString())) {
             assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
@@ -132,7 +132,7 @@ class ConnectionTroubleIT {
 
     @Test
     @Tag("H106")
-    void nothingIsSaid_beforeItIsKnown() {
+    void noReason_isGivenBeforeItIsKnown() {
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString("no-such-host.invalid:2181")
                 .requestTimeout(Duration.ofSeconds(60)) // the first look comes after three quarters of a second

@@ -26,10 +26,12 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Facts about ZooKeeper 3.9.5 that the engine relies on when a deletion alone grants a lock. */
 @WithZooKeeper
+@Tag("one-jdk")
 class DeletionWatchFactsIT {
     private static final int TIMEOUT_MILLIS = 30_000;
     private static final int NODES = 16;
@@ -99,7 +101,7 @@ class DeletionWatchFactsIT {
     }
 
     @Test
-    void childWatchOnAnEphemeralNode_tellsItsDeletionOnly() throws Exception {
+    void childWatchOnAnEphemeralNode_reportsItsDeletionOnly() throws Exception {
         String node = makeNodes().get(0);
         watching.getChildren(node, noting);
         others.setData(node, new byte[] {1}, -1);
@@ -121,7 +123,7 @@ class DeletionWatchFactsIT {
     }
 
     @Test
-    void watchesOfBothKindsOnANode_areTwoAtTheServer_andTheDeletionIsSentOnce() throws Exception {
+    void watchesOfBothKinds_areTwoAtTheServer_andTheDeletionIsSentOnce() throws Exception {
         String node = makeNodes().get(0);
         List<EventType> others1 = new CopyOnWriteArrayList<>();
         watching.getData(node, event -> others1.add(event.getType()), null);
@@ -137,7 +139,7 @@ class DeletionWatchFactsIT {
     }
 
     @Test
-    void changeOfTheData_spendsTheDataWatchAndLeavesTheOther() throws Exception {
+    void dataChange_spendsOnlyTheDataWatch() throws Exception {
         String node = makeNodes().get(0);
         watching.getData(node, noting, null);
         watching.getChildren(node, noting);
@@ -152,7 +154,7 @@ class DeletionWatchFactsIT {
     }
 
     @Test
-    void eventsOnOneConnection_comeInTheOrderOfTheChanges_whateverTheKindOfWatch() throws Exception {
+    void eventsOnOneConnection_arriveInTheOrderOfChanges_forBothKindsOfWatch() throws Exception {
         List<String> nodes = makeNodes();
         for (String node : nodes) {
             if (node.hashCode() % 2 == 0) {
@@ -172,7 +174,7 @@ class DeletionWatchFactsIT {
 
     /** A client that watches both may see the one deletion and not the other yet, though neither was ever without the other. */
     @Test
-    void deletionsOfOneTransaction_areToldOneAfterTheOther_inItsOrder() throws Exception {
+    void deletionsInOneTransaction_areReportedInItsOrder() throws Exception {
         List<String> nodes = makeNodes();
         for (String node : nodes) {
             watching.getChildren(node, noting);
@@ -185,7 +187,7 @@ class DeletionWatchFactsIT {
 
     /** The same nodes, deleted in opposite orders while the client was away. */
     @Test
-    void eventsThatAreCaughtUpOn_comeInAnOrderThatIsNotThatOfTheChanges() throws Exception {
+    void missedEvents_arriveInAnotherOrderThanTheChanges() throws Exception {
         List<String> nodes = makeNodes();
         for (String node : nodes) {
             watching.getChildren(node, noting);
@@ -213,7 +215,7 @@ class DeletionWatchFactsIT {
     }
 
     @Test
-    void childWatch_survivesAReconnectByItself_andMissesNoDeletion() throws Exception {
+    void childWatch_survivesAReconnect_andMissesNoDeletion() throws Exception {
         List<String> nodes = makeNodes();
         watching.getChildren(nodes.get(0), noting);
         watching.getChildren(nodes.get(1), noting);

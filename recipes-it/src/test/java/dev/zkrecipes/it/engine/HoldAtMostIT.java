@@ -54,7 +54,7 @@ class HoldAtMostIT {
     }
 
     @Test
-    void holderThatHangs_losesTheLock_andTheNextIsGranted() throws Exception {
+    void hangingHolder_losesTheLock_andTheNextIsGranted() throws Exception {
         Lease hanging = new InterProcessMutex(client, "/brief", BRIEF).acquire();
         try (Lease next = new InterProcessMutex(other, "/brief")
                 .tryAcquire(Duration.ofSeconds(20))
@@ -88,7 +88,7 @@ class HoldAtMostIT {
     }
 
     @Test
-    void lockNamesItsOwner_inPlaceOfTheClient() throws Exception {
+    void lockOwnerLabel_replacesTheClients() throws Exception {
         LockOptions named = LockOptions.defaults().ownerLabel("nightly report");
         InterProcessMutex mutex = new InterProcessMutex(client, "/named", named);
         try (Lease lease = mutex.acquire()) {
@@ -115,7 +115,7 @@ class HoldAtMostIT {
     }
 
     @Test
-    void labelThatIsTooLong_orCannotBePrinted_isRefused() {
+    void labelTooLong_orUnprintable_isRefused() {
         for (String bad : List.of("", " ", "a\nb", "x".repeat(201))) {
             assertThatThrownBy(() -> LockOptions.defaults().ownerLabel(bad))
                     .isInstanceOf(IllegalArgumentException.class)

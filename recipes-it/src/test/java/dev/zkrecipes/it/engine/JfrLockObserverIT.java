@@ -96,7 +96,7 @@ class JfrLockObserverIT {
     }
 
     @Test
-    void recordingThatTurnsThemOn_hasWaitsHoldsAndLosses() throws Exception {
+    void enabledRecording_hasWaitsHoldsAndLosses() throws Exception {
         List<RecordedEvent> events = recorded("/jfr/on", true);
         assertThat(outcomes(events, "LockWait")).containsExactlyInAnyOrder("granted", "granted", "busy");
         assertThat(outcomes(events, "LockHold")).containsExactlyInAnyOrder("released", "lost");
@@ -116,7 +116,7 @@ class JfrLockObserverIT {
     }
 
     @Test
-    void recordingThatDoesNot_hasNone() throws Exception {
+    void defaultRecording_hasNone() throws Exception {
         assertThat(recorded("/jfr/off", false)).isEmpty();
     }
 }

@@ -41,6 +41,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("H75")
 @Timeout(120)
 @WithZooKeeper
+@Tag("one-jdk")
 class LargePacketsIT {
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -124,7 +125,7 @@ class LargePacketsIT {
     }
 
     @Test
-    void nodeWithTooMuchData_failsWhatReadsIt_byName() throws Exception {
+    void nodeWithTooMuchData_failsItsReaders_byName() throws Exception {
         server.createNode(path, new byte[0]);
         String foreign = path + "/0123456789abcdef0123456789abcdef-lock-0000000000";
         server.createNode(foreign, new byte[1_200_000]);
@@ -148,7 +149,7 @@ class LargePacketsIT {
     }
 
     @Test
-    void requestThatNoServerTakes_isRefusedBeforeAnythingIsSent() {
+    void oversizedRequest_isRefusedBeforeAnythingIsSent() {
         List<ACL> longAcl = new ArrayList<>();
         for (int i = 0; i < 60; i++) {
             longAcl.add(new ACL(

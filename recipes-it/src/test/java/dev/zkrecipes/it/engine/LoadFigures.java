@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
+import static dev.zkrecipes.test.Soon.await;
+
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -14,11 +16,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Prints what the engine costs under load, one line for each figure, always the same lines, so that two versions can be
@@ -75,7 +78,7 @@ public final class LoadFigures {
                 });
     }
 
-    private static void print(String format, Object... values) {
+    static void print(String format, Object... values) {
         System.out.println(String.format(Locale.ROOT, format, values));
     }
 
@@ -126,7 +129,7 @@ public final class LoadFigures {
         Lease other =
                 new InterProcessMutex(client, "/figures/other").acquireAsync().get();
         Meter meter = new Meter(server, true);
-        try (Observed observed = new Observed(connect(), other)) {
+        try (QuietClient quiet = new QuietClient(connect(), other)) {
             InterProcessLock lock = new InterProcessMutex(client, PATH);
             var waiting = queue(waiters, i -> lock);
             boolean queued = within(Duration.ofMinutes(3), () -> children() > waiters);
@@ -138,10 +141,10 @@ public final class LoadFigures {
                     queued ? "queued" : "only " + (children() - 1) + " queued",
                     cost.seconds(),
                     cost.processorSeconds());
-            observed.during("while they queued");
+            quiet.during("while they queued");
             Meter idle = new Meter(server, true);
             Thread.sleep(30_000);
-            observed.during("in 30 s of waiting");
+            quiet.during("in 30 s of waiting");
             cost = idle.read();
             print("  %.1f s processor in 30 s of waiting, %s", cost.processorSeconds(), cost.requests());
             var unused = held.closeAsync();
@@ -269,7 +272,7 @@ public final class LoadFigures {
         return server.nodeExists(PATH) ? server.children(PATH).size() : 0;
     }
 
-    /** Waits until so many are in the queue, and for two seconds nothing is sent and the processor is idle. */
+    /** Waits until that many nodes are in the queue, and then for two seconds without requests and with an idle processor. */
     private void settle(int nodes) throws InterruptedException {
         long end = System.nanoTime() + Duration.ofMinutes(3).toNanos();
         int quiet = 0;
@@ -283,66 +286,12 @@ public final class LoadFigures {
         }
     }
 
-    private static boolean within(Duration limit, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + limit.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - end > 0) {
-                return false;
-            }
-            Thread.sleep(10);
-        }
-        return true;
-    }
-
-    /** The worst cycle of another client's lock, and how often another lease of the busy client was valid. */
-    private static final class Observed implements AutoCloseable {
-        private final Lease other;
-        private final Thread thread;
-        private volatile boolean ended;
-        private long worstNanos;
-        private int samples;
-        private int valid;
-
-        Observed(ZooKeeperClient quiet, Lease other) {
-            this.other = other;
-            InterProcessLock cycled = new InterProcessMutex(quiet, "/figures/cycled");
-            this.thread = new Thread(() -> observe(cycled), "observer");
-            thread.setDaemon(true);
-            thread.start();
-        }
-
-        private void observe(InterProcessLock cycled) {
-            try {
-                while (!ended) {
-                    long begun = System.nanoTime();
-                    cycled.acquire().close();
-                    long took = System.nanoTime() - begun;
-                    note(took, other.isValid());
-                    Thread.sleep(10);
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        private synchronized void note(long took, boolean isValid) {
-            worstNanos = Math.max(worstNanos, took);
-            samples++;
-            valid += isValid ? 1 : 0;
-        }
-
-        synchronized void during(String what) {
-            print(
-                    "  %s: worst cycle of another client's lock %.1f ms; another lease of the client valid in %d of %d samples",
-                    what, worstNanos / 1e6, valid, samples);
-            worstNanos = 0;
-            samples = 0;
-            valid = 0;
-        }
-
-        @Override
-        public void close() {
-            ended = true;
+    private static boolean within(Duration limit, Callable<Boolean> condition) {
+        try {
+            await().atMost(limit).until(condition);
+            return true;
+        } catch (ConditionTimeoutException e) {
+            return false;
         }
     }
 }

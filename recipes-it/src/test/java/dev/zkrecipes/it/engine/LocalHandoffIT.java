@@ -94,7 +94,7 @@ class LocalHandoffIT {
     // ---- What it costs.
 
     @Test
-    void uncontended_costsWhatAnyMutexCosts() throws Exception {
+    void uncontendedMutex_costsNoMoreWithHandoffs() throws Exception {
         RequestCounts start = server.requests();
         mutex.acquire().close();
         assertThat(server.requests()
@@ -104,7 +104,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void localWaiters_costFiveRequestsForEachNode_howeverMany() throws Exception {
+    void localWaiters_costFiveRequestsPerNode_inAnyNumber() throws Exception {
         int nodes = 4;
         RequestCounts start = server.requests();
         List<CompletableFuture<Lease>> asked = ask(mutex, nodes * (MOST + 1));
@@ -126,7 +126,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void threads_costAsManyRequestsAsTheyUseNodes_excludeEachOtherAndHaveRisingTokens() throws Exception {
+    void threads_payPerNode_excludeEachOther_andHaveRisingTokens() throws Exception {
         int threads = 16;
         int rounds = 100;
         ConcurrentLinkedQueue<Long> tokens = new ConcurrentLinkedQueue<>();
@@ -159,7 +159,7 @@ class LocalHandoffIT {
     // ---- Order.
 
     @Test
-    void between_clients_eachNodeServesAsManyAsAllowed_thenTheNextInZooKeepersQueueHasItsTurn() throws Exception {
+    void node_servesItsBound_thenTheNextClientHasItsTurn() throws Exception {
         int most = 3;
         InterProcessLock here = passingOn(most);
         InterProcessMutex there = new InterProcessMutex(clients.open(), path);
@@ -204,7 +204,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void threadsThatStopWaiting_leaveNothing_andTheOthersGoOn() throws Exception {
+    void abandonedThreads_leaveNothing_andTheOthersGoOn() throws Exception {
         Lease held = Soon.get(mutex.acquireAsync());
         RequestCounts start = server.requests();
         try (Workers workers = new Workers()) {
@@ -241,7 +241,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void threadThatHolds_holdsItOnceMore_withTheSameToken() throws Exception {
+    void holder_reenters_withTheSameToken() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         long token = first.fencingToken();
         assertThat(token & 2047).isZero();
@@ -266,7 +266,7 @@ class LocalHandoffIT {
     // ---- The node lives on.
 
     @Test
-    void guardOfAnEarlierHolder_holdsForALaterOneOfTheProcess_butAClosedLeaseGivesNone() throws Exception {
+    void guardOfAnEarlierHolder_holdsForALocalSuccessor_butAClosedLeaseHasNone() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         CompletableFuture<Lease> next = mutex.acquireAsync();
         Op guard = first.guard();
@@ -281,7 +281,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void deletedNode_isLostByItsCurrentHolderOnly_andWaitersQueueAgain() throws Exception {
+    void deletedNode_isLostOnlyByItsHolder_andWaitersQueueAgain() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         CompletableFuture<Lease> second = mutex.acquireAsync();
         CompletableFuture<Lease> third = mutex.acquireAsync();
@@ -303,7 +303,7 @@ class LocalHandoffIT {
     // ---- Requests to give back.
 
     @Test
-    void lockAskedBack_returnsToZooKeeper_despiteLocalWaiters() throws Exception {
+    void revokedLock_returnsToZooKeeper_despiteLocalWaiters() throws Exception {
         Lease holder = Soon.get(mutex.acquireAsync());
         CompletableFuture<Lease> next = mutex.acquireAsync();
         await().until(() -> server.watchCount() == 1);
@@ -318,7 +318,7 @@ class LocalHandoffIT {
     }
 
     @Test
-    void request_reachesOnlyTheCurrentHolder() throws Exception {
+    void revocation_reachesOnlyTheCurrentHolder() throws Exception {
         Lease first = Soon.get(mutex.acquireAsync());
         List<RevocationRequest> tooLate = new CopyOnWriteArrayList<>();
         first.onRevocationRequested(tooLate::add);
@@ -343,7 +343,7 @@ class LocalHandoffIT {
     // ---- Both orders on one path.
 
     @Test
-    void strictAndPassingOn_ofManyClients_excludeEachOther() throws Exception {
+    void clientsWithAndWithoutHandoffs_excludeEachOther() throws Exception {
         AtomicInteger inside = new AtomicInteger();
         int rounds = 30;
         List<InterProcessLock> locks =

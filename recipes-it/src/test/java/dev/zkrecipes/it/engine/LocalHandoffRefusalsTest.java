@@ -50,21 +50,21 @@ class LocalHandoffRefusalsTest {
     }
 
     @Test
-    void driverThatDoesNotServeInOrder_isRefused() {
+    void unorderedDriver_isRefused() {
         assertRefused(() -> new LockInternals(
                 client, "/custom", new StubDriver((front, self) -> Decision.grantedIfFirst(front)), PASSING_ON));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 2048, Integer.MAX_VALUE})
-    void numberThatATokenHasNoRoomFor_isRefused(int most) {
+    void numberTooLargeForAToken_isRefused(int most) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockOptions.defaults().localHandoffs(most))
                 .withMessageContaining("2047");
     }
 
     @Test
-    void otherOptions_stay() {
+    void otherOptions_areKept() {
         LockOptions all = LockOptions.defaults()
                 .localHandoffs(2047)
                 .withQueueLossPolicy(QueueLossPolicy.FAIL)

@@ -68,7 +68,7 @@ class LockObserverIT {
     }
 
     @Test
-    void lockThatIsHeldOnce_isGrantedAndReleased_onTheCallersThread_andReentryIsNoRequest() throws Exception {
+    void singleHold_isGrantedAndReleasedOnTheCallersThread_withoutAnEventForReentry() throws Exception {
         InterProcessLock lock = lock();
         Lease lease = lock.acquire();
         lock.acquire().close();
@@ -81,7 +81,7 @@ class LockObserverIT {
     }
 
     @Test
-    void requestThatIsNotGranted_isToldHowItEnded() throws Exception {
+    void ungrantedRequest_isReportedWithItsEnding() throws Exception {
         Lease held = new InterProcessMutex(other, path).acquire();
         assertThat(lock().tryAcquire()).isEmpty();
         assertThat(lock().tryAcquire(Duration.ofSeconds(1))).isEmpty();
@@ -112,7 +112,7 @@ class LockObserverIT {
     }
 
     @Test
-    void lockThatIsLost_isToldOnce_andNotAsReleased() throws Exception {
+    void lostLock_isReportedOnce_andNotAsReleased() throws Exception {
         Lease lease = lock().acquire();
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
         await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
@@ -126,7 +126,7 @@ class LockObserverIT {
     }
 
     @Test
-    void asynchronousRequest_isToldWhereCallbacksRun_beforeTheApplication() throws Exception {
+    void asynchronousRequest_isReportedOnCallbackThreads_beforeTheApplicationHears() throws Exception {
         List<String> before = lock().acquireAsync()
                 .thenApply(lease -> {
                     List<String> known = List.copyOf(heard.words);
@@ -140,7 +140,7 @@ class LockObserverIT {
     }
 
     @Test
-    void severalLocksAsOne_areOneRequest() throws Exception {
+    void multiLock_isOneRequest() throws Exception {
         List<InterProcessLock> members = List.of("/x", "/y").stream()
                 .<InterProcessLock>map(name ->
                         new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
@@ -158,7 +158,7 @@ class LockObserverIT {
     }
 
     @Test
-    void holdersOfANodeThatPassesOn_areRequestsOfTheirOwn() throws Exception {
+    void holdersSharingANode_areSeparateRequests() throws Exception {
         InterProcessLock lock =
                 new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(5));
         Lease first = lock.acquire();
@@ -172,7 +172,7 @@ class LockObserverIT {
     }
 
     @Test
-    void observerThatThrows_hurtsNobody() throws Exception {
+    void throwingObserver_hurtsNobody() throws Exception {
         LockObserver atOnce = request -> {
             throw new IllegalStateException("an observer that fails");
         };
@@ -199,7 +199,7 @@ class LockObserverIT {
     }
 
     @Test
-    void requestToGiveBack_isToldIfTheHoldListens() throws Exception {
+    void revocation_isReportedIfTheHoldListens() throws Exception {
         Lease lease = lock().acquire();
         CompletableFuture<Void> told = new CompletableFuture<>();
         lease.onRevocationRequested(request -> told.complete(null));

@@ -119,7 +119,7 @@ class LostPlaceIT {
     }
 
     @Test
-    void bothDeletionsCaughtUpOnAfterAReconnect_grantNothing() {
+    void missedDeletionsAfterAReconnect_grantNothing() {
         proxy.refuse();
         await().until(() -> waiting.connectionState() == ConnectionState.SUSPENDED);
         List<Lease> holders = deleteAndGiveBack();

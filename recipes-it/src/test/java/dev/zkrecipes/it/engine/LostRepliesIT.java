@@ -57,7 +57,7 @@ class LostRepliesIT {
     })
     @Tag("H21")
     @Tag("H06")
-    void lostRequestsAndReplies_endInOneNodeAndAGrant(String faults) throws Exception {
+    void lostRequestsAndReplies_leaveOneNodeAndAGrant(String faults) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION);
                 ZooKeeperClient other = TestClients.connect(server.connectString(), SESSION)) {

@@ -59,7 +59,7 @@ class ManyNodesIT {
     }
 
     @Test
-    void serverThatLoggedTheEndOfAFullSession_startsAgain() throws Exception {
+    void server_restartsAfterTheEndOfAFullSession() throws Exception {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 ZooKeeperClient client = connect(server)) {
             long queued = queue(server, new InterProcessMutex(client, LONG_PATH));
@@ -78,7 +78,7 @@ class ManyNodesIT {
     }
 
     @Test
-    void roomThatWasGivenBack_isThereForOthers() throws Exception {
+    void returnedRoom_servesOthers() throws Exception {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 ZooKeeperClient client = connect(server)) {
             InterProcessLock lock = new InterProcessMutex(client, LONG_PATH);

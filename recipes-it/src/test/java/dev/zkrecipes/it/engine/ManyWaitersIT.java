@@ -63,7 +63,7 @@ class ManyWaitersIT {
 
     @Test
     @Tag("H77")
-    void waitersThroughObjectsOfTheirOwn_costWhatWaitersThroughOneObjectDo() throws Exception {
+    void waitersThroughSeparateObjects_costNoMoreThanThroughOne() throws Exception {
         try (ZooKeeperClient client = connect(Duration.ofSeconds(60))) {
             InterProcessLock one = new InterProcessMutex(client, "/one");
             queueAndLeave("/one", 2000, () -> one); // loads classes
@@ -75,7 +75,7 @@ class ManyWaitersIT {
         }
     }
 
-    /** What the threads of this JVM allocate while so many enter the queue. */
+    /** What the threads of this JVM allocate while that many requests enter the queue. */
     private long queueAndLeave(String path, int count, Supplier<InterProcessLock> lock) throws Exception {
         Lease held = lock.get().acquireAsync().get(20, TimeUnit.SECONDS);
         long before = Meter.allocatedBytes();
@@ -93,7 +93,7 @@ class ManyWaitersIT {
 
     @Test
     @Tag("H80")
-    void waitersForASemaphore_takeMemoryByNodesNotByWaitersTimesLimit() throws Exception {
+    void semaphoreWaiters_takeMemoryPerNode_notPerPermit() throws Exception {
         int limit = 300;
         int waiters = 1000;
         try (ZooKeeperClient client = connect(Duration.ofSeconds(60))) {

@@ -124,7 +124,7 @@ class MembersOfEveryKindIT {
     }
 
     @Test
-    void semaphoreThatIsResized_letsAWaitingMultiLockIn() throws Exception {
+    void resizedSemaphore_letsAWaitingMultiLockIn() throws Exception {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(other, "/kinds/semaphore", 3);
         Lease held = semaphore.acquire(2);
         var waiting = new InterProcessMultiLock(members(client)).acquireAsync();

@@ -108,7 +108,7 @@ class MutexAclIT {
 
     @Test
     @Tag("H63")
-    void ownAcl_isThatOfThePathOfWhatIsAboveAndOfTheNode() throws Exception {
+    void ownAcl_appliesToThePath_itsAncestorsAndTheNode() throws Exception {
         try (Lease lease = mutex(alice).acquire()) {
             Soon.await().until(lease::isValid);
             for (String made : List.of(path.substring(0, path.lastIndexOf('/')), path, node())) {
@@ -118,7 +118,7 @@ class MutexAclIT {
     }
 
     @Test
-    void creatorAcl_isComparedAsTheIdentityItStandsFor() throws Exception {
+    void creatorAcl_isComparedByIdentity() throws Exception {
         LockOptions creators = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
         new InterProcessMutex(alice, path, creators).acquire().close();
         assertThat(aclOf(alice, path)).isEqualTo(ALICE.acl(Perms.ALL));
@@ -130,7 +130,7 @@ class MutexAclIT {
     }
 
     @Test
-    void credentialsThatTheAclNames_areMissing_soTheErrorNamesThem() throws Exception {
+    void missingCredentials_areNamedByTheError() throws Exception {
         LockOptions creators = LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL);
         try (ZooKeeperClient nobody =
                 Identity.connected(ZooKeeperClient.builder().connectString(server.connectString()))) {
@@ -171,7 +171,7 @@ class MutexAclIT {
 
     @Test
     @Tag("H63")
-    void rightsThatWereChanged_areSeenOnTheNextUse() throws Exception {
+    void changedRights_areSeenOnTheNextUse() throws Exception {
         InterProcessMutex mutex = mutex(alice);
         mutex.acquire().close();
         Identity.plain(alice).setACL(path, new ArrayList<>(OPEN), -1);
@@ -181,7 +181,7 @@ class MutexAclIT {
     }
 
     @Test
-    void pathOfTheSameNamesWithOtherPasswords_isReportedAsThat() throws Exception {
+    void pathWithOtherPasswords_isReportedAsSuch() throws Exception {
         makeGrandparent();
         List<ACL> forged = List.of(
                 ALICE.acl(Perms.ALL).get(0), new ACL(Perms.ALL, new Id("digest", "bob:AAAAAAAAAAAAAAAAAAAAAAAAAAA=")));
@@ -220,7 +220,7 @@ class MutexAclIT {
     }
 
     @Test
-    void firstUse_asksForNothingBeforeTheServerHasSaidThatTheClientMay() throws Exception {
+    void firstUse_waitsForThePermissionOfTheServer() throws Exception {
         mutex(alice).acquire().close();
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
@@ -236,7 +236,7 @@ class MutexAclIT {
 
     @ParameterizedTest
     @EnumSource(names = {"MULTI", "GET_ACL"})
-    void firstUse_whoseAnswerIsLost_endsWithOneNodeOnACheckedPath(RequestType lost) throws Exception {
+    void firstUseWithALostReply_leavesOneNodeOnACheckedPath(RequestType lost) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient fresh = ALICE.connect(proxy.connectString())) {
             Fault fault = proxy.dropReply(lost, 1);
@@ -249,7 +249,7 @@ class MutexAclIT {
 
     @ParameterizedTest
     @EnumSource(names = {"MULTI", "GET_ACL"})
-    void firstUseOfAWrongPath_whoseAnswerIsLost_isRefusedAllTheSame(RequestType lost) throws Exception {
+    void firstUseOfAWrongPath_isRefused_evenWithALostReply(RequestType lost) throws Exception {
         makeGrandparent();
         make(mallory, path, OPEN);
         try (FaultProxy proxy = FaultProxy.to(server);
@@ -265,7 +265,7 @@ class MutexAclIT {
     }
 
     @Test
-    void clientThatMayJoinButNotDelete_isRefusedBeforeItLeavesANode() throws Exception {
+    void clientWithoutTheRightToDelete_isRefusedBeforeItLeavesANode() throws Exception {
         makeGrandparent();
         make(alice, path, ALICE.acl(Perms.READ | Perms.CREATE | Perms.ADMIN));
         assertThatThrownBy(mutex(alice)::acquire)
@@ -335,7 +335,7 @@ class MutexAclIT {
     }
 
     @Test
-    void nodesThatMayNotBeRead_areShownWithoutTheirOwner() throws Exception {
+    void unreadableNodes_areShownWithoutTheirOwner() throws Exception {
         server.createNode(path.substring(0, path.lastIndexOf('/')), new byte[0]);
         server.createNode(path, new byte[0]); // open to everybody
         ZooKeeperClient closed =

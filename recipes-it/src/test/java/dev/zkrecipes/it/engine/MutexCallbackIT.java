@@ -123,7 +123,7 @@ class MutexCallbackIT {
     @ParameterizedTest
     @MethodSource("failingDrivers")
     @Tag("H45")
-    void driverThatThrows_failsTheAcquireWithItsCauseAndLeavesNoNode(FailingDriver driver) {
+    void throwingDriver_failsTheAcquireWithItsCause_andLeavesNoNode(FailingDriver driver) {
         InterProcessLock lock = new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned();
         driver.arm();
         for (ThrowingCallable acquire : List.<ThrowingCallable>of(
@@ -150,7 +150,7 @@ class MutexCallbackIT {
 
     @Test
     @Tag("H45")
-    void driverThatThrowsWhenItsWaiterWakesUp_failsIt() throws Exception {
+    void driverThrowingAtWakeUp_failsTheWaiter() throws Exception {
         for (FailingDriver driver : failingDrivers().toList()) {
             Lease held = new InterProcessMutex(client, path).acquire();
             String holder = path + "/" + server.children(path).get(0);
@@ -169,7 +169,7 @@ class MutexCallbackIT {
 
     @Test
     @Tag("H45")
-    void nodeName_isAskedForOnlyWhenTheLockIsMade() throws Exception {
+    void nodeName_isReadOnlyWhenTheLockIsCreated() throws Exception {
         FailingDriver driver = new FailingDriver("nodeName", new IllegalStateException("broken"));
         InterProcessLock lock = new LockInternals(client, path, driver, LockOptions.defaults()).threadOwned();
         driver.arm();

@@ -55,7 +55,7 @@ class MutexExclusionIT {
 
     @Test
     @Tag("H06")
-    void createWhoseReplyIsLostWithTheSession_leavesOneNodeOfTheNewSession() throws Exception {
+    void createReplyLostWithTheSession_leavesOneNodeOfTheNewSession() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString())) {
             client.awaitConnected(Duration.ofSeconds(20));
@@ -102,7 +102,7 @@ class MutexExclusionIT {
 
     @Test
     @Tag("H11")
-    void loss_ofOneOfManyNodes_isTheLossOfThatOneOnly() throws Exception {
+    void lossOfOneNode_losesOnlyItsLease() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             Lease first = new InterProcessMutex(client, path + "/a").acquire();
             Lease second = new InterProcessMutex(client, path + "/b").acquire();
@@ -139,7 +139,7 @@ class MutexExclusionIT {
     }
 
     @Test
-    void fencingTokens_riseFromHolderToHolder_alsoWhenThePathIsMadeAnew() throws Exception {
+    void fencingTokens_riseFromHolderToHolder_evenOnARecreatedPath() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             long last = 0;
@@ -158,7 +158,7 @@ class MutexExclusionIT {
     }
 
     @Test
-    void guard_refusesTheWriteOfAHolderThatLostTheLock() throws Exception {
+    void guard_refusesTheWriteOfAFormerHolder() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             server.createNode("/guarded-" + path.hashCode(), new byte[0]);
             String target = "/guarded-" + path.hashCode();

@@ -149,7 +149,7 @@ class MutexInterruptIT {
 
     @Test
     @Tag("H52")
-    void interruptedWhileDisconnected_endsAtOnceAndLeavesTheQueueLater() throws Exception {
+    void interruptedWhileDisconnected_endsAtOnce_andLeavesTheQueueLater() throws Exception {
         int calls = Call.values().length;
         Lease held = holder.acquire();
         try (Workers workers = new Workers()) {
@@ -211,7 +211,7 @@ class MutexInterruptIT {
     @Test
     @Tag("H54")
     @SuppressWarnings("LockNotBeforeTry") // the calls themselves are what is tested
-    void lockView_keepsItsContractOtherwise() throws Exception {
+    void lockView_keepsTheContractOfLock() throws Exception {
         Lock lock = mutex.asLock();
         assertThatThrownBy(lock::newCondition).isInstanceOf(UnsupportedOperationException.class);
         assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
@@ -244,7 +244,7 @@ class MutexInterruptIT {
     @ParameterizedTest
     @EnumSource(TimeUnit.class)
     @Tag("H54")
-    void tryLockForever_isNoOverflow(TimeUnit unit) throws Exception {
+    void tryLockForever_doesNotOverflow(TimeUnit unit) throws Exception {
         assertThat(mutex.asLock().tryLock(Long.MAX_VALUE, unit)).isTrue();
         mutex.release();
     }

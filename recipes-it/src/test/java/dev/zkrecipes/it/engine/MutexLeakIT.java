@@ -84,7 +84,7 @@ class MutexLeakIT {
         AtomicInteger granted = new AtomicInteger();
         AtomicInteger holders = new AtomicInteger();
         try (ZooKeeperClient warmUp = client()) {
-            // In a cold JVM every request would be interrupted before it is answered.
+            // In a cold JVM every request would be interrupted before its answer.
             InterProcessMutex mutex = new InterProcessMutex(warmUp, path);
             for (int i = 0; i < 500; i++) {
                 mutex.acquire().close();
@@ -141,7 +141,7 @@ class MutexLeakIT {
         threads.assertNoNewThreads(Duration.ofSeconds(10));
     }
 
-    /** Waits for this round's interrupt and takes it, so that none hits the next round. */
+    /** Waits for this round's interrupt and clears it, so that it does not hit the next round. */
     private static void finish(Future<?> interruption) throws ExecutionException {
         while (true) {
             try {
@@ -149,7 +149,7 @@ class MutexLeakIT {
                 Thread.interrupted();
                 return;
             } catch (InterruptedException e) {
-                // It came just now: the next get returns at once.
+                // It has just come: the next get returns at once.
             }
         }
     }
@@ -292,7 +292,7 @@ class MutexLeakIT {
             await().until(() -> lost.get() == 1);
             last.close();
         }
-        assertThat(lost).as("told only who held at the end").hasValue(1);
+        assertThat(lost).as("losses: only the last holder's").hasValue(1);
     }
 
     @Test

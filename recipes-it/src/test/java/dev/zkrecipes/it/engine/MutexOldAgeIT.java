@@ -183,7 +183,7 @@ class MutexOldAgeIT {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Tag("H05")
-    void resetWhoseAnswerOrRequestIsLost_leavesNothing(boolean reply) throws Exception {
+    void resetWithALostRequestOrReply_leavesNothing(boolean reply) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient faulty = client(proxy.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(faulty, path);
@@ -276,7 +276,7 @@ class MutexOldAgeIT {
 
     @Test
     @Tag("H05")
-    void digestsThatAreNotShown_areNotLost() throws Exception {
+    void hiddenDigests_areKept() throws Exception {
         ZooKeeper handle = client.zooKeeper().orElseThrow();
         server.createNode(parent, new byte[0]);
         List<ACL> acl = new ArrayList<>(List.of(
@@ -296,7 +296,7 @@ class MutexOldAgeIT {
 
     @Test
     @Tag("H05")
-    void chrootOfAClient_cannotBeMadeAgain() throws Exception {
+    void chroot_isNotRecreated() throws Exception {
         server.createNode(parent, new byte[0]);
         server.setSequenceCounter(parent, WORN_OUT);
         try (ZooKeeperClient below = client(server.connectString() + parent)) {

@@ -156,7 +156,7 @@ class MutexParticipantsIT {
                 "locks--2147483648"
             })
     @Tag("H66")
-    void nodeOfAnotherRecipeOrLibrary_failsTheAcquireAndIsNamed(String name) throws Exception {
+    void nodeOfAnotherRecipeOrLibrary_failsTheAcquire_byName(String name) throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(anna, path);
         Lease held = mutex.acquire();
         server.createNode(path + "/" + name, NOTHING);
@@ -207,7 +207,7 @@ class MutexParticipantsIT {
 
     @Test
     @Tag("H30")
-    void childrenThatAreNoLockNodes_areIgnored() throws Exception {
+    void childrenOtherThanLockNodes_areIgnored() throws Exception {
         server.createNode(path, NOTHING);
         for (String name : List.of("0", "config", "lock-1", "lock-", "0000000000", "node-12345", "-1", "locks")) {
             server.createNode(path + "/" + name, NOTHING);
@@ -226,7 +226,7 @@ class MutexParticipantsIT {
 
     @Test
     @Tag("H10")
-    void queue_isInTheOrderOfNumbersNotOfIds() throws Exception {
+    void queue_isOrderedByNumber_notById() throws Exception {
         server.createNode(path, NOTHING);
         String first = "ffffffffffffffffffffffffffffffff-lock-0000000000";
         String second = "00000000000000000000000000000000-lock-0000000001";

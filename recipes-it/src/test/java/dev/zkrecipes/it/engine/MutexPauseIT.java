@@ -43,7 +43,7 @@ class MutexPauseIT {
     @Test
     @Tag("H07")
     @Tag("H08")
-    void processThatWasStopped_knowsThatItLostTheLock_andItsLateWriteIsRefused() throws Exception {
+    void stoppedProcess_noticesTheLoss_andItsLateWriteIsRefused() throws Exception {
         server.createNode(TARGET, new byte[0]);
         try (ChildJvms processes = new ChildJvms();
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {

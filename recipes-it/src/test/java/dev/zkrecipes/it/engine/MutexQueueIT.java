@@ -63,7 +63,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H21")
-    void attemptThatEndsWhileItsCreateIsUnknown_leavesNoNode() throws Exception {
+    void attemptEndingWithAnUnknownCreate_leavesNoNode() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
@@ -222,7 +222,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H29")
-    void watchThatTheHandlesOwnerRemoves_isSetAgain() throws Exception {
+    void watchRemovedByTheHandlesOwner_isSetAgain() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
@@ -275,7 +275,7 @@ class MutexQueueIT {
 
     @Test
     @Tag("H29")
-    void oneOfTwoWaitersForANodeLeaving_leavesTheOthersWatch() throws Exception {
+    void leavingWaiter_keepsTheOthersWatch() throws Exception {
         try (ZooKeeperClient client = client(server.connectString());
                 ZooKeeperClient holding = client(server.connectString())) {
             // Two local attempts that wait for one and the same node, as readers behind a writer do.

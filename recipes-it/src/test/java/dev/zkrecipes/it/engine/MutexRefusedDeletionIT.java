@@ -91,14 +91,14 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void release_tellsOfIt() throws Exception {
+    void release_reportsTheRefusal() throws Exception {
         mutex.acquire();
         assertNames(node(), catchThrowableOfType(LockAccessException.class, mutex::release));
         assertThatThrownBy(mutex::release).isInstanceOf(IllegalMonitorStateException.class);
     }
 
     @Test
-    void closeAsync_tellsOfIt_asOftenAsItIsAsked() throws Exception {
+    void closeAsync_reportsTheRefusal_onEachCall() throws Exception {
         Lease lease = mutex.acquire();
         String node = node();
         for (int i = 0; i < 2; i++) {
@@ -110,7 +110,7 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void fixedRights_letTheNodeGo_unasked() throws Exception {
+    void fixedRights_letTheNodeGo() throws Exception {
         Lease lease = mutex.acquire();
         closeInVain(lease);
         assertThat(server.children(path)).hasSize(1);
@@ -121,7 +121,7 @@ class MutexRefusedDeletionIT {
 
     @Test
     @Tag("H88")
-    void nextAcquire_isToldOfItsOwnAbandonedNode_andIsServedWhenThatIsGone() throws Exception {
+    void nextAcquire_namesTheAbandonedNode_andIsServedWhenItIsGone() throws Exception {
         Lease lease = mutex.acquire();
         String ghost = node();
         closeInVain(lease);
@@ -136,7 +136,7 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void nodeOfATimedOutRequest_goesWhenItMay() throws Exception {
+    void nodeOfATimedOutRequest_goesOnceAllowed() throws Exception {
         Lease lease = mutex.acquire();
         InterProcessMutex other = new InterProcessMutex(alice, path);
         long deletes = server.requests().of(RequestType.DELETE);
@@ -159,7 +159,7 @@ class MutexRefusedDeletionIT {
     }
 
     @Test
-    void closingTheClient_doesNotWaitForIt_andTakesTheNodeAlong() throws Exception {
+    void closingTheClient_doesNotWait_andRemovesTheNode() throws Exception {
         Lease lease = mutex.acquire();
         closeInVain(lease);
         alice.close();

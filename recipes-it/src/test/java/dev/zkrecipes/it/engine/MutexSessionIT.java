@@ -146,7 +146,7 @@ class MutexSessionIT {
      */
     @Test
     @Tag("H59")
-    void deletesOfASessionThatOnlyTheClientGaveUp_goOnInTheNext() throws Exception {
+    void deletesOfASessionGivenUpByTheClient_continueInTheNext() throws Exception {
         Duration session = Duration.ofSeconds(6);
         int each = 20;
         try (FaultProxy proxy = FaultProxy.to(server);

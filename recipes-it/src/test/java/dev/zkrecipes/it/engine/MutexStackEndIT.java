@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @WithZooKeeper
 @Tag("H79")
 class MutexStackEndIT {
-    private static final int DIVES = 14;
+    private static final int DIVES = 7;
     private static final long STACK = 512 * 1024;
 
     private final String path = "/stack/" + UUID.randomUUID();
@@ -135,7 +135,7 @@ class MutexStackEndIT {
     @EnumSource
     void requestAtTheEndOfTheStack_isGrantedOrLeavesNothing(Way way) throws Exception {
         for (int i = 0; i < DIVES; i++) {
-            Dive dive = new Dive(mutex, way, 1 + i % 7);
+            Dive dive = new Dive(mutex, way, 1 + i);
             Thread diver = new Thread(
                     null,
                     () -> {
@@ -148,10 +148,10 @@ class MutexStackEndIT {
                     STACK);
             diver.start();
             diver.join(30_000);
-            assertThat(diver.isAlive()).as("hangs").isFalse();
+            assertThat(diver.isAlive()).as("the diver hangs").isFalse();
             assertThat(dive.failure).isNull();
             assertThat(dive.deaths).isPositive();
-            assertThat(dive.lease).as("what was granted in the end").isNotNull();
+            assertThat(dive.lease).as("the lease that was granted in the end").isNotNull();
             Soon.await().untilAsserted(() -> {
                 assertThat(server.children(path)).isEmpty();
                 assertThat(Remains.of(client)).isEmpty();

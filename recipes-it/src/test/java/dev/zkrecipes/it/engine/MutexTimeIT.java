@@ -147,7 +147,7 @@ class MutexTimeIT {
 
     @Test
     @Tag("H50")
-    void timedAcquireThatLosesItsServer_endsInTime() throws Exception {
+    void timedAcquireLosingItsServer_endsInTime() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient holding = client(server.connectString());
                 ZooKeeperClient client = client(proxy.connectString());

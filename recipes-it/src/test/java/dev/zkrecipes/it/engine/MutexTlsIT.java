@@ -80,7 +80,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void rightCertificates_lock() throws Exception {
+    void trustedCertificates_work() throws Exception {
         try (ZooKeeperClient client = Identity.connected(builder().clientConfig(clientKeys.clientConfig()));
                 Lease lease = new InterProcessMutex(client, "/tls/lock").acquire()) {
             lease.verify();
@@ -129,7 +129,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void certificateThatTheServerDoesNotTrust_isRefused_andTheErrorSaysSo() throws Exception {
+    void untrustedClientCertificate_isRefused_andTheErrorSaysSo() throws Exception {
         try (ZooKeeperClient client =
                 refused().clientConfig(config(strangersKeys, clientKeys)).build()) {
             assertThat(refusal(client))
@@ -139,7 +139,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void serverThatTheClientDoesNotTrust_isRefused_andTheErrorSaysSo() throws Exception {
+    void untrustedServer_isRefused_andTheErrorSaysSo() throws Exception {
         try (ZooKeeperClient client =
                 refused().clientConfig(config(clientKeys, strangersKeys)).build()) {
             assertThat(refusal(client)).contains("the TLS handshake failed: ").contains("PKIX path");
@@ -147,7 +147,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void plainClientAtSecurePort_learnsWhatToSet() throws Exception {
+    void plainClientAtASecurePort_learnsTheMissingSetting() throws Exception {
         try (ZooKeeperClient client = refused().build()) {
             assertThat(refusal(client))
                     .contains(port.connectString()
@@ -156,7 +156,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void tlsClientAtPlainPort_learnsWhatToUnset() throws Exception {
+    void tlsClientAtAPlainPort_learnsTheWrongSetting() throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(server.connectString())
                 .requestTimeout(Duration.ofMillis(300))
@@ -169,7 +169,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void storesThatCannotBeLoaded_areRefusedBeforeAnythingIsSent() {
+    void unreadableStores_areRefusedBeforeAnythingIsSent() {
         ZKClientConfig missing = clientKeys.clientConfig();
         missing.setProperty(KEY_STORE, "/not/there.p12");
         assertThatIllegalArgumentException()
@@ -185,7 +185,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void tlsOverASocketThatDoesNotSpeakIt_isRefused() {
+    void tlsOverAPlainSocket_isRefused() {
         ZKClientConfig plain = clientKeys.clientConfig();
         plain.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNIO");
         assertThatIllegalArgumentException()
@@ -195,7 +195,7 @@ class MutexTlsIT {
     }
 
     @Test
-    void configuration_reachesTheHandle_forSaslAsForAllElse() throws Exception {
+    void configuration_reachesTheHandle() throws Exception {
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(ZKClientConfig.LOGIN_CONTEXT_NAME_KEY, "Orders");
         config.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "false");

@@ -38,7 +38,7 @@ class NamespaceIT {
     }
 
     @Test
-    void locksOfEveryRecipe_areBelowTheNamespace(EmbeddedZooKeeper server) throws Exception {
+    void everyRecipe_staysBelowTheNamespace(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = TestClients.connect(to(server).namespace("/shop/locks"))) {
             Stream<InterProcessLock> locks = Stream.of(
                     new InterProcessMutex(client, "/mutex"),
@@ -64,7 +64,7 @@ class NamespaceIT {
     }
 
     @Test
-    void aclOfEachPath_isThatOfItsLock(EmbeddedZooKeeper server) throws Exception {
+    void eachPath_hasTheAclOfItsLock(EmbeddedZooKeeper server) throws Exception {
         ZooKeeperClientBuilder settings = to(server)
                 .namespace("/n")
                 .aclByPath(path -> path.startsWith("/n/secret") ? LOCAL : ZooDefs.Ids.OPEN_ACL_UNSAFE);
@@ -78,7 +78,7 @@ class NamespaceIT {
     }
 
     @Test
-    void aclThatNobodyCouldUse_isRefusedWhereTheLockIsMade(EmbeddedZooKeeper server) throws Exception {
+    void unusableAcl_isRefusedWhenTheLockIsCreated(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = TestClients.connect(to(server).aclByPath(path -> List.of()))) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> new InterProcessMutex(client, "/x"))

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server that does not accept who the client says it is: everybody is told just that. */
+/** A server that does not accept the identity of a client: all its requests fail with that reason. */
 @Timeout(60)
 @WithZooKeeper(tickTimeMillis = 100)
 class RefusedCredentialsIT {
@@ -48,7 +48,7 @@ class RefusedCredentialsIT {
 
     @Test
     @Tag("H104")
-    void refusedCredentials_areToldAsSuch_toWhoWaits_andInTheState() {
+    void refusedCredentials_failWaiters_andShowInTheState() {
         List<ConnectionState> states = new CopyOnWriteArrayList<>();
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(server.connectString())

@@ -101,7 +101,7 @@ class RefusedDeletionsIT {
     }
 
     @Test
-    void nodesThatGoWithTheirSession_areNotAskedForAnyMore() {
+    void nodesGoneWithTheirSession_areNoLongerRequested() {
         long session = client.zooKeeper().orElseThrow().getSessionId();
         assertThat(server.expireSession(session)).isTrue();
         Soon.await()

@@ -37,7 +37,7 @@ class ReleaseInBackgroundIT {
     }
 
     @Test
-    void whileTheServerHearsNothing_closeReturns_andTheNextAcquireStandsBehindTheDeletion() throws Exception {
+    void unheardClose_returns_andTheNextAcquireFollowsTheDeletion() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
                 ZooKeeperClient other = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
@@ -63,7 +63,7 @@ class ReleaseInBackgroundIT {
     }
 
     @Test
-    void waiterOfAnotherProcess_isLetIn() throws Exception {
+    void waiterOfAnotherProcess_isGranted() throws Exception {
         try (ZooKeeperClient client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
                 ZooKeeperClient other = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
             Lease held = new InterProcessMutex(client, path, BACKGROUND).acquire();
@@ -75,7 +75,7 @@ class ReleaseInBackgroundIT {
     }
 
     @Test
-    void closingTheClient_waitsForTheDeletion_whereTheSessionLivesOn() throws Exception {
+    void closingTheClientOfAWrappedHandle_waitsForTheDeletion() throws Exception {
         ZooKeeper handle = new ZooKeeper(server.connectString(), 60_000, event -> {});
         try {
             ZooKeeperClient client = ZooKeeperClient.wrap(handle);

@@ -43,7 +43,7 @@ class ReplacedHandlesIT {
     }
 
     @Test
-    void handleThatIsGivenAgain_isTheOneThatCounts() throws Exception {
+    void latestSuppliedHandle_determinesTheState() throws Exception {
         try (ZooKeeper first = handle(1000);
                 ZooKeeper second = handle(2000)) {
             AtomicReference<ZooKeeper> current = new AtomicReference<>(first);

@@ -90,28 +90,28 @@ class RevocationCostIT {
     }
 
     @Test
-    void ofAMutex_theFirstIsRead() throws Exception {
+    void mutex_readsTheFirst() throws Exception {
         hold(new InterProcessMutex(holding, path), 1);
         queueUp("lock-");
         assertCost(new InterProcessMutex(asking, path), RequestType.GET_CHILDREN2);
     }
 
     @Test
-    void ofAReadWriteLock_theReadersInFrontAreRead() throws Exception {
+    void readWriteLock_readsTheReadersInFront() throws Exception {
         hold(new InterProcessReadWriteLock(holding, path).readLock(), 3);
         queueUp("__WRIT__");
         assertCost(new InterProcessReadWriteLock(asking, path).writeLock(), RequestType.GET_CHILDREN2);
     }
 
     @Test
-    void ofASemaphore_thoseWithPermitsAreRead() throws Exception {
+    void semaphore_readsTheHoldersOfPermits() throws Exception {
         hold(new InterProcessSemaphore(holding, path, 3).permits(1), 3);
         queueUp("lease.1-");
         assertCost(new InterProcessSemaphore(asking, path, 3).permits(1), RequestType.MULTI_READ);
     }
 
     @Test
-    void participants_areAskedForByOneListAndAReadOfEach() throws Exception {
+    void participants_takeOneList_andOneReadEach() throws Exception {
         hold(new InterProcessMutex(holding, path), 1);
         queueUp("lock-");
         RequestCounts before = server.requests();

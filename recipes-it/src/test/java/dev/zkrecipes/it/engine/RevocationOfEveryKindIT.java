@@ -75,7 +75,7 @@ class RevocationOfEveryKindIT {
     }
 
     @Test
-    void multiLockOfEveryKind_isAskedOnceByEachRequest() throws Exception {
+    void multiLockOfEveryKind_isRevokedOncePerRequest() throws Exception {
         InterProcessMultiLock all = new InterProcessMultiLock(List.of(
                 new InterProcessMutex(client, "/every/mutex"),
                 new InterProcessSemaphoreMutex(client, "/every/semaphore-mutex"),
@@ -98,7 +98,7 @@ class RevocationOfEveryKindIT {
     }
 
     @Test
-    void multiLockOfWhichOneMemberIsBroken_isLost() throws Exception {
+    void brokenMember_losesTheMultiLock() throws Exception {
         InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/broken/a", "/broken/b"));
         Lease lease = both.acquire();
         listen(lease);
@@ -110,7 +110,7 @@ class RevocationOfEveryKindIT {
     }
 
     @Test
-    void multiLockOfSeveralClients_isAskedOnceByEachRequest() throws Exception {
+    void multiLockOfSeveralClients_isRevokedOncePerRequest() throws Exception {
         InterProcessLock mixed = new InterProcessMultiLock(List.of(
                 new InterProcessMutex(client, "/mixed/mine"),
                 new InterProcessMutex(other, "/mixed/others"),
@@ -133,7 +133,7 @@ class RevocationOfEveryKindIT {
 
     @Test
     @Tag("H60")
-    void allReaders_areAsked_andTheWriterThatWaitsIsNot() throws Exception {
+    void allReaders_areRevoked_andAWaitingWriterIsNot() throws Exception {
         InterProcessReadWriteLock mine = new InterProcessReadWriteLock(client, "/readers");
         InterProcessReadWriteLock others = new InterProcessReadWriteLock(other, "/readers");
         Lease first = mine.readLock().acquire();
@@ -161,7 +161,7 @@ class RevocationOfEveryKindIT {
     }
 
     @Test
-    void writerThatAlsoReads_isAskedForBoth() throws Exception {
+    void readingWriter_isRevokedForBoth() throws Exception {
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, "/downgrade");
         Lease writing = lock.writeLock().acquire();
         Lease reading = lock.readLock().acquire();
@@ -178,7 +178,7 @@ class RevocationOfEveryKindIT {
     }
 
     @Test
-    void oneHolderOfPermits_isAskedAndTheOthersAreNot() throws Exception {
+    void oneHolderOfPermits_isRevoked_andTheOthersAreNot() throws Exception {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/permits", 5);
         Lease small = semaphore.acquire(1);
         Lease large = semaphore.acquire(3);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SessionOfTwoHandlesIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    /** Does not end by itself while a test runs. */
+    /** Does not expire while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(60);
 
     private final EmbeddedZooKeeper server;

@@ -55,7 +55,7 @@ class ShutdownHookIT {
     }
 
     @Test
-    void clientWithoutOne_leavesItToTheEndOfTheSession() throws Exception {
+    void clientWithoutAHook_leavesNodesToTheSession() throws Exception {
         holdAndTerminate("own", "none");
         assertThat(isHeld("/a")).isTrue();
         assertThat(isHeld("/b")).isTrue();
@@ -63,7 +63,7 @@ class ShutdownHookIT {
 
     @Test
     @Tag("alone")
-    void closedClient_isNotRememberedByTheJvm() throws Exception {
+    void closedClient_leavesNoHook() throws Exception {
         WeakReference<ZooKeeperClient> closed = new WeakReference<>(closedClient());
         Soon.await().until(() -> {
             System.gc();

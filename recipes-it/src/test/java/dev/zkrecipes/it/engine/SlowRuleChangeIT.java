@@ -28,7 +28,7 @@ class SlowRuleChangeIT {
     private static final Duration SESSION = Duration.ofSeconds(4);
 
     @Test
-    void leasesStayValid_howeverLongTheChangeTakes_onItsCallersThread(EmbeddedZooKeeper server) throws Exception {
+    void slowRuleChange_runsOnTheCallersThread_andLeasesStayValid(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(server.connectString())
                 .sessionTimeout(SESSION)

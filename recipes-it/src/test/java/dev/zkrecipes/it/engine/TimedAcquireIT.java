@@ -81,7 +81,7 @@ class TimedAcquireIT {
 
     @Test
     @Tag("H105")
-    void wrongPort_isNoBusyLock_andTheErrorHasTheCause() throws Exception {
+    void wrongPort_failsWithItsCause_andIsNotBusy() throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString("127.0.0.1:" + closedPort())
                 .requestTimeout(Duration.ofMillis(300))
@@ -98,7 +98,7 @@ class TimedAcquireIT {
 
     @Test
     @Tag("H105")
-    void busyLock_isEmpty() throws Exception {
+    void busyLock_givesEmpty() throws Exception {
         try (ZooKeeperClient holding = TestClients.connect(server.connectString(), LONG);
                 ZooKeeperClient asking = TestClients.connect(server.connectString(), LONG)) {
             Map<String, InterProcessLock> theirs = locks(holding, holding, "/busy");
@@ -124,7 +124,7 @@ class TimedAcquireIT {
 
     @Test
     @Tag("H105")
-    void serverThatGoesHalfWay_leavesItUnknown() throws Exception {
+    void serverLostMidway_failsTheAcquire() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient holding = TestClients.connect(server.connectString(), LONG);
                 ZooKeeperClient asking = TestClients.connect(proxy.connectString(), LONG)) {

@@ -61,7 +61,7 @@ class UntrustedTextIT {
     }
 
     @Test
-    void dataOfANode_isTheLabelAndNothingElse() throws Exception {
+    void nodeData_isOnlyTheLabel() throws Exception {
         try (Lease lease = mutex.acquire()) {
             Soon.await().until(lease::isValid);
             assertThat(server.data(path + "/" + server.children(path).get(0)).orElseThrow())

@@ -69,7 +69,7 @@ class UnusedContainerIT {
     /** The path has three parts, all of which have to be made, from the top. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6})
-    void acquireThatGivesUp_whileThePathIsMade_leavesNoContainer(int nth) throws Exception {
+    void acquireAbandonedDuringThePathsCreation_leavesNoContainer(int nth) throws Exception {
         Held reply = proxy.holdReply(RequestType.CREATE_CONTAINER, nth);
         CompletableFuture<Lease> wanted = new InterProcessMutex(client, root + "/b/c").acquireAsync();
         Soon.await().until(() -> reply.isReached() || wanted.isDone());
@@ -84,7 +84,7 @@ class UnusedContainerIT {
     }
 
     @Test
-    void acquireThatGivesUp_withItsNodeUnderWay_leavesNoContainer() throws Exception {
+    void acquireAbandonedDuringItsCreate_leavesNoContainer() throws Exception {
         Held request = proxy.holdRequest(RequestType.CREATE2, 2);
         CompletableFuture<Lease> wanted = new InterProcessMutex(client, root).acquireAsync();
         request.awaitReached(LIMIT);
@@ -94,7 +94,7 @@ class UnusedContainerIT {
     }
 
     @Test
-    void clientThatIsClosed_whileThePathIsMade_leavesNoContainer() throws Exception {
+    void clientClosedDuringThePathsCreation_leavesNoContainer() throws Exception {
         Held reply = proxy.holdReply(RequestType.CREATE_CONTAINER, 1);
         CompletableFuture<Lease> wanted = new InterProcessMutex(client, root).acquireAsync();
         reply.awaitReached(LIMIT);

@@ -74,7 +74,7 @@ class WaitingCostIT {
 
     @Test
     @Tag("H100")
-    void waitingSessions_sendNothingWhileNothingHappens() throws Exception {
+    void idleWaitingSessions_sendNothing() throws Exception {
         Lease held = new InterProcessMutex(connect(), path).acquireAsync().get(20, TimeUnit.SECONDS);
         int sessions = 20;
         for (int i = 0; i < sessions; i++) {
@@ -122,7 +122,7 @@ class WaitingCostIT {
     }
 
     @Test
-    void waitersServedOneAfterTheOther_areServedWithoutAList() throws Exception {
+    void waitersServedInTurn_needNoList() throws Exception {
         InterProcessLock lock = new InterProcessMutex(connect(server.connectString(), Duration.ofSeconds(60)), path);
         Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
         int count = 200;

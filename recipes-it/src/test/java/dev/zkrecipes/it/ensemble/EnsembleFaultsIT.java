@@ -52,7 +52,7 @@ class EnsembleFaultsIT {
     @Tag("H08")
     @Tag("H25")
     @Tag("H57")
-    void countsUnderLocks_areRight_whateverHappensToServersAndHolders() throws Exception {
+    void counters_stayRight_underFaultsOfServersAndHolders() throws Exception {
         try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();
                 ChildJvms processes = new ChildJvms();
                 Store store = new Store(ensemble.connectString())) {

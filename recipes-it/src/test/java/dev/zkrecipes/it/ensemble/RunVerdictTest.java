@@ -68,7 +68,7 @@ class RunVerdictTest {
     }
 
     @Test
-    void refusedOrUnheardOfWriteThatWasApplied_isFound() {
+    void refusedOrUnknownWrite_appliedAnyway_isFound() {
         List<Entry> history = List.of(new Entry("x", 1, 1, 100));
         assertThat(judge(List.of(), List.of(write("x", Outcome.REFUSED)), 1, history))
                 .hasSize(1);
@@ -76,7 +76,7 @@ class RunVerdictTest {
     }
 
     @Test
-    void counterThatMissedAnIncrement_isFound() {
+    void missedIncrement_isFound() {
         List<Write> writes = List.of(write("x", Outcome.DONE), write("y", Outcome.DONE));
         assertThat(judge(List.of(), writes, 1, List.of(new Entry("x", 1, 1, 100), new Entry("y", 1, 2, 101))))
                 .hasSize(2);

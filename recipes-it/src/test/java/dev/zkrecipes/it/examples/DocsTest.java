@@ -50,7 +50,7 @@ class DocsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"README.md", "README.zh-CN.md", "docs/promises.md", "docs/herd.md"})
-    void everyTestNamed_isOne(String document) throws IOException {
+    void everyNamedTest_exists(String document) throws IOException {
         Set<String> tests = testMethods();
         assertThat(found(TEST_NAME, withoutBlocks(HOUSE.resolve(document))))
                 .isNotEmpty()
@@ -60,7 +60,7 @@ class DocsTest {
 
     @ParameterizedTest
     @MethodSource("documents")
-    void everyBenchmarkNamed_isOne(Path document) throws IOException {
+    void everyNamedBenchmark_exists(Path document) throws IOException {
         String cases =
                 Files.readString(HOUSE.resolve("recipes-bench/src/main/java/dev/zkrecipes/bench/cases/Cases.java"));
         String run = Files.readString(HOUSE.resolve("recipes-bench/src/main/java/dev/zkrecipes/bench/Bench.java"));

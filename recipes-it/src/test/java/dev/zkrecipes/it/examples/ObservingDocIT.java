@@ -37,7 +37,7 @@ class ObservingDocIT {
     }
 
     @Test
-    void everyBlockOfJava_isCodeOfThis() throws IOException {
+    void everyJavaBlock_isCodeOfThisTest() throws IOException {
         List<MatchResult> blocks =
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = code(Files.readString(THIS));
@@ -45,7 +45,7 @@ class ObservingDocIT {
     }
 
     @Test
-    void observers_hearOfTheLock(EmbeddedZooKeeper server) throws Exception {
+    void observers_areNotified(EmbeddedZooKeeper server) throws Exception {
         String servers = server.connectString();
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         ObservationRegistry observations = ObservationRegistry.create();

@@ -32,7 +32,7 @@ class SecurityDocTest {
     }
 
     @Test
-    void everyBlockOfJava_isOneOfThese() throws IOException {
+    void everyJavaBlock_isCodeOfThisTest() throws IOException {
         List<MatchResult> blocks =
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = code(Files.readString(THIS)).replace(" .", ".");
@@ -65,7 +65,7 @@ class SecurityDocTest {
     }
 
     @Test
-    void tls_isRefusedForTheStoreThatIsNotThere() {
+    void tls_isRefusedWithoutItsStore() {
         assertThatIllegalArgumentException()
                 .isThrownBy(SecurityDocTest::tls)
                 .withMessageContaining("/etc/orders/client.p12");

@@ -123,7 +123,7 @@ class SpringDocIT {
     }
 
     @Test
-    void everyBlockOfJava_isOneOfThese() throws IOException {
+    void everyJavaBlock_isCodeOfThisTest() throws IOException {
         List<MatchResult> blocks =
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = Files.readString(THIS).replaceAll("\\s+", "");
@@ -133,7 +133,7 @@ class SpringDocIT {
     }
 
     @Test
-    void beansThatUseALock_areStoppedBeforeTheClientIsClosed(EmbeddedZooKeeper server) {
+    void beansUsingALock_stopBeforeTheClientCloses(EmbeddedZooKeeper server) {
         Worker worker;
         ZooKeeperClient client;
         try (var context = start(server, LockBeans.class, WorkerBeans.class)) {
@@ -178,7 +178,7 @@ class SpringDocIT {
     }
 
     @Test
-    void clientOnAFrameworkThatIsABean_isClosedBeforeIt(EmbeddedZooKeeper server) {
+    void clientOnAFrameworkBean_isClosedFirst(EmbeddedZooKeeper server) {
         List<ConnectionState> whenClosing = new CopyOnWriteArrayList<>();
         CuratorFramework curator;
         ZooKeeperClient client;

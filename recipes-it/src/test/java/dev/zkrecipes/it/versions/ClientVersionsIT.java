@@ -56,7 +56,7 @@ class ClientVersionsIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"3.4.14", "3.5.10"})
-    void olderClientJar_isNamedWhenTheClientIsMade(String version) throws Exception {
+    void olderClientJar_isNamedWhenTheClientIsCreated(String version) throws Exception {
         assertNamed(
                 Jars.ofTheBuild().withZooKeeper(version),
                 "the ZooKeeper client on the class path",
@@ -64,7 +64,7 @@ class ClientVersionsIT {
     }
 
     @Test
-    void olderGuava_isNamedWhenTheClientIsMade() throws Exception {
+    void olderGuava_isNamedWhenTheClientIsCreated() throws Exception {
         assertNamed(
                 Jars.ofTheBuild().withGuava("20.0"),
                 "the Guava on the class path",

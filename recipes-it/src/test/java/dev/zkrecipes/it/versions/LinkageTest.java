@@ -54,14 +54,14 @@ class LinkageTest {
     }
 
     @Test
-    void oldestClientJar_hasAllThatIsCalled() throws IOException {
+    void oldestClientJar_hasEveryCalledMember() throws IOException {
         assertAllIn(
                 new Declarations(Jars.zooKeeper("3.6.0")),
                 usedOf(List.of("org/apache/zookeeper/", "org/apache/jute/")));
     }
 
     @Test
-    void oldestGuava_hasAllThatIsCalled() throws IOException {
+    void oldestGuava_hasEveryCalledMember() throws IOException {
         assertAllIn(new Declarations(List.of(Jars.jar("guava-23.3-jre"))), usedOf(List.of("com/google/common/")));
     }
 

@@ -29,7 +29,7 @@ final class ServerOfItsOwnJars {
         connections.startup(new ZooKeeperServer(data, data, TICK_MILLIS));
         System.out.println(READY + connections.getLocalPort());
         while (System.in.read() >= 0) {
-            // Nobody writes to it; it ends with whoever started this process.
+            // Nothing is written to it; it ends with the process that started this one.
         }
         Runtime.getRuntime().halt(0);
     }

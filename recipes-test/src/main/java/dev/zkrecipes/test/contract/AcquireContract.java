@@ -10,17 +10,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.test.RequestCounts;
-import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.Worker;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.zookeeper.ZooKeeper;
@@ -32,8 +26,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock against every way in which the request can end while there is a session. Each method tests one
- * ending with each flavour of request that can end so. Whatever the ending, nothing is left of the request.
+ * Every way to ask for a lock against every way in which the others, time or the caller can end the request while there is a
+ * session. Each method tests one ending with each flavour of request that can end so. Whatever the ending, nothing is left of
+ * the request. {@link InterruptContract} has the interrupts.
  */
 public abstract class AcquireContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
@@ -41,15 +36,14 @@ public abstract class AcquireContract extends Stage {
     /** How late a thread may be on a machine that is not overloaded. */
     private static final Duration LATE = Duration.ofMillis(700);
 
-    private static final int INTERRUPTS = 1500;
-    private static final int TIME_OUTS = 1000;
+    private static final int TIME_OUTS = 300;
 
     /** For the test of a recipe. */
     protected AcquireContract() {}
 
-    /** Else no other test plays what it says: nobody would wait for anybody. */
+    /** Otherwise no other test tests what it says, because no request would wait. */
     @Test
-    void rivalOfTheRecipe_cannotBeHeldBesideTheLock() throws InterruptedException {
+    void rival_cannotBeHeldBesideTheLock() throws InterruptedException {
         String advice =
                 "the lock under test and the rival of its recipe are held together: name a rival that conflicts,"
                         + " such as the write lock for a read lock, or all permits for one permit";
@@ -184,104 +178,13 @@ public abstract class AcquireContract extends Stage {
         scene.assertNothingLeft();
     }
 
-    /** In so short a time the lock need not even be seen. */
+    /** The time may be too short to see the lock at all. */
     private boolean isGrantedWithin(Duration limit) throws InterruptedException {
         try {
             return scene.lock.tryAcquire(limit).isPresent();
         } catch (LockConnectionException e) {
             return false;
         }
-    }
-
-    // ---- Interrupted.
-
-    @ParameterizedTest
-    @MethodSource(FLAVOUR + "interruptible")
-    @Tag("H52")
-    void interruptBefore_endsTheRequestBeforeAnythingIsSent(Flavour flavour) throws InterruptedException {
-        scene.assertNothingLeft(); // a lock that is released in the background may still be sending that
-        RequestCounts before = contenders.proxy.requestsSeen();
-        Request request = Request.interrupted(workers, flavour, scene.lock);
-        request.outcome().assertFailed(InterruptedException.class);
-        request.outcome().assertInterrupted(false);
-        assertThat(contenders.proxy.requestsSeen().minus(before).total()).isZero();
-        scene.assertNothingLeft();
-    }
-
-    @ParameterizedTest
-    @MethodSource(FLAVOUR + "uninterruptible")
-    @Tag("H54")
-    void interruptBefore_doesNotDisturbTheOthersAndIsKept(Flavour flavour) throws InterruptedException {
-        Request request = Request.interrupted(workers, flavour, scene.lock);
-        request.outcome().assertGranted();
-        request.outcome().assertInterrupted(true);
-        request.giveBack();
-        scene.assertNothingLeft();
-    }
-
-    @ParameterizedTest
-    @MethodSource(FLAVOUR + "interruptible")
-    @Tag("H52")
-    void interruptWhileWaiting_endsTheRequest(Flavour flavour) throws InterruptedException {
-        Lease held = scene.rival.acquire();
-        Request request = Request.of(workers, flavour, scene.lock);
-        scene.awaitWaiting();
-        request.interrupt();
-        request.outcome().assertFailed(InterruptedException.class);
-        request.outcome().assertInterrupted(false);
-        scene.awaitOnlyTheRival();
-        held.close();
-        scene.assertNothingLeft();
-    }
-
-    @Test
-    @Tag("H54")
-    void interruptWhileWaiting_doesNotDisturbLockAndIsKept() throws InterruptedException {
-        Lease held = scene.rival.acquire();
-        Request request = Request.of(workers, Flavour.JUC_LOCK, scene.lock);
-        scene.awaitWaiting();
-        List<String> queue = scene.nodes();
-        request.interrupt();
-        held.close();
-        request.outcome().assertGranted();
-        request.outcome().assertInterrupted(true);
-        assertThat(queue).containsAll(scene.nodes());
-        request.giveBack();
-        scene.assertNothingLeft();
-    }
-
-    @Test
-    @Tag("H40")
-    @Tag("load")
-    void interruptsAtRandomTimes_leaveNoNode() throws InterruptedException {
-        Random random = Seed.forTest("interruptsAtRandomTimes").random(0);
-        AtomicInteger interrupted = new AtomicInteger();
-        List<Flavour> flavours = Flavour.interruptible().toList();
-        Worker asking = workers.start("asking", () -> {
-            for (int i = 0; interrupted.get() < INTERRUPTS; i++) {
-                try {
-                    Optional<Runnable> hold = flavours.get(i % flavours.size()).ask(scene.lock, Duration.ofMinutes(1));
-                    hold.orElseThrow().run();
-                } catch (InterruptedException e) {
-                    interrupted.incrementAndGet();
-                }
-            }
-        });
-        workers.start("rival", () -> {
-            while (asking.isAlive()) {
-                scene.rival.acquire().close();
-            }
-        });
-        while (asking.isAlive()) {
-            LockSupport.parkNanos(random.nextInt(2_000_000));
-            asking.interrupt();
-        }
-        workers.join(Duration.ofSeconds(20));
-        assertThat(interrupted).hasValueGreaterThanOrEqualTo(INTERRUPTS);
-        // Many may still have to be deleted; none disappears by itself, as its session is still alive.
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> assertThat(scene.nodes()).isEmpty());
-        scene.assertNothingLeft();
     }
 
     // ---- Given up.
@@ -344,7 +247,7 @@ public abstract class AcquireContract extends Stage {
 
     @Test
     @Tag("H34")
-    void askingAndGivingBackOnTheEventThread_works() throws InterruptedException {
+    void acquireAsyncAndCloseOnTheEventThread_work() throws InterruptedException {
         CompletableFuture<CompletableFuture<Lease>> asked = new CompletableFuture<>();
         onEventThread(() -> asked.complete(scene.lock.acquireAsync()));
         Lease lease = Soon.get(Soon.get(asked));

@@ -12,7 +12,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import java.time.Duration;
 
-/** The client under test, behind a proxy, and that of its rivals. Each {@link Scene} plays on a path of its own. */
+/** The client under test, behind a proxy, and the client of its rivals. Each {@link Scene} has its own path. */
 final class Contenders implements AutoCloseable {
     /** Longer than any wait of a test, so that nothing is gone just because its session is. */
     static final Duration SESSION = Duration.ofSeconds(6);

@@ -57,7 +57,7 @@ public abstract class CounterContract extends OwnStage {
 
     @Test
     @Tag("H05")
-    void oldCounter_isResetByAHolderThatSawNoOther() throws InterruptedException {
+    void oldCounter_isResetByALoneHolder() throws InterruptedException {
         Map<String, String> rules = rules();
         age(OLD);
         Lease old = lock.acquire();

@@ -43,7 +43,7 @@ public abstract class DowngradeContract extends TwoClients {
 
     @Test
     @Tag("H04")
-    void downgrade_keepsThePlaceAndTheToken_andNoQueuedWriterGetsInBetween() throws InterruptedException {
+    void downgrade_keepsPlaceAndToken_aheadOfQueuedWriters() throws InterruptedException {
         Lease writing = lock.write().acquire();
         CompletableFuture<Lease> queuedWriter = rival.write().acquireAsync();
         awaitNodes(2);
@@ -70,7 +70,7 @@ public abstract class DowngradeContract extends TwoClients {
 
     @Test
     @Tag("H31")
-    void upgrade_isRefusedAtOnceAndNothingIsSent() throws InterruptedException {
+    void upgrade_isRefusedAtOnce_andSendsNothing() throws InterruptedException {
         Lease reading = lock.read().acquire();
         RequestCounts before = server.requests();
         InterProcessLock write = lock.write();

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** A queue of requests of one lock, whose last one is decided on, behind every part of those in front of it. */
+/** A queue of requests for one lock. The driver decides on the last one behind every subset of those in front of it. */
 final class DriverQueue {
     private final List<LockDriver> drivers;
     private final List<LockNode> nodes;

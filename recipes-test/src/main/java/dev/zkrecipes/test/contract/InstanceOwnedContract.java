@@ -16,7 +16,7 @@ public abstract class InstanceOwnedContract extends AnyThreadContract {
     protected InstanceOwnedContract() {}
 
     @Test
-    void acquireByTheHolder_isARequestLikeAnyOther() throws InterruptedException {
+    void acquireByTheHolder_isAnOrdinaryRequest() throws InterruptedException {
         Lease first = scene.lock.acquire();
         RequestCounts before = contenders.proxy.requestsSeen();
         assertThat(scene.lock.tryAcquire()).isEmpty();

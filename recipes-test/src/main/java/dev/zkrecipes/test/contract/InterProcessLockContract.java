@@ -39,6 +39,14 @@ public abstract class InterProcessLockContract extends LockCapabilityContract {
     }
 
     @Nested
+    class Interrupt extends InterruptContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessLockContract.this.recipe();
+        }
+    }
+
+    @Nested
     class Session extends SessionContract {
         @Override
         protected Recipe recipe() {

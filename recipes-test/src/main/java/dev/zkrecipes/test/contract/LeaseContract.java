@@ -113,7 +113,7 @@ public abstract class LeaseContract extends OwnStage {
 
     @Test
     @Tag("H11")
-    void holderWhoseNodeIsDeleted_learnsIt() throws InterruptedException {
+    void deletedNode_losesTheLock() throws InterruptedException {
         Lease held = lock.acquire();
         AtomicInteger losses = new AtomicInteger();
         held.onLost(losses::incrementAndGet);

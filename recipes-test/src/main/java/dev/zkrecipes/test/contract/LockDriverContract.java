@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -41,16 +40,12 @@ import org.junit.jupiter.api.Test;
  * every part of them that may be left when others leave. A failure names the driver, the request, and those in front of
  * it, as {@code red(3) behind [green(1), red(2)]}: the part of the name that the driver wrote, and its place.
  *
- * <p>What a lock does beyond this (whom a request waits for so that it wakes rarely, what its payload may be), a subclass
- * tests for itself, over {@link #queues()}.
+ * <p>A subclass tests what its lock does beyond this, over {@link #queues()}: for whom a request waits so that it rarely wakes,
+ * and which payloads are legal.
  */
-public abstract class LockDriverContract {
-    private static final Pattern LEGAL_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
-    private static final Pattern LEGAL_PAYLOAD = Pattern.compile("[A-Za-z0-9._~]{0,80}-");
+public abstract class LockDriverContract extends NodeNameContract {
     private static final int LONGEST = 6;
     private static final int QUESTIONS = 1 << 18;
-    private static final List<String> OTHERS =
-            List.of("lock-", "__READ__", "__WRIT__", "__lock__", "lease.1-", "no.such.kind-", "");
 
     /** For the test of a driver. */
     protected LockDriverContract() {}
@@ -60,6 +55,7 @@ public abstract class LockDriverContract {
      *
      * @return at least one; the same at each call
      */
+    @Override
     protected abstract List<LockDriver> drivers();
 
     /**
@@ -127,7 +123,7 @@ public abstract class LockDriverContract {
         }));
     }
 
-    /** The shortest ones first: what is found is shown as simply as it can be. */
+    /** The shortest first, so that a failure is as simple as can be. */
     private Stream<DriverQueue> asked() {
         return asked(false);
     }
@@ -138,88 +134,17 @@ public abstract class LockDriverContract {
                 .flatMap(length -> DriverQueue.all(drivers(), length, risingIds));
     }
 
-    /** Words are found only for what is wrong: there are many questions. */
+    /** The message is made only for a violation, as there are many questions. */
     private static void require(boolean kept, Supplier<String> violation) {
         if (!kept) {
             throw new AssertionError(violation.get());
         }
     }
 
-    // ---- Names.
-
-    @Test
-    void nodeName_isLegal() {
-        for (LockDriver driver : drivers()) {
-            String name = driver.nodeName();
-            assertThat(name)
-                    .as("the node name of %s: letters, digits, '.', '_', '~', and at its end '-' or '_'", driver)
-                    .matches(LEGAL_NAME);
-            int dot = name.indexOf('.');
-            if (dot >= 0) {
-                assertThat(name.substring(dot + 1))
-                        .as(
-                                "the payload, of 80 characters at most, and its dash in the node name %s of %s",
-                                name, driver)
-                        .matches(LEGAL_PAYLOAD);
-            }
-            assertThat(driver.nodeName()).as("asked again, %s", driver).isEqualTo(name);
-        }
-    }
-
-    @Test
-    void nodeOfEachRequest_isReadByAll_asItWasWritten() {
-        for (LockDriver writer : drivers()) {
-            String own = writer.nodeName();
-            for (int number : new int[] {0, 42, Integer.MAX_VALUE - 1}) {
-                String name = DriverQueue.name(own, 0xfedcba, number);
-                for (LockDriver reader : drivers()) {
-                    LockNode node = reader.parse(name)
-                            .orElseThrow(() -> new AssertionError(reader + " does not know " + name + " of " + writer));
-                    assertThat(node.name()).as("the name in %s", node).isEqualTo(name);
-                    assertThat(node.number()).as("the number of %s", name).isEqualTo(number);
-                    assertThat(List.of(node.kind() + node.payload(), node.kind() + node.payload() + "-"))
-                            .as("kind and payload of %s, read by %s", name, reader)
-                            .contains(own);
-                    assertThat(Optional.of(node))
-                            .as("%s, read by %s and by %s", name, reader, writer)
-                            .isEqualTo(writer.parse(name));
-                }
-            }
-        }
-    }
-
-    /** Where the counter is worn out, numbers are negative or repeat: who does not see such a node holds beside it. */
-    @Test
-    void numberOfAWornOutCounter_isRead() {
-        for (LockDriver driver : drivers()) {
-            for (String number : List.of("2147483647", "-2147483648", "-000000001")) {
-                String name = DriverQueue.name(driver.nodeName(), 0xfedcba, 0).replaceFirst("0{10}$", number);
-                assertThat(driver.parse(name))
-                        .as("%s, read by %s", name, driver)
-                        .isPresent();
-            }
-        }
-    }
-
-    @Test
-    void nodeOfAnotherLock_isForeign() {
-        List<String> own = drivers().stream().map(DriverQueue::kind).distinct().toList();
-        for (LockDriver driver : drivers()) {
-            Stream<String> middles = Stream.concat(OTHERS.stream(), Stream.of("x" + driver.nodeName()))
-                    .filter(middle -> own.stream().noneMatch(kind -> !kind.isEmpty() && middle.startsWith(kind)));
-            Stream<String> others = middles.map(middle -> DriverQueue.name(middle, 0xfedcba, 1));
-            Stream<String> withoutNumber = Stream.of(driver.nodeName(), "", "config", "sub-lock");
-            Stream.concat(others, withoutNumber)
-                    .forEach(name -> assertThat(driver.parse(name))
-                            .as("%s, which is of no kind of %s, read by %s", name, own, driver)
-                            .isEmpty());
-        }
-    }
-
     // ---- Answers.
 
     @Test
-    void everyQuestion_isAnswered_andNeitherByNullNorByAnException() {
+    void everyQuestion_isAnswered() {
         asked().forEach(queue -> queue.parts().forEach(part -> {
             try {
                 require(queue.decide(part) != null, () -> queue.about(part) + " has no answer: null");
@@ -229,7 +154,7 @@ public abstract class LockDriverContract {
         }));
     }
 
-    /** Also after other questions: a driver that remembers or draws lots grants what it had refused, or forgets a holder. */
+    /** Even after other questions. A driver that remembers or draws lots grants what it refused, or forgets a holder. */
     @Test
     void sameQuestion_hasTheSameAnswer() {
         asked().forEach(queue -> {
@@ -244,9 +169,9 @@ public abstract class LockDriverContract {
         });
     }
 
-    /** The order of the queue is that of the numbers; ids say nothing. */
+    /** Numbers alone order the queue; ids say nothing. */
     @Test
-    void answer_isTheSameWhateverTheIds() {
+    void answer_doesNotDependOnIds() {
         Iterator<DriverQueue> others = asked(true).iterator();
         asked().forEach(queue -> {
             DriverQueue other = others.next();
@@ -263,9 +188,9 @@ public abstract class LockDriverContract {
                 () -> queue.about(part) + ": the answer is " + expected + ", and " + how + " " + other);
     }
 
-    /** A node's name says what the request asks for: to show the holders, one driver decides on all nodes. */
+    /** A node's name says what the request asks for. To show the holders, one driver decides on all nodes. */
     @Test
-    void answer_isTheSameWhicheverDriverOfTheLockIsAsked() {
+    void answer_doesNotDependOnTheDriverAsked() {
         asked().forEach(queue -> queue.parts().forEach(part -> {
             for (LockDriver other : drivers()) {
                 requireSame(queue, part, queue.outcome(other, part), "asked of " + other);
@@ -274,7 +199,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void ruleThatIsShared_beginsAsTheDriverItselfDecides() {
+    void initialSharedRule_decidesLikeTheDriver() {
         asked().filter(queue -> queue.driver() instanceof SharedRuleDriver)
                 .forEach(queue -> queue.parts().forEach(part -> {
                     SharedRuleDriver shared = (SharedRuleDriver) queue.driver();
@@ -315,7 +240,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void law2_waiter_isNotGrantedWhileAllThatItWaitsForAreThere() {
+    void law2_waiter_isNotGrantedBeforeOneItWaitsForLeaves() {
         asked().forEach(queue -> {
             List<DriverQueue.Part> parts = queue.parts();
             List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
@@ -334,7 +259,7 @@ public abstract class LockDriverContract {
     }
 
     @Test
-    void law4_requestGrantedByAFifoDriver_hasOnlyGrantedOnesInFront() {
+    void law4_requestGrantedByAFifoDriver_isBehindGrantedOnesOnly() {
         asked().filter(DriverQueue::isServedInOrder)
                 .filter(queue -> DriverQueue.isGrant(queue.answer(queue.whole())))
                 .forEach(queue -> require(
@@ -344,7 +269,7 @@ public abstract class LockDriverContract {
 
     // ---- The rule of the lock.
 
-    /** Requests leave in any order, so by law 1 these are all the sets that can ever hold together. */
+    /** Requests leave in any order, so by law 1 no other sets can ever hold together. */
     @Test
     void requestsGrantedInSuccession_areCompatible() {
         asked().filter(DriverQueue::isGrantedThroughout)
@@ -354,7 +279,7 @@ public abstract class LockDriverContract {
                                 + DriverQueue.shown(queue.nodes())));
     }
 
-    /** A driver that has them wait keeps them waiting for nothing. */
+    /** A driver that makes them wait makes them wait for nothing. */
     @Test
     void requestCompatibleWithAllInFront_doesNotWait() {
         asked().filter(queue -> compatible(queue.nodes()))
@@ -369,7 +294,7 @@ public abstract class LockDriverContract {
                 .flatMap(queue -> queue.answer(queue.whole()).stream())
                 .toList();
         assertThat(answers)
-                .as("answers to those who are alone")
+                .as("answers to lone requests")
                 .contains(Decision.granted())
                 .noneMatch(Decision.WaitFor.class::isInstance);
     }

@@ -119,7 +119,7 @@ public abstract class LossContract extends OwnStage {
     }
 
     @Test
-    void closingTheClient_losesWhatIsHeld() throws InterruptedException {
+    void closingTheClient_losesItsLeases() throws InterruptedException {
         Lease lease = lock.acquire();
         CompletableFuture<LeaseState> ended = lease.ended();
         contenders.client.close();
@@ -149,7 +149,7 @@ public abstract class LossContract extends OwnStage {
         return rivals;
     }
 
-    /** The thread is told of the loss, or, if the lost hold belongs to no thread, that the lock is busy. */
+    /** The thread learns of the loss. If the lost hold belongs to no thread, it learns that the lock is busy. */
     private void assertNobodyGetsTheLock() throws InterruptedException {
         if (recipe().ownership() == Ownership.NOBODY) {
             assertThat(lock.tryAcquire()).isEmpty();

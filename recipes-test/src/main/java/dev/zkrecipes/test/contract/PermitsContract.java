@@ -90,7 +90,7 @@ public abstract class PermitsContract extends TwoClients {
 
     @Test
     @Tag("H23")
-    void requestsForEverything_neverTakeHalfEach() throws InterruptedException {
+    void requestsForAllPermits_neverTakeHalfEach() throws InterruptedException {
         for (IntFunction<InterProcessLock> each : List.of(semaphore, others)) {
             workers.start("one who wants all", () -> {
                 for (int round = 0; round < ROUNDS; round++) {
@@ -104,7 +104,7 @@ public abstract class PermitsContract extends TwoClients {
 
     @Test
     @Tag("H22")
-    void waiter_isWokenByWhicheverLeaseComesBack() throws InterruptedException {
+    void waiter_isWokenByAnyReturnedLease() throws InterruptedException {
         for (int returned = 0; returned < 2; returned++) {
             List<Lease> held =
                     List.of(semaphore.apply(2).acquire(), semaphore.apply(2).acquire());
@@ -118,7 +118,7 @@ public abstract class PermitsContract extends TwoClients {
     }
 
     @Test
-    void smallRequest_doesNotPassALargeOneThatWaits() throws InterruptedException {
+    void smallRequest_doesNotPassAWaitingLargeOne() throws InterruptedException {
         Lease held = semaphore.apply(2).acquire();
         CompletableFuture<Lease> large = others.apply(3).acquireAsync();
         awaitNodes(2);
@@ -145,7 +145,7 @@ public abstract class PermitsContract extends TwoClients {
     @ParameterizedTest
     @EnumSource
     @Tag("H36")
-    void largeRequestThatLeaves_letsTheSmallOneBehindItIn(Leaving how) throws InterruptedException {
+    void leavingLargeRequest_letsTheSmallOneBehindItIn(Leaving how) throws InterruptedException {
         Lease held = semaphore.apply(2).acquire();
         InterProcessLock all = others.apply(LIMIT);
         CompletableFuture<CompletableFuture<Lease>> large = new CompletableFuture<>();
@@ -172,7 +172,7 @@ public abstract class PermitsContract extends TwoClients {
 
     @Test
     @Tag("H24")
-    void moreThanTheLimit_isRefusedAtOnceAndNothingIsWritten() throws InterruptedException {
+    void moreThanTheLimit_isRefusedAtOnce_andWritesNothing() throws InterruptedException {
         semaphore.apply(1).acquire().close();
         awaitNodes(0);
         long before = server.lastZxid();

@@ -43,7 +43,7 @@ public abstract class ReentrantContract extends Stage {
 
     @Test
     @Tag("H99")
-    void otherObjectOfTheSameLock_isHeldOnceMore() throws InterruptedException {
+    void anotherObjectOfTheLock_reenters() throws InterruptedException {
         try (Contenders quiet = Contenders.openQuiet(server, recipe())) {
             Scene own = Scene.of(quiet);
             InterProcessLock other = own.another();

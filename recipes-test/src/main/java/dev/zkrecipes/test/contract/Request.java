@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One request for a lock, made by its own thread, which keeps what it gets until it is told to release it. */
+/** One request for a lock, made by a thread of its own that keeps the lock until it is told to release it. */
 final class Request {
     private static final Duration LONG = Duration.ofSeconds(20);
 

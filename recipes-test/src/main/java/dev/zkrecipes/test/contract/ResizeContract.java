@@ -59,7 +59,7 @@ public abstract class ResizeContract extends TwoClients {
     }
 
     @Test
-    void resizeUp_wakesThoseThatFit() throws InterruptedException {
+    void resizeUp_wakesFittingRequests() throws InterruptedException {
         Lease held = semaphore.apply(LIMIT).acquire();
         CompletableFuture<Lease> first = others.apply(2).acquireAsync();
         awaitNodes(2);
@@ -77,7 +77,7 @@ public abstract class ResizeContract extends TwoClients {
     }
 
     @Test
-    void resizeDown_takesNothingAway_andEndsRequestsThatWaitForMore() throws InterruptedException {
+    void resizeDown_keepsLeases_andEndsRequestsAboveTheLimit() throws InterruptedException {
         Lease held = semaphore.apply(3).acquire();
         CompletableFuture<Lease> large = others.apply(4).acquireAsync();
         awaitNodes(2);

@@ -153,7 +153,7 @@ public abstract class RevocationContract extends Stage {
 
     @Test
     @Tag("H60")
-    void holdsThatEnd_disarmNoOther() throws InterruptedException {
+    void endedHolds_disarmNoOther() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
         revoker.request(scene.lock); // after which each waiter has its own node, even behind a lock that is passed on
@@ -202,7 +202,7 @@ public abstract class RevocationContract extends Stage {
     }
 
     @Test
-    void holderThatDoesNotObey_isBrokenWhenTheGraceIsOver() throws InterruptedException {
+    void disobedientHolder_isBrokenAfterTheGrace() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         List<RevocationRequest> heard = listen(lease);
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
@@ -226,7 +226,7 @@ public abstract class RevocationContract extends Stage {
     }
 
     @Test
-    void endedLease_isToldNothing() throws InterruptedException {
+    void endedLease_isNotNotified() throws InterruptedException {
         Lease lease = scene.lock.acquire();
         revoker.request(scene.lock);
         Participant holder = requests().get(0);

@@ -38,7 +38,7 @@ public abstract class SessionContract extends Stage {
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     /** The client looks for a create whose reply was lost with its session until that session is certainly over. */
     private static final Duration BRIEF = Duration.ofSeconds(2);
-    /** Does not end by itself while a test runs. */
+    /** Does not expire while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(40);
 
     /** For the test of a recipe. */
@@ -85,7 +85,7 @@ public abstract class SessionContract extends Stage {
         }
     }
 
-    /** By one node of its own, in the present session, which it then gives back. */
+    /** The waiter holds the lock by one node of the present session, and then gives it back. */
     private static void assertGrantedNow(Waiter waiter) throws InterruptedException {
         waiter.request().outcome().assertGranted();
         waiter.scene().assertHeld();
@@ -121,7 +121,7 @@ public abstract class SessionContract extends Stage {
     @ParameterizedTest
     @MethodSource(FLAVOUR + "trying")
     @Tag("H02")
-    void sessionLostInTheMiddleOfATry_leavesNoLeaseThatClaimsToBeValid(Flavour flavour) throws InterruptedException {
+    void sessionLostDuringATry_leavesNoValidLease(Flavour flavour) throws InterruptedException {
         List<Contenders> open = new ArrayList<>();
         List<Try> tries = new ArrayList<>();
         try {
@@ -187,7 +187,7 @@ public abstract class SessionContract extends Stage {
 
     @Test
     @Tag("H50")
-    void withoutAConnection_aTryFailsAtOnce_andTimeOutsAreKept() throws InterruptedException {
+    void withoutAConnection_aTryFailsAtOnce_andTimeoutsAreKept() throws InterruptedException {
         contenders.disconnect();
         for (Flavour flavour : Flavour.trying().toList()) {
             Outcome outcome = Request.of(workers, flavour, scene.lock).outcome();
@@ -205,7 +205,7 @@ public abstract class SessionContract extends Stage {
     @ParameterizedTest
     @MethodSource(FLAVOUR + "timed")
     @Tag("H50")
-    void connectionLostWhileWaiting_timeOutsAreKept(Flavour flavour) throws InterruptedException {
+    void connectionLostWhileWaiting_keepsTimeouts(Flavour flavour) throws InterruptedException {
         Duration limit = SHORT.multipliedBy(3);
         Lease held = scene.rival.acquire();
         Request request = Request.limited(workers, flavour, scene.lock, limit);
@@ -226,7 +226,7 @@ public abstract class SessionContract extends Stage {
 
     @ParameterizedTest
     @MethodSource(FLAVOUR + "trying")
-    void replyToTheWriteOfATryLost_failsItAndTakesTheNodeBack(Flavour flavour) throws InterruptedException {
+    void lostReplyToATrysWrite_failsIt_andRemovesTheNode(Flavour flavour) throws InterruptedException {
         List<Step> writes =
                 Step.ofATry(server, recipe()).stream().filter(Step::isWrite).toList();
         assertThat(writes).isNotEmpty();

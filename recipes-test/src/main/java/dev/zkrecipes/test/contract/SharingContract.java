@@ -38,7 +38,7 @@ public abstract class SharingContract extends TwoClients {
     }
 
     @Test
-    void readersHoldTogether_andAWriterWaitsForTheLastOfThem() throws InterruptedException {
+    void readers_holdTogether_andAWriterWaitsForTheLast() throws InterruptedException {
         Lease one = lock.read().acquire();
         assertThat(rival.write().tryAcquire()).isEmpty();
         Lease two = granted(rival.read().tryAcquire(), "a reader beside another");
@@ -53,7 +53,7 @@ public abstract class SharingContract extends TwoClients {
     }
 
     @Test
-    void writer_isAlone() throws InterruptedException {
+    void writer_holdsAlone() throws InterruptedException {
         Lease writing = lock.write().acquire();
         assertThat(rival.write().tryAcquire()).isEmpty();
         assertThat(rival.read().tryAcquire()).isEmpty();
@@ -115,7 +115,7 @@ public abstract class SharingContract extends TwoClients {
     }
 
     @Test
-    void comingAndGoingReaders_doNotStarveAWriter_norWritersAReader() throws InterruptedException {
+    void readersAndWriters_doNotStarveEachOther() throws InterruptedException {
         Lease previous = lock.read().acquire();
         CompletableFuture<Lease> writer = rival.write().acquireAsync();
         awaitNodes(2);
@@ -135,7 +135,7 @@ public abstract class SharingContract extends TwoClients {
     }
 
     @Test
-    void token_isGreaterThanThatOfEveryEarlierHolderThatItConflictsWith() throws InterruptedException {
+    void token_isGreaterThanThatOfEveryEarlierConflictingHolder() throws InterruptedException {
         Lease first = lock.write().acquire();
         long firstWriter = first.fencingToken();
         first.close();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
-/** Where a suite plays that is about who gets in beside whom: two clients on a path of each test's own. */
+/** The setting of suites about who holds together: two clients, on a separate path for each test. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 abstract class TwoClients {

@@ -17,7 +17,7 @@ public abstract class UnownedContract extends AnyThreadContract {
     protected UnownedContract() {}
 
     @Test
-    void acquireByTheHolder_isARequestLikeAnyOther() throws InterruptedException {
+    void acquireByTheHolder_isAnOrdinaryRequest() throws InterruptedException {
         Lease first = scene.lock.acquire();
         RequestCounts before = contenders.proxy.requestsSeen();
         Optional<Lease> second = scene.lock.tryAcquire(); // there may be room for both

@@ -10,9 +10,11 @@
  * <tr><th>For</th><th>Suite</th><th>What it plays</th></tr>
  * <tr><td>a driver</td><td>{@link dev.zkrecipes.test.contract.LockDriverContract}</td><td>every short queue, without a
  *     server: the laws, and the author's own rule</td></tr>
- * <tr><td>any lock</td><td>{@link dev.zkrecipes.test.contract.InterProcessLockContract}</td><td>the next four</td></tr>
+ * <tr><td>any lock</td><td>{@link dev.zkrecipes.test.contract.InterProcessLockContract}</td><td>the next five</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.AcquireContract}</td><td>every way to ask, and every way in which the
  *     others, time or the application end it</td></tr>
+ * <tr><td></td><td>{@link dev.zkrecipes.test.contract.InterruptContract}</td><td>the same when the thread is
+ *     interrupted</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.SessionContract}</td><td>the same when the session, the connection or
  *     the client goes</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.LossContract}</td><td>a lock that is held and lost</td></tr>
@@ -23,14 +25,14 @@
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.InstanceOwnedContract}</td><td>a lock of the instance</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.UnownedContract}</td><td>a lock whose holds belong to no thread</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.RevocationContract}</td><td>a lock that is held and asked for</td></tr>
- * <tr><td></td><td>{@link dev.zkrecipes.test.contract.CounterContract}</td><td>a queue whose numbers grow old</td></tr>
+ * <tr><td></td><td>{@link dev.zkrecipes.test.contract.CounterContract}</td><td>a queue with high numbers</td></tr>
  * <tr><td>a read-write lock</td><td>{@link dev.zkrecipes.test.contract.ReadWriteLockContract}</td><td>the next two</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.SharingContract}</td><td>who holds together, and in what order</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.DowngradeContract}</td><td>from writing to reading, and not
  *     back</td></tr>
  * <tr><td>a semaphore</td><td>{@link dev.zkrecipes.test.contract.SemaphoreContract}</td><td>the next one, and permits as a
  *     lock</td></tr>
- * <tr><td></td><td>{@link dev.zkrecipes.test.contract.PermitsContract}</td><td>how many, for whom first</td></tr>
+ * <tr><td></td><td>{@link dev.zkrecipes.test.contract.PermitsContract}</td><td>how many hold, and in what order</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.ResizeContract}</td><td>a limit that is changed</td></tr>
  * </table>
  *

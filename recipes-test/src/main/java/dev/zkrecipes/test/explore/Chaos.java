@@ -37,7 +37,7 @@ final class Chaos {
         return left == 0 && hunts == 0 && !ensemble.isTroubled();
     }
 
-    /** By then, whatever a fault has left to heal by itself is over, too. */
+    /** By then, all that heals by itself after a fault has healed. */
     boolean isOverFor(Duration time) {
         return isOver() && schedule.simulation().now() - lastTrouble > time.toNanos();
     }
@@ -110,7 +110,7 @@ final class Chaos {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
     }
 
-    /** Waits until a request waits; half of the time, also until the one in front of it releases by itself. */
+    /** Waits until a request waits, and half of the time until the one in front of it releases by itself. */
     private void hunt(int tries) {
         Optional<Place> front = schedule.lockNodes().stream()
                 .filter(place -> !behind(place).isEmpty())

@@ -19,7 +19,7 @@ final class Request<T> {
     private @Nullable Answer<T> answer;
     private boolean endsSession;
 
-    /** Something that a server answers by itself, from what it knows. */
+    /** Something that a server answers alone, from what it knows. */
     @FunctionalInterface
     interface Read<T> {
         Answer<T> apply(SimulatedServer server, Connection connection);

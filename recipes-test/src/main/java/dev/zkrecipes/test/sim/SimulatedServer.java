@@ -52,11 +52,11 @@ final class SimulatedServer {
     }
 
     NodeTree tree() {
-        return ensemble.treeAfter(applied);
+        return ensemble.log().treeAfter(applied);
     }
 
     long lastZxid() {
-        return ensemble.zxidAfter(applied);
+        return ensemble.log().zxidAfter(applied);
     }
 
     // ---- Connections.
@@ -141,16 +141,16 @@ final class SimulatedServer {
     /** More is committed than this server has applied. */
     void catchUpLater() {
         if (isLeading()) {
-            catchUp(ensemble.committedCount());
+            catchUp(ensemble.log().size());
         } else {
-            int known = ensemble.committedCount();
+            int known = ensemble.log().size();
             fromLeader(() -> catchUp(known));
         }
     }
 
     void catchUp(int known) {
         while (applied < known) {
-            Leader.Proposal next = ensemble.entry(applied);
+            Leader.Proposal next = ensemble.log().get(applied);
             applied++;
             apply(next);
         }

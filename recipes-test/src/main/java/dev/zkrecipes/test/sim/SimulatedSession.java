@@ -7,12 +7,6 @@ import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Deque;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -20,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The client's side of one session: its connections, the requests on their way, and the watches, as ZooKeeper's own client
- * keeps them. What is said here of connections happens on the handle's own threads; the engine is told in order on its
+ * keeps them. Whatever concerns connections happens on the handle's own threads; the engine learns of it in order, on its
  * thread.
  */
 final class SimulatedSession {
@@ -30,10 +24,8 @@ final class SimulatedSession {
     private final SimulatedScheduler scheduler;
     private final Consumer<State> states;
     private final long timeout;
-    private final Deque<Request<?>> unsent = new ArrayDeque<>();
-    private final Deque<Request<?>> unanswered = new ArrayDeque<>();
-    private final WatchTable<Consumer<NodeEvent>> watches = new WatchTable<>();
-    private final Set<Consumer<NodeEvent>> silenced = new HashSet<>();
+    private final PendingRequests pending = new PendingRequests();
+    private final ClientWatches watches = new ClientWatches();
     private State state = State.CONNECTING;
     private @Nullable Connection connection;
     private long sessionId;
@@ -65,7 +57,7 @@ final class SimulatedSession {
     }
 
     int watchCount() {
-        return watches.size();
+        return watches.count();
     }
 
     private void tell(String what) {
@@ -146,36 +138,11 @@ final class SimulatedSession {
         become(
                 State.CONNECTED,
                 "session " + id + " is connected to server " + made.server().id());
-        if (!watches.isEmpty()) {
-            setWatchesAgain();
+        if (watches.count() > 0) {
+            send(watches.setAgain(lastZxid, simulation.choices()));
         }
-        while (!unsent.isEmpty()) {
-            send(unsent.remove());
-        }
+        pending.unsent().forEach(this::send);
         keepAlive(made);
-    }
-
-    private void setWatchesAgain() {
-        List<String> data = inAnyOrder(watches.paths(WatchKind.DATA));
-        List<String> children = inAnyOrder(watches.paths(WatchKind.CHILDREN));
-        long seen = lastZxid;
-        send(Request.ownRead(
-                "set watches again",
-                (server, asker) -> {
-                    data.forEach(path -> server.watchAgain(WatchKind.DATA, path, seen, asker));
-                    children.forEach(path -> server.watchAgain(WatchKind.CHILDREN, path, seen, asker));
-                    return Answer.ok(data.size() + children.size());
-                },
-                answer -> {}));
-    }
-
-    /** The client names the watches of a kind in the order of a hash table, and the server answers one after the other. */
-    private List<String> inAnyOrder(Set<String> paths) {
-        List<String> order = new ArrayList<>(paths);
-        for (int i = 0; i < order.size() - 1; i++) {
-            Collections.swap(order, i, i + simulation.choices().next(order.size() - i));
-        }
-        return order;
     }
 
     /** Pings when it has sent nothing for a third of the time-out, gives up when it has heard nothing for two thirds. */
@@ -249,11 +216,7 @@ final class SimulatedSession {
 
     /** What was sent may have been applied; what was not sent was not. The client learns neither. */
     private void failAll(Code code) {
-        List<Request<?>> all = new ArrayList<>(unanswered);
-        all.addAll(unsent);
-        unanswered.clear();
-        unsent.clear();
-        for (Request<?> request : all) {
+        for (Request<?> request : pending.all()) {
             simulation.tell(process.name(), () -> "gets no answer to " + request);
             request.fail(code, scheduler::execute);
         }
@@ -267,7 +230,7 @@ final class SimulatedSession {
         } else if (state == State.CONNECTED) {
             send(request);
         } else {
-            unsent.add(request);
+            pending.keep(request);
         }
     }
 
@@ -277,14 +240,14 @@ final class SimulatedSession {
             throw new IllegalStateException("connected without a connection");
         }
         lastSent = simulation.now();
-        unanswered.add(request);
+        pending.onSent(request);
         to.send(request);
     }
 
     void onReply(Request<?> request, long zxid) {
         heard();
         lastZxid = Math.max(lastZxid, zxid);
-        unanswered.remove(request);
+        pending.onAnswered(request);
         simulation.tell(process.name(), () -> "hears " + request);
         request.arrive(scheduler::execute);
     }
@@ -295,7 +258,7 @@ final class SimulatedSession {
         if (!told.isEmpty()) {
             simulation.tell(process.name(), () -> "is told of " + path + ": " + event);
             told.stream()
-                    .filter(watch -> !silenced.contains(watch))
+                    .filter(watches::isHeard)
                     .forEach(watch -> scheduler.execute(() -> watch.accept(event.told())));
         }
     }
@@ -308,12 +271,11 @@ final class SimulatedSession {
 
     /** The handle may still call the watch, but that tells no one. */
     void silence(Consumer<NodeEvent> watch) {
-        silenced.add(watch);
+        watches.silence(watch);
     }
 
     void forget(String path, Consumer<NodeEvent> watch) {
-        watches.remove(path, watch);
-        silenced.remove(watch);
+        watches.forget(path, watch);
     }
 
     /** Tells the server if it can, and waits for nothing. */

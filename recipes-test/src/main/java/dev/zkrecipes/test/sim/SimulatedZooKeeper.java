@@ -6,13 +6,11 @@ package dev.zkrecipes.test.sim;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.test.sim.Leader.Proposal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -49,15 +47,13 @@ public final class SimulatedZooKeeper {
     private final Duration timeout;
     private final long tick;
     private final List<SimulatedServer> servers;
-    private final List<Proposal> log = new ArrayList<>();
-    private final NodeTree empty = NodeTree.empty();
+    private final CommittedLog log = new CommittedLog();
     private Leader leader;
     private int epoch = 1;
     private long lastSession = 0x10000;
     private boolean troubled;
     private int beginning;
     private final Set<String> begun = new HashSet<>();
-    private Consumer<Proposal> onCommit = proposal -> {};
 
     /**
      * Three servers, all up.
@@ -125,24 +121,11 @@ public final class SimulatedZooKeeper {
 
     void append(Proposal proposal) {
         log.add(proposal);
-        onCommit.accept(proposal);
         servers.stream().filter(server -> !server.isCut()).forEach(SimulatedServer::catchUpLater);
     }
 
-    Proposal entry(int index) {
-        return log.get(index);
-    }
-
-    int committedCount() {
-        return log.size();
-    }
-
-    NodeTree treeAfter(int count) {
-        return count == 0 ? empty : log.get(count - 1).transaction().tree();
-    }
-
-    long zxidAfter(int count) {
-        return count == 0 ? 0 : log.get(count - 1).transaction().zxid();
+    CommittedLog log() {
+        return log;
     }
 
     /**
@@ -151,7 +134,7 @@ public final class SimulatedZooKeeper {
      * @return the tree
      */
     public NodeTree committed() {
-        return treeAfter(log.size());
+        return log.tree();
     }
 
     /**
@@ -178,12 +161,7 @@ public final class SimulatedZooKeeper {
      *     and the paths that it deleted
      */
     public void onCommit(BiConsumer<NodeTree, List<String>> listener) {
-        onCommit = proposal -> listener.accept(
-                treeAfter(log.size() - 1),
-                proposal.transaction().changes().stream()
-                        .filter(change -> change.kind() == Draft.Kind.DELETED)
-                        .map(Draft.Change::path)
-                        .toList());
+        log.onAdded(listener);
     }
 
     // ---- Faults.
@@ -249,7 +227,6 @@ public final class SimulatedZooKeeper {
         for (int i = 0; i < surviving; i++) {
             Proposal proposal = old.proposals().remove();
             log.add(proposal);
-            onCommit.accept(proposal);
             old.sessions().ended(proposal.transaction().ends());
         }
         int next = (old.server().id() + 1 + simulation.choices().next(SERVERS - 1)) % SERVERS;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.sim;
 
-/** What a watch is on. Both kinds are told when the node is deleted. */
+/** What a watch is on. The deletion of the node spends both kinds. */
 enum WatchKind {
     DATA,
     CHILDREN;

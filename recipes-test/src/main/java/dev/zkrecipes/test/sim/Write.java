@@ -8,6 +8,6 @@ import dev.zkrecipes.core.spi.port.Answer;
 /** A request that changes the tree, as the leader carries it out. */
 @FunctionalInterface
 interface Write<T> {
-    /** Carries it out; what it did is undone by itself if the answer is not OK. */
+    /** Carries it out. If the answer is not OK, its changes are discarded. */
     Answer<T> apply(Draft draft);
 }

@@ -34,8 +34,9 @@ import org.junit.platform.testkit.engine.Events;
 
 /** The suites for read-write locks and semaphores find what is wrong with one, and nothing with a sound one. */
 @Timeout(120)
+@Tag("one-jdk")
 class BrokenSharedLocksIT {
-    private static final String DOWNGRADE = "downgrade_keepsThePlaceAndTheToken_andNoQueuedWriterGetsInBetween";
+    private static final String DOWNGRADE = "downgrade_keepsPlaceAndToken_aheadOfQueuedWriters";
 
     /** What the suites below play with; the tests run one after the other. */
     private static ReadWritePair.Maker pair = soundPair(BrokenSharedLocksIT::reader);
@@ -148,11 +149,11 @@ class BrokenSharedLocksIT {
         pair = soundPair(BrokenSharedLocksIT::reader);
         assertSound(play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"));
         assertSound(play(DowngradeSuite.class, DOWNGRADE));
-        assertSound(play(DowngradeSuite.class, "upgrade_isRefusedAtOnceAndNothingIsSent"));
+        assertSound(play(DowngradeSuite.class, "upgrade_isRefusedAtOnce_andSendsNothing"));
     }
 
     @Test
-    void readersThatOvertakeAQueuedWriter_areFound() {
+    void readersOvertakingAQueuedWriter_areFound() {
         pair = soundPair(BrokenSharedLocksIT::overtakingReader);
         assertFound(
                 play(SharingSuite.class, "readerBehindAWaitingWriter_doesNotPassIt"), "Expecting an empty Optional");
@@ -160,7 +161,7 @@ class BrokenSharedLocksIT {
 
     @Test
     @Tag("H04")
-    void downgradeThatLetsAWriterInBetween_isFound() {
+    void downgradeLettingAWriterIn_isFound() {
         pair = downgradingByGivingBack();
         assertFound(play(DowngradeSuite.class, DOWNGRADE), "not granted, or not in time: the downgrade");
     }
@@ -179,7 +180,7 @@ class BrokenSharedLocksIT {
         return inFront + permits(self) <= LIMIT ? Decision.granted() : Decision.waitFor(predecessors);
     }
 
-    /** Counts only those who hold: whoever fits beside them gets in. */
+    /** Counts holders only: any request that fits beside them gets in. */
     private static Decision whoFits(List<LockNode> predecessors, LockNode self) {
         int held = 0;
         for (LockNode node : predecessors) {
@@ -197,7 +198,7 @@ class BrokenSharedLocksIT {
                 new LockInternals(client, path, new Ruled("permits." + permits + "-", rule), options).unowned();
     }
 
-    /** Takes each permit by itself; two who take the first at the same time show what comes of it. */
+    /** Takes permits one by one; two requests that take the first at the same time show the consequence. */
     private static SemaphoreMaker oneByOne() {
         CyclicBarrier both = new CyclicBarrier(2);
         return (client, path, limit, options) -> {
@@ -238,9 +239,9 @@ class BrokenSharedLocksIT {
     @Test
     void soundSemaphore_passes() {
         semaphore = semaphore(BrokenSharedLocksIT::inTurn);
-        assertSound(play(PermitsSuite.class, "smallRequest_doesNotPassALargeOneThatWaits"));
-        assertSound(play(PermitsSuite.class, "waiter_isWokenByWhicheverLeaseComesBack"));
-        assertSound(play(PermitsSuite.class, "requestsForEverything_neverTakeHalfEach"));
+        assertSound(play(PermitsSuite.class, "smallRequest_doesNotPassAWaitingLargeOne"));
+        assertSound(play(PermitsSuite.class, "waiter_isWokenByAnyReturnedLease"));
+        assertSound(play(PermitsSuite.class, "requestsForAllPermits_neverTakeHalfEach"));
         assertSound(play(PermitsSuite.class, "permitsHeldTogether_areNeverMoreThanTheLimit"));
         assertSound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"));
     }
@@ -249,20 +250,20 @@ class BrokenSharedLocksIT {
     void unfairSemaphore_isFound() {
         semaphore = semaphore(BrokenSharedLocksIT::whoFits);
         assertFound(
-                play(PermitsSuite.class, "smallRequest_doesNotPassALargeOneThatWaits"), "Expecting an empty Optional");
+                play(PermitsSuite.class, "smallRequest_doesNotPassAWaitingLargeOne"), "Expecting an empty Optional");
     }
 
     @Test
     @Tag("H23")
-    void semaphoreThatTakesPermitsOneByOne_isFound() {
+    void semaphoreTakingPermitsOneByOne_isFound() {
         semaphore = oneByOne();
         assertFound(
-                play(PermitsSuite.class, "requestsForEverything_neverTakeHalfEach"),
+                play(PermitsSuite.class, "requestsForAllPermits_neverTakeHalfEach"),
                 "not granted, or not in time: all permits");
     }
 
     @Test
-    void semaphoreThatGrantsOneTooMany_isFound() {
+    void semaphoreGrantingOneTooMany_isFound() {
         semaphore = semaphore(BrokenSharedLocksIT::oneTooMany);
         assertFound(play(PermitsSuite.class, "permitsWithinTheLimit_areHeldTogether"), "Expecting an empty Optional");
     }

@@ -27,9 +27,11 @@ import java.util.stream.LongStream;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The explorer finds what is wrong with a lock, by the rule that it breaks, and nothing with a sound one. */
+@Tag("one-jdk")
 class BrokenLocksTest {
     private static final int SCHEDULES = 20_000;
     private static final ExploredLock MUTEX = Queue.exploredMutex(Queue.MUTEX);
@@ -83,7 +85,7 @@ class BrokenLocksTest {
     }
 
     @Test
-    void permitThatWaitsForOneHolderOnly_isFound() {
+    void permitWaitingForOneHolderOnly_isFound() {
         assertBroken(
                 Queue.exploredPair(new Queue(
                         "pair-",
@@ -93,9 +95,9 @@ class BrokenLocksTest {
                 "whoever may hold is woken");
     }
 
-    /** It names nobody who has to leave first. */
+    /** It names no node that has to leave first. */
     @Test
-    void requestThatWaitsForNothing_isFound() {
+    void requestWaitingForNothing_isFound() {
         Violation found = assertBroken(
                 Queue.exploredPair(new Queue(
                         "pair-",
@@ -106,12 +108,12 @@ class BrokenLocksTest {
 
     /** It waits though it may hold. */
     @Test
-    void requestThatWaitsWithoutNeed_isFound() {
+    void requestWaitingWithoutNeed_isFound() {
         assertBroken(Queue.exploredPair(new Queue("pair-", Decision::grantedIfFirst)), "whoever may hold is woken");
     }
 
     @Test
-    void leaseThatForgetsTheSession_isFound() {
+    void leaseForgettingItsSession_isFound() {
         assertBroken(
                 leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
                 "a stale lease is not valid",
@@ -119,7 +121,7 @@ class BrokenLocksTest {
     }
 
     @Test
-    void tokenThatStandsStill_isFound() {
+    void constantToken_isFound() {
         assertBroken(
                 leases(
                         MUTEX,
@@ -130,7 +132,7 @@ class BrokenLocksTest {
     }
 
     @Test
-    void cancellationThatLeavesTheRequestBehind_isFound() {
+    void cancellationLeavingTheRequestBehind_isFound() {
         // A future that depends on another one does not pass on its own cancellation.
         assertBroken(
                 locks(
@@ -142,7 +144,7 @@ class BrokenLocksTest {
     }
 
     @Test
-    void leaseWhoseReleaseDoesNothing_isFound() {
+    void releaseDoingNothing_isFound() {
         assertBroken(
                 leases(
                         MUTEX,
@@ -153,24 +155,24 @@ class BrokenLocksTest {
     }
 
     @Test
-    void engineThatLosesOneEventInAThousand_isFound() {
+    void engineLosingOneEventInAHundred_isFound() {
         int[] events = {0};
         assertBroken(
                 MUTEX.through(sound -> new BrokenOperations(sound) {
                     @Override
                     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-                        boolean loses = sessionId() % 7 == 0 && path.hashCode() % 143 == 0;
+                        boolean loses = sessionId() % 7 == 0 && path.hashCode() % 14 == 0;
                         sound.watchDeletion(path, loses ? event -> events[0]++ : watch, reply);
                     }
                 }),
                 "every waiter is granted or told why not",
-                // Who is not told that a node is gone also keeps what it has for it.
+                // A client that does not learn of the deletion also keeps its entries for the node.
                 found -> !found.rule().equals("nothing is left behind"));
         assertThat(events[0]).isPositive();
     }
 
     @Test
-    void engineThatWatchesTheDataAndKnowsOnlyDeletions_isFound() {
+    void dataWatchTakenForADeletionWatch_isFound() {
         assertBroken(MUTEX.through(WatchingTheData::new), "every waiter is granted or told why not", Fault.CHANGE);
     }
 
@@ -203,7 +205,7 @@ class BrokenLocksTest {
 
     /** Its own node is in each of its lists, and nobody says that it has gone. */
     @Test
-    void engineThatDoesNotSeeThatItsOwnNodeIsGone_isFound() {
+    void engineBlindToTheLossOfItsNode_isFound() {
         assertBroken(
                 MUTEX.through(BlindToItsOwnNodes::new),
                 "nobody is granted out of turn",
@@ -212,7 +214,7 @@ class BrokenLocksTest {
     }
 
     @Test
-    void releaseThatDeletesTheNextHoldersNodeToo_isFound() {
+    void releaseDeletingTheNextHoldersNodeToo_isFound() {
         assertBroken(
                 MUTEX.through(sound -> new BrokenOperations(sound) {
                     @Override

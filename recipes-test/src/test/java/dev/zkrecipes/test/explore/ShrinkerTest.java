@@ -20,21 +20,21 @@ class ShrinkerTest {
     }
 
     @Test
-    void whatDoesNotMatter_isLeftOut() {
+    void irrelevantChoices_areLeftOut() {
         int[] shrunk = new Shrinker(answers -> IntStream.of(answers).anyMatch(answer -> answer == 1000))
                 .shrink(with(237, 1000));
         assertThat(shrunk).containsExactly(1000);
     }
 
     @Test
-    void answers_areMadeSmaller() {
+    void answers_areReduced() {
         int[] shrunk = new Shrinker(answers -> IntStream.of(answers).anyMatch(answer -> answer >= 40)).shrink(NOISE);
         assertThat(shrunk).hasSize(1);
         assertThat(shrunk[0]).isBetween(40, 79);
     }
 
     @Test
-    void placesThatMatter_stay() {
+    void relevantPlaces_stay() {
         int[] shrunk = new Shrinker(answers -> answers.length > 5 && answers[5] != 0).shrink(NOISE);
         assertThat(shrunk).hasSize(6).startsWith(0, 0, 0, 0, 0);
         assertThat(shrunk[5]).isEqualTo(1);

@@ -22,7 +22,7 @@ class ChoicesTest {
     }
 
     @Test
-    void sameSeed_givesTheSameAnswers_andAnotherOneOthers() {
+    void sameSeed_givesTheSameAnswers_andAnotherDoesNot() {
         assertThat(ask(Choices.random(7))).isEqualTo(ask(Choices.random(7)));
         assertThat(ask(Choices.random(7))).isNotEqualTo(ask(Choices.random(8)));
     }

@@ -119,7 +119,7 @@ final class ModelSide implements Side {
 
     @Override
     public long lastZxid() {
-        return ensemble.zxidAfter(ensemble.committedCount());
+        return ensemble.log().zxidAfter(ensemble.log().size());
     }
 
     @Override

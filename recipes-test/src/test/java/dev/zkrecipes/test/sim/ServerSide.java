@@ -129,7 +129,7 @@ final class ServerSide implements Side, AutoCloseable {
         Soon.await().until(() -> !firstIsConnected());
     }
 
-    /** What a server owes to one who comes back it sends before it answers anything else. */
+    /** A server sends a reconnected client what it missed before it answers anything else. */
     @Override
     public void comeBack() {
         away = false;

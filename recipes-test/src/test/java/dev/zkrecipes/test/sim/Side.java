@@ -30,9 +30,9 @@ interface Side {
     /** The newest transaction's number. */
     long lastZxid();
 
-    /** Those of the nodes whose data a server watches for somebody. */
+    /** Those of the nodes on which the server has a data watch. */
     Set<String> watched(Set<String> candidates);
 
-    /** Those of the nodes whose children, or whose deletion alone, a server watches for somebody. */
+    /** Those of the nodes on which the server has a watch for children, or for the deletion alone. */
     Set<String> watchedForDeletion(Set<String> candidates);
 }

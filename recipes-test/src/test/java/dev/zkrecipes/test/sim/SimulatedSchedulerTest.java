@@ -44,7 +44,7 @@ class SimulatedSchedulerTest {
     }
 
     @Test
-    void pausedProcess_doesNothingAndThenEverythingInOrder() {
+    void pausedProcess_doesNothing_thenEverythingInOrder() {
         Timer cancelled = schedule(1, "cancelled");
         schedule(2, "timer");
         scheduler.pause(Duration.ofMillis(10));
@@ -63,7 +63,7 @@ class SimulatedSchedulerTest {
     }
 
     @Test
-    void waitingThread_letsEverythingElseHappen_untilItsTimeIsOver() throws InterruptedException {
+    void waitingThread_letsEverythingElseHappen_untilItsTimeout() throws InterruptedException {
         CompletableFuture<Boolean> future = new CompletableFuture<>();
         Timer end = scheduler.schedule(Duration.ofMillis(5), () -> future.complete(true));
         long start = simulation.now();
@@ -83,7 +83,7 @@ class SimulatedSchedulerTest {
     }
 
     @Test
-    void engineThread_isTheOneThatRunsATask_andItsFailuresAreTold() {
+    void engineThread_runsTasks_andReportsTheirFailures() {
         scheduler.execute(() -> done.add("engine " + scheduler.isEngineThread()));
         scheduler.execute(() -> {
             throw new IllegalStateException("a defect");
