@@ -276,8 +276,8 @@ class MixedLockTroubleIT {
         Lease other = mock(Lease.class);
         when(one.fencingTokens()).thenReturn(Map.of("/x", 1L));
         when(other.fencingTokens()).thenReturn(Map.of("/x", 2L));
-        MixedGrant grant = MixedGrant.on("/x,/x", List.of(one, other));
-        assertThatThrownBy(grant::fencingTokens)
+        MixedHold hold = new MixedHold("/x,/x", List.of(one, other));
+        assertThatThrownBy(hold::fencingTokens)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("have the path /x");
     }
