@@ -241,6 +241,26 @@ class CuratorLockAsOursIT {
         }
     }
 
+    @Test
+    void grantInAnUnknownSession_isGivenBack() {
+        AtomicInteger released = new AtomicInteger();
+        InterProcessLock doubtful = CuratorLocks.ofCurator(curator, path, new Fake() {
+            @Override
+            public boolean acquire(long time, TimeUnit unit) {
+                curator.close(); // which has no session to compare with any more
+                return true;
+            }
+
+            @Override
+            public void release() {
+                released.incrementAndGet();
+            }
+        });
+        assertThatThrownBy(doubtful::tryAcquire).isInstanceOf(IllegalStateException.class);
+        assertThat(released).hasValue(1);
+        assertThat(doubtful.isAcquiredInThisProcess()).isFalse();
+    }
+
     private void replaceTheSession() throws Exception {
         long session = CuratorHandle.of(curator).getSessionId();
         server.expireSession(session);
