@@ -84,6 +84,7 @@ class OpenedSessionsTest {
     @Test
     @Tag("H104")
     void sessionWithRefusedCredentials_isFollowedByAnother_onlyWhenSomebodyAsks() {
+        scheduler.advance(Duration.ofSeconds(1));
         assertThat(opened).hasSize(1);
         scheduler.execute(() -> opened.get(0).accept(State.AUTH_FAILED));
         scheduler.advance(Duration.ofMinutes(10));
