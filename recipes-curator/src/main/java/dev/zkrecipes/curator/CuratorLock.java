@@ -9,6 +9,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
@@ -49,18 +50,12 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
         return atMost.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0 ? atMost.toNanos() : Long.MAX_VALUE;
     }
 
-    /** A request to Curator. */
-    @FunctionalInterface
-    private interface Request {
-        boolean send() throws Exception;
-    }
-
     /** Listens from before the request on, so that a session that ends meanwhile is a loss. */
-    private Optional<Hold> once(Request request) throws InterruptedException {
+    private Optional<Hold> once(Callable<Boolean> request) throws InterruptedException {
         CuratorHold hold = CuratorHold.begin(this);
         boolean acquired = false;
         try {
-            acquired = request.send();
+            acquired = request.call();
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {

@@ -148,7 +148,7 @@ class LockMetricsIT {
     }
 
     @Test
-    void dashboard_asksForMetersThatPrometheusIsGiven() throws Exception {
+    void dashboard_usesOnlyMetersThatExist() throws Exception {
         work("/meters/prometheus");
         Set<String> given = prometheus
                 .scrape()

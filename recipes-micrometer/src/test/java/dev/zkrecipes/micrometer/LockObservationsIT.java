@@ -20,7 +20,9 @@ import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,7 +66,7 @@ class LockObservationsIT {
     }
 
     @Test
-    void waitsAndHolds_areChildrenOfWhatTheCallerDoes() throws Exception {
+    void waitsAndHolds_areChildrenOfTheCallersObservation() throws Exception {
         registry.observationConfig().observationHandler(new Tracer());
         try (ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
                 .connectString(server.connectString())
@@ -99,6 +101,29 @@ class LockObservationsIT {
                             "zkrecipes.hold \"hold orders\" in nothing"
                                     + " [lock.kind=lock-, lock.name=orders, lock.outcome=lost, lock.path=/traced]");
             lease.close();
+        }
+    }
+
+    @Test
+    void asynchronousWaitsAndHolds_areChildrenOfTheCallersObservation() throws Exception {
+        registry.observationConfig().observationHandler(new Tracer());
+        try (ZooKeeperClient client = TestClients.connect(ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .observer(new LockObservations(registry)))) {
+            InterProcessLock lock =
+                    new LockInternals(client, "/traced-later", new MutexDriver(), LockOptions.defaults()).threadOwned();
+            Observation request = Observation.start("request", registry);
+            CompletableFuture<Lease> asked;
+            try (Observation.Scope scope = request.openScope()) {
+                asked = lock.acquireAsync();
+            }
+            asked.get(40, TimeUnit.SECONDS).closeAsync().get(40, TimeUnit.SECONDS);
+            request.stop();
+            await().until(() -> told.size() == 3);
+            assertThat(told)
+                    .filteredOn(line -> line.startsWith("zkrecipes."))
+                    .hasSize(2)
+                    .allSatisfy(line -> assertThat(line).contains(" in request "));
         }
     }
 }

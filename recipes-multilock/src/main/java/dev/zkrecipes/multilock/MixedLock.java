@@ -5,19 +5,15 @@ package dev.zkrecipes.multilock;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
-import dev.zkrecipes.core.spi.ThreadName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -28,12 +24,11 @@ import java.util.stream.Collectors;
  * length, waits for the busy one. So it never waits while it holds anything, and no thread can wait for this one
  * while it waits.
  */
-final class MixedLock implements InterProcessLock {
+final class MixedLock implements ForeignLock {
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
     private final List<InterProcessLock> parts;
-    private final MixedHolds holds = new MixedHolds();
 
     MixedLock(List<InterProcessLock> parts) {
         this.parts = parts;
@@ -45,44 +40,27 @@ final class MixedLock implements InterProcessLock {
     }
 
     @Override
-    public Lease acquire() throws InterruptedException {
+    public Hold acquire() throws InterruptedException {
         return acquire(TimeLimit.NONE).orElseThrow();
     }
 
     @Override
-    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        Objects.requireNonNull(timeout, "the time-out is null: give a duration, zero for none");
-        if (timeout.isNegative()) {
-            throw new IllegalArgumentException("negative time-out " + timeout);
-        }
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        return timeout.isZero() ? tryAcquire() : acquire(TimeLimit.after(timeout));
+    public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
+        return atMost.isZero() ? tryAll() : acquire(TimeLimit.after(atMost));
     }
 
-    @Override
-    public Optional<Lease> tryAcquire() {
-        Optional<Lease> again = reenter();
-        if (again.isPresent()) {
-            return again;
-        }
+    private Optional<Hold> tryAll() {
+        requireNotHeldInPart();
         List<Lease> leases = new ArrayList<>();
-        Optional<Lease> all = tryRest(0, leases, InterProcessLock::tryAcquire);
+        Optional<Hold> all = tryRest(0, leases, InterProcessLock::tryAcquire);
         if (all.isEmpty()) {
-            MixedGrant.giveBack(leases);
+            MixedHold.giveBack(leases);
         }
         return all;
     }
 
-    private Optional<Lease> acquire(TimeLimit limit) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        Optional<Lease> again = reenter();
-        if (again.isPresent()) {
-            return again;
-        }
+    private Optional<Hold> acquire(TimeLimit limit) throws InterruptedException {
+        requireNotHeldInPart();
         Duration pause = SHORTEST_PAUSE;
         int first = 0;
         while (true) {
@@ -91,7 +69,7 @@ final class MixedLock implements InterProcessLock {
                 return limit.overdue();
             }
             List<Lease> leases = new ArrayList<>(List.of(waitedFor.get()));
-            Optional<Lease> all = tryRest(first, leases, limit::tryAtOnce);
+            Optional<Hold> all = tryRest(first, leases, limit::tryAtOnce);
             if (all.isPresent()) {
                 return all;
             }
@@ -114,7 +92,7 @@ final class MixedLock implements InterProcessLock {
      * @param leases those that are held; afterwards also those that were tried with success
      * @return a hold of all; empty, and the leases are still held, if one of the others is busy
      */
-    private Optional<Lease> tryRest(int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying) {
+    private Optional<Hold> tryRest(int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying) {
         try {
             while (leases.size() < parts.size()) {
                 Optional<Lease> lease = trying.apply(parts.get((first + leases.size()) % parts.size()));
@@ -123,24 +101,18 @@ final class MixedLock implements InterProcessLock {
                 }
                 leases.add(lease.get());
             }
-            return Optional.of(holds.open(MixedGrant.on(path(), leases)));
+            return Optional.of(new MixedHold(path(), leases));
         } catch (RuntimeException | Error e) {
             try {
-                MixedGrant.giveBack(leases);
+                MixedHold.giveBack(leases);
             } catch (RuntimeException | Error failure) {
-                var unused = MixedGrant.with(e, failure);
+                var unused = MixedHold.with(e, failure);
             }
             throw e;
         }
     }
 
-    /** One more hold, if the thread has one. */
-    private Optional<Lease> reenter() {
-        Optional<MixedGrant> held = holds.mine();
-        if (held.isPresent()) {
-            held.get().requireNotLost();
-            return Optional.of(holds.open(held.get()));
-        }
+    private void requireNotHeldInPart() {
         parts.forEach(LockGroups::requireNotHeldInPart);
         List<String> heldPaths = parts.stream()
                 .filter(InterProcessLock::isHeldByCurrentThread)
@@ -151,40 +123,6 @@ final class MixedLock implements InterProcessLock {
                     + " together: it could wait for itself, or for a request that waits for it; release what it holds"
                     + " first, or acquire all of them together from the start");
         }
-        return Optional.empty();
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        throw new UnsupportedOperationException("the members of the multi-lock " + path()
-                + " are not all of one ZooKeeperClient, so their leases belong to the thread that acquires them:"
-                + " use acquire or tryAcquire");
-    }
-
-    @Override
-    public void release() {
-        MixedLease youngest = holds.youngest()
-                .orElseThrow(() -> new IllegalMonitorStateException(
-                        "thread " + ThreadName.ofCaller() + " does not hold the multi-lock " + path()));
-        youngest.close();
-        if (youngest.state() == LeaseState.LOST) {
-            youngest.requireNotLost();
-        }
-    }
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-        return holds.mine().filter(grant -> grant.state() != LeaseState.LOST).isPresent();
-    }
-
-    @Override
-    public int holdCount() {
-        return holds.count();
-    }
-
-    @Override
-    public boolean isAcquiredInThisProcess() {
-        return holds.isAny();
     }
 
     @Override
@@ -197,13 +135,7 @@ final class MixedLock implements InterProcessLock {
     }
 
     @Override
-    public Lock asLock() {
-        return LockGroups.asLock(this);
-    }
-
-    @Override
     public String toString() {
-        return path() + ", " + holds.youngest().map(Lease::toString).orElse("not held by this thread") + ", of "
-                + parts;
+        return "of " + parts;
     }
 }

@@ -60,7 +60,7 @@ final class TimeLimit {
     }
 
     /** The limit is reached: empty if a lock was seen busy, else what kept that from being seen is thrown. */
-    Optional<Lease> overdue() {
+    <T> Optional<T> overdue() {
         LockConnectionException known = unanswered;
         if (known != null) {
             throw known;
@@ -71,11 +71,11 @@ final class TimeLimit {
     /** Gives all back, and waits for that as long as the limit allows. */
     void giveBack(List<Lease> leases) throws InterruptedException {
         if (end == null) {
-            MixedGrant.giveBack(leases);
+            MixedHold.giveBack(leases);
             return;
         }
         try {
-            MixedGrant.giveBackAsync(leases).get(left(end).toNanos(), TimeUnit.NANOSECONDS);
+            MixedHold.giveBackAsync(leases).get(left(end).toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             // It continues in the background; waiters for these locks wait for that.
         } catch (ExecutionException e) {

@@ -107,7 +107,7 @@ class MixedLockIT {
 
     @Test
     @Tag("H33")
-    void membersThatAreFreedOneAfterTheOther_shareOneDeadline() throws Exception {
+    void membersFreedOneByOne_shareOneDeadline() throws Exception {
         List<Lease> held = new ArrayList<>();
         for (InterProcessLock rival : rivals) {
             held.add(rival.acquireAsync().get(20, TimeUnit.SECONDS));
@@ -197,7 +197,7 @@ class MixedLockIT {
 
     @Test
     @Tag("H37")
-    void requestOfWhichTheThreadHoldsSome_isRefused() throws Exception {
+    void partlyHeldRequest_isRefused() throws Exception {
         Lease lease = members.get(1).acquire();
         assertThatThrownBy(all::acquire)
                 .isInstanceOf(LockRefusedException.class)

@@ -69,7 +69,7 @@ class MixedLockListenersIT {
     }
 
     @Test
-    void listenersOfALoss_runOnThreadsOfTheirOwn_whenTheyAreAddedAfterItToo() throws Exception {
+    void lossListeners_runOnTheirOwnThreads_evenIfAddedAfterTheLoss() throws Exception {
         ZooKeeperClient second = clients.open();
         Lease lease = acquire(clients.open(), second);
         CompletableFuture<String> before = new CompletableFuture<>();
@@ -89,7 +89,7 @@ class MixedLockListenersIT {
 
     @Test
     @Tag("alone")
-    void listenerOfALossThatFails_isLogged() throws Exception {
+    void failingLossListener_isLogged() throws Exception {
         ZooKeeperClient second = clients.open();
         Lease lease = acquire(clients.open(), second);
         AtomicInteger told = new AtomicInteger();
@@ -116,7 +116,7 @@ class MixedLockListenersIT {
     }
 
     @Test
-    void listenerOfALeaseThatWasReleased_isNeverRun() throws Exception {
+    void listenerOfAReleasedLease_isNeverRun() throws Exception {
         Lease lease = acquire(clients.open(), clients.open());
         AtomicInteger told = new AtomicInteger();
         lease.onLost(told::incrementAndGet);

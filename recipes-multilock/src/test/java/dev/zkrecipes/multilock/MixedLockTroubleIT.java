@@ -97,7 +97,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H37")
-    void partOfAMemberGroupThatIsHeld_isRefusedInWhateverOrder() throws Exception {
+    void partlyHeldMemberGroup_isRefused_inAnyOrder() throws Exception {
         InterProcessLock x = mutex(near, "/x");
         InterProcessLock y = mutex(near, "/y");
         InterProcessLock z = mutex(far, "/z");
@@ -115,7 +115,7 @@ class MixedLockTroubleIT {
     @Test
     @Tag("H37")
     @Tag("H99")
-    void membersOfWhichOneIsHeldThroughAnotherObject_areRefused() throws Exception {
+    void membersPartlyHeldThroughAnotherObject_areRefused() throws Exception {
         Lease held = mutex(near, "/x").acquire();
         for (InterProcessMultiLock all : List.of(
                 together(mutex(near, "/x"), mutex(far, "/z")), together(mutex(near, "/x"), mutex(near, "/y")))) {
@@ -126,7 +126,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H99")
-    void membersThatAreAllHeldThroughOtherObjects_areHeldOnceMore() throws Exception {
+    void membersAllHeldThroughOtherObjects_areHeldOnceMore() throws Exception {
         Lease x = mutex(near, "/x").acquire();
         Lease z = mutex(far, "/z").acquire();
         for (InterProcessMultiLock all :
@@ -143,7 +143,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H99")
-    void memberThatIsHeldByAnotherRule_isRefused() throws Exception {
+    void memberHeldByAnotherRule_isRefused() throws Exception {
         InterProcessLock other =
                 new LockInternals(near, path + "/x", new Mode("write-"), LockOptions.defaults()).threadOwned();
         Lease held = other.acquire();
@@ -168,7 +168,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H31")
-    void otherModeThanTheOneThatIsHeld_isRefused() throws Exception {
+    void otherMode_isRefused_whileOneIsHeld() throws Exception {
         LockGroups.Modes modes =
                 LockGroups.modes(near, path + "/m", new Mode("write-"), new Mode("read-"), LockOptions.defaults());
         Lease held = modes.exclusive().acquire();
@@ -221,7 +221,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H25")
-    void memberThatIsDisconnectedForAWhile_isWaitedFor() throws Exception {
+    void disconnectedMember_isWaitedFor() throws Exception {
         InterProcessMultiLock all = together(mutex(near, "/x"), mutex(far, "/z"));
         proxy.refuse();
         await().until(() -> far.connectionState() != ConnectionState.CONNECTED);
@@ -237,7 +237,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H42")
-    void holdsThatAreClosed_leaveNoListenerWithTheMembers() throws Exception {
+    void closedHolds_leaveNoListenerWithTheMembers() throws Exception {
         Lease foreign = mock(Lease.class);
         when(foreign.state()).thenReturn(LeaseState.HELD);
         when(foreign.closeAsync()).thenReturn(CompletableFuture.completedFuture(null));
@@ -256,7 +256,7 @@ class MixedLockTroubleIT {
 
     @Test
     @Tag("H41")
-    void memberWithALeaseThatCannotBeListenedTo_isReleasedWithTheOthers() throws Exception {
+    void leaseWithoutListeners_isReleasedWithTheOthers() throws Exception {
         Lease deaf = mock(Lease.class);
         doThrow(new UnsupportedOperationException("no listeners")).when(deaf).onLost(any());
         InterProcessLock lender = mock(InterProcessLock.class);
@@ -276,8 +276,8 @@ class MixedLockTroubleIT {
         Lease other = mock(Lease.class);
         when(one.fencingTokens()).thenReturn(Map.of("/x", 1L));
         when(other.fencingTokens()).thenReturn(Map.of("/x", 2L));
-        MixedGrant grant = MixedGrant.on("/x,/x", List.of(one, other));
-        assertThatThrownBy(grant::fencingTokens)
+        MixedHold hold = new MixedHold("/x,/x", List.of(one, other));
+        assertThatThrownBy(hold::fencingTokens)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("have the path /x");
     }

@@ -167,7 +167,7 @@ class MultiLockIT {
 
     @Test
     @Tag("H37")
-    void requestOfWhichTheThreadHoldsSome_isRefused() throws Exception {
+    void partlyHeldRequest_isRefused() throws Exception {
         for (InterProcessLock held : List.of(mutexX, mutex(client, x))) {
             Lease lease = held.acquire();
             RequestCounts before = server.requests();
@@ -200,7 +200,7 @@ class MultiLockIT {
     }
 
     @Test
-    void threadThatHoldsEveryMember_holdsThemOnceMore() throws Exception {
+    void threadHoldingEveryMember_holdsThemOnceMore() throws Exception {
         Lease onX = mutexX.acquire();
         Lease onY = mutexY.acquire();
         Lease lease = both.acquire();
@@ -218,7 +218,7 @@ class MultiLockIT {
 
     @Test
     @Tag("H99")
-    void whatTheThreadHolds_itHoldsThroughEveryObjectOnThosePaths() throws Exception {
+    void holdsOfAThread_areSharedByAllObjectsOnThosePaths() throws Exception {
         Lease onX = mutex(client, x).acquire();
         Lease onY = mutex(client, y).acquire();
         RequestCounts before = server.requests();
@@ -261,7 +261,7 @@ class MultiLockIT {
     // ---- Losing members.
 
     @Test
-    void waitingRequestThatLosesANode_entersAgainEverywhere() throws Exception {
+    void waiterWithADeletedNode_entersAgainEverywhere() throws Exception {
         Lease held = mutex(other, x).acquire();
         CompletableFuture<Lease> waiting = both.acquireAsync();
         awaitNodes(2, 1);
@@ -275,7 +275,7 @@ class MultiLockIT {
     }
 
     @Test
-    void waitingRequestThatLosesANode_failsByPolicy() throws Exception {
+    void waiterWithADeletedNode_fails_byPolicy() throws Exception {
         Lease held = mutex(other, x).acquire();
         CompletableFuture<Lease> waiting = new InterProcessMultiLock(
                         client, List.of(x, y), LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL))
@@ -302,7 +302,7 @@ class MultiLockIT {
     }
 
     @Test
-    void releaseThatFindsANodeGone_deletesTheOthers() throws Exception {
+    void releaseWithAMissingNode_deletesTheOthers() throws Exception {
         Lease lease = both.acquire();
         server.deleteNode(node(x));
         RequestCounts before = server.requests();
@@ -349,7 +349,7 @@ class MultiLockIT {
     }
 
     @Test
-    void sessionThatEnds_whileARequestWaits_costsItsPlacesAndNothingElse() throws Exception {
+    void sessionEndWhileWaiting_costsOnlyThePlaces() throws Exception {
         Lease held = mutex(other, x).acquire();
         CompletableFuture<Lease> waiting = both.acquireAsync();
         awaitNodes(2, 1);
@@ -363,7 +363,7 @@ class MultiLockIT {
     }
 
     @Test
-    void asynchronousLease_isClosedByAnyThread_andAWaitThatIsCancelledLeaves() throws Exception {
+    void asynchronousLease_isClosedByAnyThread_andACancelledWaitLeavesTheQueue() throws Exception {
         Lease lease = both.acquireAsync().get(20, TimeUnit.SECONDS);
         CompletableFuture<Lease> waiting = both.acquireAsync();
         awaitNodes(2, 2);

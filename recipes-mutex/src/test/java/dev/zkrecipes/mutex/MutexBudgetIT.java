@@ -108,7 +108,7 @@ class MutexBudgetIT {
 
     @Test
     @Tag("H72")
-    void handOver_isOneEventAndNoRequestAfterTheDelete_butTheNextInLinesWatchOfItsOwnNode() throws Exception {
+    void handOver_isOneEvent_andOneWatchByTheNextInLine() throws Exception {
         try (ZooKeeperClient other = connect(server.connectString())) {
             InterProcessMutex next = new InterProcessMutex(other, path);
             Lease held = mutex.acquire();

@@ -21,7 +21,7 @@ class MutexExplorationTest {
     private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
 
     @Test
-    void mutexUnderSimulatedFaults_keepsItsPromises() {
+    void mutex_keepsItsPromises_underSimulatedFaults() {
         Explorer explorer = Explorer.of(ExploredLock.of(
                         "mutex",
                         (front, self) -> front.isEmpty(),
@@ -33,7 +33,7 @@ class MutexExplorationTest {
     /** Leases are lost in the middle of everything: of a release, of a hand-over, of a loss for another reason. */
     @ParameterizedTest
     @ValueSource(ints = {0, 3})
-    void mutexThatIsHeldForAWhileAtMost_keepsItsPromises(int handoffs) {
+    void mutexWithHoldAtMost_keepsItsPromises(int handoffs) {
         LockOptions options = LockOptions.defaults().localHandoffs(handoffs).holdAtMost(Duration.ofMillis(300));
         ExploredLock lock = ExploredLock.of(
                 "mutex, held at most",

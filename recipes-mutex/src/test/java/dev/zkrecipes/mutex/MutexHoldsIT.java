@@ -187,7 +187,7 @@ class MutexHoldsIT {
     // ---- Re-entrancy.
 
     @Test
-    void reentry_hasTheSameNodeAndTokenAndKeepsThemToTheLastHold() throws Exception {
+    void reentry_keepsNodeAndToken_untilTheLastHold() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         Lease first = mutex.acquire();
         Lease second = mutex.tryAcquire().orElseThrow();
@@ -289,7 +289,7 @@ class MutexHoldsIT {
 
     @Test
     @Tag("H43")
-    void acquireAsyncByTheHolder_waitsForHim() throws Exception {
+    void acquireAsyncByTheHolder_waitsForItsOwnHold() throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         Lease held = mutex.acquire();
         CompletableFuture<Lease> wanted = mutex.acquireAsync();

@@ -132,7 +132,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H04")
-    void replyThatIsLost_twice_stillMakesOneReaderAtTheSamePlace() throws Exception {
+    void replyLostTwice_stillMakesOneReader_atTheSamePlace() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Fault first = proxy.dropReply(RequestType.MULTI, 1);
@@ -145,7 +145,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H04")
-    void requestThatIsLost_isSentAgain() throws Exception {
+    void lostRequest_isSentAgain() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Fault lost = proxy.dropRequest(RequestType.MULTI, 1);
@@ -156,7 +156,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H04")
-    void connectionThatComesBackInTime_isWaitedFor() throws Exception {
+    void reconnectionInTime_isWaitedFor() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         proxy.refuse();
@@ -174,7 +174,7 @@ class DowngradeFaultsIT {
     }
 
     @Test
-    void timeThatRunsOutWithoutAConnection_sendsNothingLater_andTheWriteHoldStands() throws Exception {
+    void timeoutWithoutAConnection_sendsNothingLater_andKeepsTheWriteHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         proxy.refuse();
@@ -190,7 +190,7 @@ class DowngradeFaultsIT {
     }
 
     @Test
-    void timeThatRunsOutBeforeTheReply_leavesNothing_andTheWriteHoldStands() throws Exception {
+    void timeoutBeforeTheReply_leavesNothing_andKeepsTheWriteHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held reply = proxy.holdReply(RequestType.MULTI, 1);
@@ -203,7 +203,7 @@ class DowngradeFaultsIT {
     }
 
     @Test
-    void timeThatRunsOut_withTheReplyLost_leavesNothing_andTheWriteHoldStands() throws Exception {
+    void timeoutWithALostReply_leavesNothing_andKeepsTheWriteHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held reply = proxy.holdReply(RequestType.MULTI, 1);
@@ -216,7 +216,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H52")
-    void interruptionWhileItWaitsForAConnection_leavesNothing_andTheWriteHoldStands() throws Exception {
+    void interruptWithoutAConnection_leavesNothing_andKeepsTheWriteHold() throws Exception {
         AtomicReference<Lease> mine = new AtomicReference<>();
         try (Workers workers = new Workers()) {
             Worker writer = workers.start("writer", () -> {
@@ -236,7 +236,7 @@ class DowngradeFaultsIT {
     }
 
     @Test
-    void tryWithoutAConnection_failsAtOnce_andTheWriteHoldStands() throws Exception {
+    void tryWithoutAConnection_failsAtOnce_andKeepsTheWriteHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         proxy.refuse();
@@ -249,7 +249,7 @@ class DowngradeFaultsIT {
     }
 
     @Test
-    void tryThatLosesItsReply_fails_andTheWriteHoldStands() throws Exception {
+    void tryWithALostReply_fails_andKeepsTheWriteHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         var unused = proxy.dropReply(RequestType.MULTI, 1);
@@ -261,7 +261,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H03")
-    void sessionThatEndsMeanwhile_makesNoReader_andTheHoldIsLost() throws Exception {
+    void sessionEndDuringADowngrade_makesNoReader_andLosesTheHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         CompletableFuture<Lease> queued = queuedWriter();
         Held request = proxy.holdRequest(RequestType.MULTI, 1);
@@ -291,7 +291,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H03")
-    void writeNodeThatAnOperatorDeleted_makesNoReader_andTheHoldIsLost() throws Exception {
+    void deletedWriteNode_makesNoReader_andLosesTheHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         String node = server.children(path).get(0);
         CompletableFuture<Lease> queued = queuedWriter();
@@ -310,7 +310,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H03")
-    void writeNodeThatIsGoneAfterALostReply_leavesNoReaderBehind() throws Exception {
+    void writeNodeGoneAfterALostReply_leavesNoReader() throws Exception {
         Lease writing = lock.writeLock().acquire();
         String node = server.children(path).get(0);
         CompletableFuture<Lease> queued = queuedWriter();
@@ -331,7 +331,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H20")
-    void clientThatIsClosedMeanwhile_endsTheWait() throws Exception {
+    void closingTheClient_endsTheWait() throws Exception {
         Lease writing = lock.writeLock().acquire();
         proxy.refuse();
         Thread waiting = Thread.currentThread();
@@ -348,7 +348,7 @@ class DowngradeFaultsIT {
 
     @Test
     @Tag("H11")
-    void readNodeThatAnOperatorDeletes_losesTheReadHoldAlone() throws Exception {
+    void deletedReadNode_losesOnlyTheReadHold() throws Exception {
         Lease writing = lock.writeLock().acquire();
         Lease reading = lock.readLock().acquire();
         server.children(path).stream()

@@ -134,7 +134,7 @@ class ReadWriteBudgetIT {
 
     @Test
     @Tag("H71")
-    void twentyWritersAndTwentyReaders_costAtMost245Requests_andNoReaderIsWokenInVain() throws Exception {
+    void twentyWritersAndTwentyReaders_costAtMost245Requests_andWakeNoReaderInVain() throws Exception {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
         List<Boolean> writes = new ArrayList<>(Collections.nCopies(20, true));

@@ -54,7 +54,7 @@ class ReadWriteDriverTest extends LockDriverContract {
     @ParameterizedTest
     @EnumSource
     @Tag("H05")
-    void numberOfACounterThatIsExhausted_isUnderstood(ReadWriteDriver driver) {
+    void numberOfAnExhaustedCounter_isParsed(ReadWriteDriver driver) {
         assertThat(driver.parse("0123456789abcdef0123456789abcdef-__WRIT__-2147483648"))
                 .get()
                 .returns(false, LockNode::hasOrdinaryNumber);

@@ -29,7 +29,7 @@ class ReadWriteExplorationTest {
     }
 
     @Test
-    void bothModesUnderSimulatedFaults_keepTheirPromises() {
+    void bothModes_keepTheirPromises_underSimulatedFaults() {
         Explorer explorer = Explorer.of(ExploredLock.of("read-write lock", RULE, ReadWriteExplorationTest::modes)
                 .withNesting(READ, READ)
                 .withNesting(WRITE, WRITE)

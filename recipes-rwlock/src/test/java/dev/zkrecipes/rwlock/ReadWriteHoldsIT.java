@@ -205,7 +205,7 @@ class ReadWriteHoldsIT {
     @ParameterizedTest
     @EnumSource
     @Tag("H31")
-    void upgradeAfterADowngrade_isRefusedToo_untilTheReadHoldIsGivenBack(Way way) throws Exception {
+    void upgradeAfterADowngrade_isRefusedToo_untilTheReadHoldIsReleased(Way way) throws Exception {
         Lease writing = write.acquire();
         way.ask(read);
         way.ask(write); // still a re-entry
@@ -243,7 +243,7 @@ class ReadWriteHoldsIT {
     }
 
     @Test
-    void asyncRequest_ofTheThreadThatWrites_doesNotDowngradeButQueues() throws Exception {
+    void asyncRequestOfAWriter_queues_insteadOfDowngrading() throws Exception {
         Lease writing = write.acquire();
         CompletableFuture<Lease> reader = read.acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);
@@ -254,7 +254,7 @@ class ReadWriteHoldsIT {
     }
 
     @Test
-    void asyncRequest_ofTheThreadThatReads_isNoUpgradeButQueues() throws Exception {
+    void asyncRequestOfAReader_queues_insteadOfUpgrading() throws Exception {
         Lease reading = read.acquire();
         CompletableFuture<Lease> writer = write.acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);

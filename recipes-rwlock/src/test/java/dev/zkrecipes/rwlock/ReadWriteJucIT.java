@@ -107,7 +107,7 @@ class ReadWriteJucIT {
     }
 
     @Test
-    void unlockOfWhatIsNotHeld_isRefused_alsoWhileTheOtherSideIsHeld() {
+    void unlockWithoutAHold_isRefused_evenWhileTheOtherSideIsHeld() {
         for (Lock held : List.of(view.readLock(), view.writeLock())) {
             Lock other = held == view.readLock() ? view.writeLock() : view.readLock();
             held.lock();
@@ -140,7 +140,7 @@ class ReadWriteJucIT {
 
     @Test
     @Tag("H54")
-    void lockThatIsInterrupted_waitsOnAndKeepsTheFlag() throws Exception {
+    void interruptedLock_keepsWaiting_andKeepsTheFlag() throws Exception {
         Lease writing = lock.writeLock().acquire();
         try (Workers workers = new Workers()) {
             Worker reader = workers.start("reader", () -> {

@@ -52,7 +52,8 @@ public final class InterProcessSemaphore {
     private static final int SIZES = 100;
 
     private final ZooKeeperClient client;
-    private final String path;
+    private final String given;
+    private final String path; // with the client's namespace
     private final int maxLeases;
     private final LockOptions options;
     private final LockInternals internals;
@@ -81,20 +82,24 @@ public final class InterProcessSemaphore {
      */
     public InterProcessSemaphore(ZooKeeperClient client, String path, int maxLeases, LockOptions options) {
         this.client = client;
-        this.path = path;
+        this.given = path;
         this.maxLeases = Permits.checkLimit(path, maxLeases);
         this.options = options;
+        this.path = new LockInternals(client, path, driver(path, 1), options).path();
         this.internals = internals(1);
         this.bySize = CacheBuilder.newBuilder().maximumSize(SIZES).build(CacheLoader.from(this::permits));
     }
 
     private LockInternals internals(int permits) {
-        return new LockInternals(
-                client, path, new SemaphoreDriver(path, SemaphoreLimit.of(maxLeases), permits), options);
+        return new LockInternals(client, given, driver(path, permits), options);
+    }
+
+    private SemaphoreDriver driver(String at, int permits) {
+        return new SemaphoreDriver(at, SemaphoreLimit.of(maxLeases), permits);
     }
 
     /**
-     * The path of the semaphore, below the chroot if there is one.
+     * The path of the semaphore, below the chroot if there is one, and with the client's namespace.
      *
      * @return the absolute path
      */

@@ -51,8 +51,8 @@ record SemaphoreLimit(int configured, int current, int earlier) {
         }
         throw new LockRefusedException("the node " + path + " contains "
                 + (data.length == 0 ? "no data" : data.length + " bytes of other data")
-                + " instead of a semaphore's limit: it was created for another purpose, or by hand; use another path,"
-                + " or delete the node while it is not in use");
+                + " instead of a semaphore's limit: it was created by another library such as Curator, for another"
+                + " purpose, or by hand; use another path, or delete the node while it is not in use");
     }
 
     byte[] encode() {

@@ -30,7 +30,7 @@ class PermitsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"", " ", "01", "007", "+1", "-1", "1 ", " 1", "1.0", "1e3", "0x1", "2147483648", "\u0661", "x"})
-    void textThatIsWrittenOtherwise_isNotANumber(String text) {
+    void otherText_isNotANumber(String text) {
         assertThat(Permits.parse(text)).isEmpty();
     }
 }

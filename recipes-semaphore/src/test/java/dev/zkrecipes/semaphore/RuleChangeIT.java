@@ -65,7 +65,7 @@ class RuleChangeIT {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void whatTheChangeThrows_isThrownAtItsCaller_andNothingIsChanged(Throwable failure) throws Exception {
+    void failingChange_isThrownToItsCaller_andChangesNothing(Throwable failure) throws Exception {
         assertThatThrownBy(() -> internals.changeRule(rule -> raise(failure))).isSameAs(failure);
         assertThat(server.nodeExists(path)).isFalse();
         Lease lease = internals.unowned().acquire();
@@ -76,7 +76,7 @@ class RuleChangeIT {
     }
 
     @Test
-    void changeThatMeetsAnother_isMadeAgainOfWhatIsThereThen() throws Exception {
+    void conflictingChange_isRepeatedOnTheNewValue() throws Exception {
         internals.unowned().acquire().close();
         AtomicInteger calls = new AtomicInteger();
         internals.changeRule(rule -> {
@@ -92,7 +92,7 @@ class RuleChangeIT {
     }
 
     @Test
-    void changeOfAPathThatVanishesMeanwhile_makesItAnew() throws Exception {
+    void changeOfAVanishedPath_recreatesIt() throws Exception {
         internals.unowned().acquire().close();
         AtomicInteger calls = new AtomicInteger();
         internals.changeRule(rule -> {

@@ -61,7 +61,7 @@ class SemaphoreDriverTest {
 
         @Test
         @Tag("H22")
-        void request_waitsForTheShortestRunOfNearestOnesThatLeavesNoRoom() {
+        void request_waitsForTheShortestRunInFront_withoutRoomForIt() {
             queues().forEach(queue -> {
                 int last = queue.size() - 1;
                 LockNode self = queue.get(last);
@@ -150,7 +150,7 @@ class SemaphoreDriverTest {
     }
 
     @Test
-    void ruleOfThePath_decides_ifItIsOfASemaphoreThatIsConfiguredTheSame() {
+    void ruleOfThePath_decides_ifTheConfiguredLimitIsTheSame() {
         byte[] resized = SemaphoreLimit.of(2).resized(5).encode();
         assertThat(driver(2).under(resized).decide(List.of(node(3, 1)), node(2, 2)))
                 .isEqualTo(Decision.granted());
@@ -161,7 +161,7 @@ class SemaphoreDriverTest {
     }
 
     @Test
-    void initialRule_isWhatIsConfigured() {
+    void initialRule_isTheConfiguredLimit() {
         assertThat(new SemaphoreDriver(PATH, new SemaphoreLimit(3, 7), 1).initialRule())
                 .asString(StandardCharsets.UTF_8)
                 .isEqualTo("zkrecipes 1\nconfigured=3\ncurrent=3\n");

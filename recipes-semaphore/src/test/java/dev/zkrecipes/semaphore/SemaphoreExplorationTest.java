@@ -33,7 +33,7 @@ class SemaphoreExplorationTest {
     }
 
     @Test
-    void allWeightsUnderSimulatedFaults_keepTheirPromises() {
+    void allWeights_keepTheirPromises_underSimulatedFaults() {
         Explorer explorer = Explorer.of(ExploredLock.of("semaphore", RULE, SemaphoreExplorationTest::weights));
         assertThat(explorer.explore(1, SCHEDULES).map(explorer::shrink)).isEmpty();
     }

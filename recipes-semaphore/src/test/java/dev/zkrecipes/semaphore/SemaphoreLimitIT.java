@@ -91,7 +91,7 @@ class SemaphoreLimitIT {
 
     @Test
     @Tag("H84")
-    void revokerAfterAResizeToFewer_asksWhoeverHolds_andNobodyWhoCameLater() throws Exception {
+    void revokerAfterAResizeToFewer_asksAllHolders_andNoLaterRequest() throws Exception {
         semaphore.resize(3);
         List<Lease> held = List.of(semaphore.acquire(), semaphore.acquire(), semaphore.acquire());
         List<Lease> asked = new CopyOnWriteArrayList<>();
@@ -112,7 +112,7 @@ class SemaphoreLimitIT {
     }
 
     @Test
-    void differentlyConfiguredProcess_isToldBothNumbers() throws Exception {
+    void differentlyConfiguredProcess_isRefused_namingBothNumbers() throws Exception {
         semaphore.acquire().close();
         InterProcessSemaphore wrong = new InterProcessSemaphore(other, path, 5);
         for (ThrowingCallable call : List.<ThrowingCallable>of(
@@ -135,7 +135,7 @@ class SemaphoreLimitIT {
     }
 
     @Test
-    void pathThatHoldsSomethingElse_isRefused() {
+    void pathWithOtherData_isRefused() {
         server.createNode(path + "-a", new byte[0], CreateMode.CONTAINER);
         assertThatThrownBy(() -> new InterProcessSemaphore(client, path + "-a", 4).acquire())
                 .isInstanceOf(LockRefusedException.class)
@@ -147,7 +147,7 @@ class SemaphoreLimitIT {
     }
 
     @Test
-    void leasesThatTheNewLimitHasNoRoomFor_areCountedAsWaiting_andStand() throws Exception {
+    void leasesAboveTheNewLimit_countAsWaiting_andStayValid() throws Exception {
         Lease first = semaphore.acquire(2);
         Lease second = others.acquire(2);
         semaphore.resize(3);

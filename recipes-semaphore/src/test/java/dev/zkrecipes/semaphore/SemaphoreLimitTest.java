@@ -23,7 +23,7 @@ class SemaphoreLimitTest {
 
     @ParameterizedTest
     @CsvSource({"1, 1", "4, 9", "9, 4", "2147483647, 2147483647"})
-    void whatIsWritten_isRead(int configured, int current) {
+    void writtenLimit_isReadBack(int configured, int current) {
         SemaphoreLimit limit = new SemaphoreLimit(configured, current);
         assertThat(limit.encode())
                 .asString(StandardCharsets.UTF_8)
@@ -32,7 +32,7 @@ class SemaphoreLimitTest {
     }
 
     @Test
-    void linesThatALaterVersionAdds_areIgnored() {
+    void linesOfALaterVersion_areIgnored() {
         assertThat(decode("zkrecipes 1\nnote=x=current=7\nconfigured=4\n\ncurrent=9\nfair=no\n"))
                 .isEqualTo(new SemaphoreLimit(4, 9));
     }
@@ -62,7 +62,7 @@ class SemaphoreLimitTest {
                 "zkrecipes 1\r\nconfigured=4\r\ncurrent=4\r\n",
                 " zkrecipes 1\nconfigured=4\ncurrent=4\n"
             })
-    void dataThatAreNotALimit_areRefusedWithTheirSize(String data) {
+    void otherData_isRejected_andTheErrorNamesItsSize(String data) {
         assertThatThrownBy(() -> decode(data))
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(PATH)
@@ -71,7 +71,7 @@ class SemaphoreLimitTest {
     }
 
     @Test
-    void noData_areRefusedAsSuch_andBytesThatAreNoTextToo() {
+    void missingDataAndBinaryData_areRejected() {
         assertThatThrownBy(() -> decode(""))
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining("contains no data");
@@ -89,7 +89,7 @@ class SemaphoreLimitTest {
 
     @Test
     @Tag("H84")
-    void greaterLimitOfBefore_isRemembered_untilTheLimitIsAsGreatAgain() {
+    void earlierHigherLimit_isRemembered_untilTheLimitReachesItAgain() {
         SemaphoreLimit resized = SemaphoreLimit.of(4).resized(3).resized(1);
         assertThat(resized.encode())
                 .asString(StandardCharsets.UTF_8)

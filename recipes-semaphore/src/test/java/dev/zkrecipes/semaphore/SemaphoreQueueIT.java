@@ -113,7 +113,7 @@ class SemaphoreQueueIT {
 
     @Test
     @Tag("H24")
-    void moreThanTheLimit_isRefusedAlsoByTheFirstUser() {
+    void requestAboveTheLimit_isRefused_evenForTheFirstUser() {
         assertThatThrownBy(() -> semaphore.acquire(LIMIT + 1))
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining("asks for 5 permits, and the limit is 4");

@@ -85,7 +85,7 @@ class SemaphoreTroubleIT {
 
     @Test
     @Tag("H42")
-    void requestsThatLeave_leaveNoNodesAndNoWatches() throws Exception {
+    void abandonedRequests_leaveNoNodesAndNoWatches() throws Exception {
         Lease held = semaphore.acquire(LIMIT);
         String holder = path + "/" + server.children(path).get(0);
         for (int i = 0; i < 100; i++) {
@@ -105,7 +105,7 @@ class SemaphoreTroubleIT {
     @ParameterizedTest
     @EnumSource(names = {"CREATE2", "MULTI_READ"})
     @Tag("H06")
-    void replyThatIsLost_costsNoPermit(RequestType type) throws Exception {
+    void lostReply_costsNoPermit(RequestType type) throws Exception {
         semaphore.acquire().close();
         Fault lost = proxy.dropReply(type, 1);
         Lease lease = others.acquire(3);
@@ -117,7 +117,7 @@ class SemaphoreTroubleIT {
     }
 
     @Test
-    void firstUserThatLosesTheReply_findsItsOwnSemaphore() throws Exception {
+    void firstUserWithALostReply_findsItsOwnSemaphore() throws Exception {
         Fault lost = proxy.dropReply(RequestType.MULTI, 1);
         others.acquire(2).close();
         assertThat(lost.hasFired()).isTrue();
@@ -125,7 +125,7 @@ class SemaphoreTroubleIT {
     }
 
     @Test
-    void resizeThatLosesItsReply_saysThatItIsNotKnown_andMayBeRepeated() throws Exception {
+    void resizeWithALostReply_isReportedAsUnknown_andMayBeRepeated() throws Exception {
         semaphore.acquire().close();
         Fault lost = proxy.dropReply(RequestType.MULTI, 1);
         assertThatThrownBy(() -> others.resize(7))
@@ -158,7 +158,7 @@ class SemaphoreTroubleIT {
 
     @Test
     @Tag("H46")
-    void leaseThatIsClosedWithoutAConnection_comesBackWithTheNextOne() throws Exception {
+    void leaseClosedWithoutAConnection_isReturnedOnTheNextOne() throws Exception {
         Lease lease = others.acquire(LIMIT);
         CompletableFuture<Lease> waiting = semaphore.acquireAsync(1);
         awaitNodes(2);

@@ -5,7 +5,9 @@ package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.Participant;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -55,7 +57,19 @@ public interface ForeignLock {
      */
     Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException;
 
-    /** The lock while a thread has it. Implementations are thread-safe. */
+    /**
+     * See {@link InterProcessLock#participants}.
+     *
+     * @return the requests in order
+     * @throws InterruptedException if the thread is interrupted
+     * @throws UnsupportedOperationException if the other library does not tell, which is the default
+     */
+    default List<Participant> participants() throws InterruptedException {
+        throw new UnsupportedOperationException("the lock " + path()
+                + " is of another library, which does not say here who holds it and who waits: ask that library");
+    }
+
+    /** The lock while a thread has it. Implementations are thread-safe; see {@link FencedHold} for one that knows more. */
     interface Hold {
 
         /**
@@ -66,16 +80,16 @@ public interface ForeignLock {
         LeaseState state();
 
         /**
-         * Runs {@code listener} once if the lock is lost, at once if it is lost already. It may not be run after {@link
-         * #release}. Called once.
+         * Runs {@code listener} once if the lock is lost before it is released; at once if it is lost already, even if it was
+         * released since.
          *
          * @param listener runs code of the application's
          */
         void onLost(Runnable listener);
 
         /**
-         * Gives the lock back, also if it is lost. Called once, by the thread that acquired it, or by another one when that is
-         * dead. Like {@link dev.zkrecipes.core.Lease#close()} it does not fail because there is no connection.
+         * Gives the lock back, also if it is lost. Called once, by the thread that acquired it, or by another one when that
+         * thread is dead. Like {@link dev.zkrecipes.core.Lease#close()} it does not fail because there is no connection.
          */
         void release();
     }

@@ -138,9 +138,9 @@ public final class LockGroups {
 
     /**
      * A lock of another library as a lock of this one: held by threads, and re-entrant for the thread that holds it. It
-     * cannot tell what the other library does not: its leases have neither fencing tokens nor guards, cannot be verified, and
-     * hear of no revocation, and there is neither {@link InterProcessLock#acquireAsync} nor {@link InterProcessLock#participants};
-     * those throw {@link UnsupportedOperationException}.
+     * cannot tell what the other library does not: unless its holds are {@link FencedHold}s, its leases have neither fencing
+     * tokens nor guards, cannot be verified, and hear of no revocation. Those calls throw {@link
+     * UnsupportedOperationException}, and so does {@link InterProcessLock#acquireAsync}.
      *
      * @param lock what the other library does
      * @return a new lock, with holds of its own

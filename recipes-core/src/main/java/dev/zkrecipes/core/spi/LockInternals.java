@@ -70,6 +70,15 @@ public final class LockInternals {
     }
 
     /**
+     * Where the lock is: below the client's chroot and with its namespace, as in errors and in {@link InterProcessLock#path()}.
+     *
+     * @return the absolute path
+     */
+    public String path() {
+        return target.path();
+    }
+
+    /**
      * A lock that is held by threads and re-entrant for the thread that holds it. What a thread holds, it holds through every
      * lock of the same client, path and rule: that of an equal driver. A thread that holds the path by another rule is
      * refused with {@link dev.zkrecipes.core.LockRefusedException}.

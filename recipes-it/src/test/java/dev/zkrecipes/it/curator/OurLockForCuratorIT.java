@@ -24,11 +24,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.Locker;
-import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,8 +55,7 @@ class OurLockForCuratorIT {
     @BeforeEach
     void open() throws InterruptedException {
         path = "/for-curator/" + paths++;
-        curator = CuratorFrameworkFactory.newClient(server.connectString(), 4000, 5000, new RetryOneTime(100));
-        curator.start();
+        curator = Curators.connect(server);
         client = CuratorClients.over(curator);
         assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
         lock = CuratorLocks.asCurator(new InterProcessMutex(client, path));
@@ -72,7 +69,7 @@ class OurLockForCuratorIT {
     }
 
     private InterProcessLock theirs() {
-        return new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, path);
+        return Curators.mutex(curator, path);
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -127,6 +128,27 @@ class ConnectionTroubleIT {
             Soon.await()
                     .ignoreExceptions()
                     .untilAsserted(() -> mutex.tryAcquire().orElseThrow().close());
+        }
+    }
+
+    @Test
+    @Tag("H106")
+    void explanation_isForgottenOnReconnection() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient client = ZooKeeperClient.builder()
+                        .connectString(proxy.connectString())
+                        .requestTimeout(Duration.ofSeconds(60)) // the first look comes after three seconds
+                        .build()) {
+            assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
+            proxy.refuse();
+            trouble(client, "since the connection was lost: ");
+            proxy.accept();
+            Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+            proxy.refuse();
+            Soon.await().until(() -> client.connectionState() != ConnectionState.CONNECTED);
+            assertThatThrownBy(new InterProcessMutex(client, "/trouble")::tryAcquire)
+                    .isInstanceOf(LockConnectionException.class)
+                    .hasMessageStartingWith("not connected to ZooKeeper, ");
         }
     }
 

@@ -158,6 +158,23 @@ class LockObserverIT {
     }
 
     @Test
+    void lossOfSeveralLocksAsOne_isToldOnce() throws Exception {
+        List<InterProcessLock> members = List.of("/x", "/y").stream()
+                .<InterProcessLock>map(name ->
+                        new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
+                .toList();
+        Lease lease = LockGroups.together(members, LockOptions.defaults()).acquire();
+        server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+        await().untilAsserted(() -> assertThat(heard.words).hasSize(3));
+        lease.close();
+        lock().acquire().close();
+        assertThat(heard.words)
+                .hasSize(6)
+                .filteredOn(word -> word.startsWith("lost: "))
+                .hasSize(1);
+    }
+
+    @Test
     void holdersSharingANode_areSeparateRequests() throws Exception {
         InterProcessLock lock =
                 new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(5));
@@ -207,6 +224,7 @@ class LockObserverIT {
         var unused = new Revoker(other).request(new InterProcessMutex(other, path));
         told.get(40, TimeUnit.SECONDS);
         await().untilAsserted(() -> assertThat(heard.words).containsExactly("waiting", "granted", "asked"));
+        assertThat(heard.threads).noneMatch(thread -> thread.startsWith("zkrecipes-engine"));
         lease.close();
     }
 }

@@ -64,6 +64,20 @@ class NamespaceIT {
     }
 
     @Test
+    void semaphore_isNamedWithTheNamespace(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = TestClients.connect(to(server).namespace("/billing"))) {
+            InterProcessSemaphore permits = new InterProcessSemaphore(client, "/permits", 2);
+            assertThat(permits.path()).isEqualTo("/billing/permits");
+            assertThat(permits.toString()).contains("/billing/permits");
+            permits.acquire().close();
+            assertThat(permits.maxLeases()).isEqualTo(2);
+            permits.resize(3);
+            assertThatThrownBy(new InterProcessSemaphore(client, "/permits", 5)::acquire)
+                    .hasMessageContaining("the semaphore /billing/permits was made with 2 leases");
+        }
+    }
+
+    @Test
     void eachPath_hasTheAclOfItsLock(EmbeddedZooKeeper server) throws Exception {
         ZooKeeperClientBuilder settings = to(server)
                 .namespace("/n")

@@ -14,6 +14,8 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -65,5 +67,27 @@ class RefusedCredentialsIT {
             assertThat(states).doesNotContain(ConnectionState.EXPIRED);
         }
         assertThat(server.children("/refused")).isEmpty();
+    }
+
+    @Test
+    @Tag("H104")
+    @Tag("alone")
+    void refusedCredentials_areLoggedAsSuch() {
+        PrintStream terminal = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try (ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .auth("nosuchscheme", "user:password".getBytes(StandardCharsets.UTF_8))
+                .build()) {
+            assertRefused(new InterProcessMutex(client, "/refused").acquireAsync());
+            Soon.await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("WARN"));
+        } finally {
+            System.setErr(terminal);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains("ZooKeeper refused the credentials of this client; check its auth settings, and the server's")
+                .contains("waiting acquires fail")
+                .doesNotContain("queue again");
     }
 }

@@ -9,9 +9,14 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.curator.CuratorClients;
+import dev.zkrecipes.micrometer.LockMetrics;
+import dev.zkrecipes.micrometer.LockObservations;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -89,6 +94,33 @@ class SpringDocIT {
     }
 
     @Configuration
+    static class ObservedBeans {
+        @Bean
+        ZooKeeperClient zooKeeperClient(
+                @Value("${zookeeper.connect}") String connect, MeterRegistry meters, ObservationRegistry observations) {
+            return ZooKeeperClient.builder()
+                    .connectString(connect)
+                    .observer(new LockMetrics(meters))
+                    .observer(new LockObservations(observations))
+                    .build();
+        }
+    }
+
+    /** Which Spring Boot makes by itself. */
+    @Configuration
+    static class RegistriesOfBoot {
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+
+        @Bean
+        ObservationRegistry observations() {
+            return ObservationRegistry.create();
+        }
+    }
+
+    @Configuration
     static class WorkerBeans {
         @Bean
         Worker worker(InterProcessMutex ordersLock) {
@@ -128,7 +160,7 @@ class SpringDocIT {
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = Files.readString(THIS).replaceAll("\\s+", "");
         assertThat(blocks)
-                .hasSize(3)
+                .hasSize(4)
                 .allSatisfy(block -> assertThat(source).contains(block.group(1).replaceAll("\\s+", "")));
     }
 
@@ -174,6 +206,20 @@ class SpringDocIT {
             theirs.executeLocked("another", () -> assertThat(done).isNotDone());
             lock.unlock();
             assertThat(done).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(true);
+        }
+    }
+
+    @Test
+    void observersOfTheClient_fillTheRegistriesOfTheContext(EmbeddedZooKeeper server) throws Exception {
+        try (var context = start(server, RegistriesOfBoot.class, ObservedBeans.class)) {
+            new InterProcessMutex(context.getBean(ZooKeeperClient.class), "/locks/observed")
+                    .acquire()
+                    .close();
+            assertThat(context.getBean(MeterRegistry.class)
+                            .get("zkrecipes.lock.wait")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
         }
     }
 

@@ -7,37 +7,43 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What a thread has of an {@link AdaptedLock}; all its re-entrant leases stand on it. */
 final class AdaptedGrant {
     private final ForeignLock.Hold hold;
     private final Set<AdaptedLease> leases = ConcurrentHashMap.newKeySet();
+    /** The leases that stand on it. A count, as several threads may close the leases of a dead one. */
+    private final AtomicInteger open = new AtomicInteger();
 
     AdaptedGrant(ForeignLock.Hold hold) {
         this.hold = hold;
+    }
+
+    ForeignLock.Hold hold() {
+        return hold;
     }
 
     LeaseState state() {
         return hold.state();
     }
 
-    void release() {
-        hold.release();
-    }
-
     /** Tells the lease of a loss, unless it is detached before. */
     void attach(AdaptedLease lease) {
+        open.incrementAndGet();
         leases.add(lease);
         if (state() == LeaseState.LOST) {
-            lease.onLost();
+            lease.onGrantLost();
         }
     }
 
-    void detach(AdaptedLease lease) {
+    /** Returns whether this was the last lease, with which the lock is to be given back. */
+    boolean detach(AdaptedLease lease) {
         leases.remove(lease);
+        return open.decrementAndGet() == 0;
     }
 
     void tellOfLoss() {
-        leases.forEach(AdaptedLease::onLost);
+        leases.forEach(AdaptedLease::onGrantLost);
     }
 }

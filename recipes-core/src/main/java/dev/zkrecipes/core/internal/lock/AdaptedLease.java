@@ -7,7 +7,9 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.spi.FencedHold;
+import dev.zkrecipes.core.spi.ForeignLock;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +26,7 @@ final class AdaptedLease implements Lease {
     private final Thread owner;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     AdaptedLease(AdaptedLock lock, AdaptedGrant grant, Thread owner) {
         this.lock = lock;
@@ -40,7 +43,7 @@ final class AdaptedLease implements Lease {
         return owner;
     }
 
-    void onLost() {
+    void onGrantLost() {
         ended.complete(LeaseState.LOST);
     }
 
@@ -69,32 +72,50 @@ final class AdaptedLease implements Lease {
 
     @Override
     public long fencingToken() {
-        throw notKnown("has no fencing token");
+        Map<String, Long> tokens = fencingTokens();
+        if (tokens.size() > 1) {
+            throw new IllegalStateException("the members of the multi-lock " + path()
+                    + " were not entered together, so they have no token in common: see fencingTokens()");
+        }
+        return tokens.values().iterator().next();
     }
 
     @Override
     public Map<String, Long> fencingTokens() {
-        throw notKnown("has no fencing token");
+        return open("has no fencing token").fencingTokens();
     }
 
     @Override
-    public void verify() {
-        throw notKnown("cannot be verified");
+    public void verify() throws InterruptedException {
+        open("cannot be verified").verify();
     }
 
     @Override
     public Op guard() {
-        throw notKnown("has no guard");
+        List<Op> all = guards();
+        if (all.size() > 1) {
+            throw new IllegalStateException("the lease of " + path() + " stands on " + all.size()
+                    + " nodes, which one operation cannot check: put all of guards() into the multi");
+        }
+        return all.get(0);
     }
 
     @Override
     public List<Op> guards() {
-        throw notKnown("has no guard");
+        return open("has no guard").guards();
     }
 
-    private UnsupportedOperationException notKnown(String what) {
-        return new UnsupportedOperationException("the lock " + path() + " is of another library, and its lease " + what
-                + ": let a lock of this library protect what needs it");
+    /** What the lease stands on, if it is open and knows more than whether it is lost. */
+    private FencedHold open(String otherwise) {
+        requireNotLost();
+        if (closedAs.get() != null) {
+            throw new IllegalMonitorStateException("this hold of the lock " + path() + " is closed");
+        }
+        if (grant.hold() instanceof FencedHold fenced) {
+            return fenced;
+        }
+        throw new UnsupportedOperationException("the lock " + path() + " is of another library, and its lease "
+                + otherwise + ": let a lock of this library protect what needs it");
     }
 
     @Override
@@ -102,7 +123,7 @@ final class AdaptedLease implements Lease {
         Objects.requireNonNull(listener, "listener");
         var unused = ended.thenAccept(state -> {
             if (state == LeaseState.LOST) {
-                listener.run();
+                grant.hold().onLost(listener);
             }
         });
     }
@@ -111,6 +132,13 @@ final class AdaptedLease implements Lease {
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Objects.requireNonNull(listener, "listener");
+        if (grant.hold() instanceof FencedHold fenced) {
+            fenced.onRevocationRequested(request -> {
+                if (closedAs.get() == null) {
+                    listener.accept(request);
+                }
+            });
+        }
     }
 
     @Override
@@ -120,39 +148,73 @@ final class AdaptedLease implements Lease {
 
     @Override
     public void close() {
+        requireOwner();
+        end(ForeignLock.Hold::release);
+    }
+
+    /** A lock of another library is given back on the calling thread, to which it belongs. */
+    @Override
+    public CompletableFuture<Void> closeAsync() {
+        requireOwner();
+        try {
+            end(hold -> {
+                if (hold instanceof FencedHold fenced) {
+                    fenced.releaseInBackground();
+                } else {
+                    hold.release();
+                }
+            });
+        } catch (RuntimeException e) {
+            // The future tells of it.
+        }
+        return released.copy();
+    }
+
+    private void requireOwner() {
         if (closedAs.get() == null && owner != Thread.currentThread() && owner.isAlive()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
-                    + Printable.of(owner.getName()) + ", which is alive: only that thread may close it");
+                    + ThreadName.of(owner) + ", which is alive: only that thread may close it");
         }
+    }
+
+    /** Closes the hold, once; with the last one on the grant the lock is given back. */
+    private void end(Consumer<ForeignLock.Hold> giveBack) {
         LeaseState last = grant.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED;
         if (!closedAs.compareAndSet(null, last)) {
             return;
         }
-        grant.detach(this);
+        lock.forget(this);
+        boolean wasLast = grant.detach(this);
         try {
-            if (lock.remove(this)) {
-                grant.release();
+            if (wasLast) {
+                giveBack.accept(grant.hold());
             }
+        } catch (RuntimeException | Error e) {
+            released.completeExceptionally(e);
+            throw e;
         } finally {
+            tellWhenReleased(wasLast);
             ended.complete(last);
         }
     }
 
-    /** Runs on the calling thread, which owns the hold. */
-    @Override
-    public CompletableFuture<Void> closeAsync() {
-        try {
-            close();
-            return CompletableFuture.completedFuture(null);
-        } catch (IllegalMonitorStateException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
+    private void tellWhenReleased(boolean wasLast) {
+        if (wasLast && grant.hold() instanceof FencedHold fenced) {
+            var unused = fenced.released().whenComplete((nothing, failure) -> {
+                if (failure == null) {
+                    released.complete(null);
+                } else {
+                    released.completeExceptionally(failure);
+                }
+            });
+        } else {
+            released.complete(null);
         }
     }
 
     @Override
     public String toString() {
-        return "Lease[" + path() + ", " + state() + "]";
+        String standsOn = grant.hold() instanceof FencedHold fenced ? ", of " + fenced : "";
+        return "Lease[" + path() + ", " + state() + standsOn + "]";
     }
 }

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
 import java.util.Deque;
@@ -19,7 +20,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.Lock;
 
-/** A lock of another library, with the holds of each thread. */
+/**
+ * A lock that threads hold, and that is not one request of the engine: of another library, or put together of locks of several
+ * clients. The holds of each thread, as leases.
+ */
 public final class AdaptedLock implements InterProcessLock {
     private final ForeignLock foreign;
     /** The open leases of each thread, the youngest first; those of one thread stand on one hold. */
@@ -76,7 +80,9 @@ public final class AdaptedLock implements InterProcessLock {
             try {
                 hold.release();
             } catch (RuntimeException | Error failure) {
-                e.addSuppressed(failure);
+                if (failure != e) {
+                    e.addSuppressed(failure);
+                }
             }
             throw e;
         }
@@ -89,14 +95,13 @@ public final class AdaptedLock implements InterProcessLock {
         return lease;
     }
 
-    /** Takes a lease away; returns whether it was the last one on its hold. */
-    boolean remove(AdaptedLease lease) {
+    /** Takes a closed lease away. */
+    void forget(AdaptedLease lease) {
         Deque<AdaptedLease> ofOwner = open.getOrDefault(lease.owner(), new ConcurrentLinkedDeque<>());
         ofOwner.remove(lease);
         if (ofOwner.isEmpty()) {
             open.remove(lease.owner(), ofOwner);
         }
-        return ofOwner.isEmpty();
     }
 
     private Deque<AdaptedLease> mine() {
@@ -105,8 +110,9 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        throw new UnsupportedOperationException("the lock " + path()
-                + " is of another library and belongs to the thread that acquires it: use acquire or tryAcquire");
+        throw new UnsupportedOperationException(
+                "the lock " + path() + " is of another library or of several clients, so its"
+                        + " leases belong to the thread that acquires them: use acquire or tryAcquire");
     }
 
     @Override
@@ -114,7 +120,7 @@ public final class AdaptedLock implements InterProcessLock {
         AdaptedLease youngest = mine().peekFirst();
         if (youngest == null) {
             throw new IllegalMonitorStateException(
-                    "thread " + Thread.currentThread().getName() + " does not hold the lock " + path());
+                    "thread " + ThreadName.ofCaller() + " does not hold the lock " + path());
         }
         youngest.close();
         if (youngest.state() == LeaseState.LOST) {
@@ -142,9 +148,8 @@ public final class AdaptedLock implements InterProcessLock {
     }
 
     @Override
-    public List<Participant> participants() {
-        throw new UnsupportedOperationException("the lock " + path()
-                + " is of another library, which does not say here who holds it and who waits: ask that library");
+    public List<Participant> participants() throws InterruptedException {
+        return foreign.participants();
     }
 
     @Override
@@ -154,6 +159,7 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public String toString() {
-        return "foreign lock " + path();
+        AdaptedLease youngest = mine().peekFirst();
+        return path() + ", " + (youngest == null ? "not held by this thread" : youngest) + ", " + foreign;
     }
 }

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.spi.ThreadName;
+import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

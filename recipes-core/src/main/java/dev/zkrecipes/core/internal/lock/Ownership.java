@@ -8,7 +8,7 @@ import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.spi.ThreadName;
+import dev.zkrecipes.core.internal.thread.ThreadName;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.spi.ThreadName;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.Objects;

@@ -15,8 +15,14 @@ import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -24,14 +30,17 @@ class AdaptedLockTest {
 
     /** A lock of another library that is free unless it is said to be busy. */
     private static final class Other implements ForeignLock, ForeignLock.Hold {
-        final List<String> calls = new ArrayList<>();
+        final List<String> calls = Collections.synchronizedList(new ArrayList<>());
         boolean busy;
         LeaseState state = LeaseState.HELD;
 
         @Nullable
         RuntimeException refusesListeners;
 
-        private Runnable onLost = () -> {};
+        @Nullable
+        RuntimeException refusesRelease;
+
+        private final List<Runnable> listeners = new ArrayList<>();
 
         @Override
         public String path() {
@@ -63,17 +72,24 @@ class AdaptedLockTest {
             if (refusesListeners != null) {
                 throw refusesListeners;
             }
-            onLost = listener;
+            if (state == LeaseState.LOST) {
+                listener.run();
+            } else {
+                listeners.add(listener);
+            }
         }
 
         @Override
         public void release() {
             calls.add("release");
+            if (refusesRelease != null) {
+                throw refusesRelease;
+            }
         }
 
         void lose() {
             state = LeaseState.LOST;
-            onLost.run();
+            listeners.forEach(Runnable::run);
         }
     }
 
@@ -124,7 +140,7 @@ class AdaptedLockTest {
         second.close();
         second.onLost(() -> told.add("second"));
         other.lose();
-        other.onLost.run();
+        other.lose();
         assertThat(told).containsExactly("first");
         assertThat(first.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class).hasMessageContaining("other:1");
@@ -153,6 +169,46 @@ class AdaptedLockTest {
         assertThat(lock.isAcquiredInThisProcess()).isTrue();
         leases.get(0).close();
         assertThat(other.calls).endsWith("release");
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+    }
+
+    @Test
+    void leasesOfADeadThread_closedAtTheSameTime_giveTheLockBackOnce() throws Exception {
+        ExecutorService closers = Executors.newFixedThreadPool(2);
+        CyclicBarrier together = new CyclicBarrier(2);
+        try {
+            for (int round = 0; round < 2000; round++) {
+                List<Lease> leases = new ArrayList<>();
+                Thread owner = new Thread(() -> {
+                    lock.tryAcquire().ifPresent(leases::add);
+                    lock.tryAcquire().ifPresent(leases::add);
+                });
+                owner.start();
+                owner.join();
+                List<Future<?>> closing = new ArrayList<>();
+                for (Lease lease : leases) {
+                    closing.add(closers.submit(() -> {
+                        together.await();
+                        lease.close();
+                        return null;
+                    }));
+                }
+                for (Future<?> each : closing) {
+                    each.get(20, TimeUnit.SECONDS);
+                }
+            }
+        } finally {
+            closers.shutdownNow();
+        }
+        assertThat(other.calls).filteredOn("release"::equals).hasSize(2000);
+    }
+
+    @Test
+    void releaseThatFails_isTheAnswerOfCloseAsync() throws InterruptedException {
+        other.refusesRelease = new IllegalStateException("stuck");
+        Lease lease = lock.acquire();
+        assertThat(lease.closeAsync()).isCompletedExceptionally();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
     }
 }

@@ -14,9 +14,13 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class OpenedSessionsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final List<Consumer<State>> opened = new ArrayList<>();
     private Throwable failure;
     private final ZooKeeperClient client = PortClientBuilder.on(
                     states -> {
@@ -32,6 +37,7 @@ class OpenedSessionsTest {
                         } else if (failure instanceof RuntimeException exception) {
                             throw exception;
                         }
+                        opened.add(states);
                         return operations;
                     },
                     scheduler)
@@ -73,5 +79,17 @@ class OpenedSessionsTest {
                                 .hasMessageContaining("NoSuchMethodError: ZooKeeper.<init>"));
         failure = null;
         assertThat(acquire()).isCompleted();
+    }
+
+    @Test
+    @Tag("H104")
+    void sessionWithRefusedCredentials_isFollowedByAnother_onlyWhenSomebodyAsks() {
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(opened).hasSize(1);
+        scheduler.execute(() -> opened.get(0).accept(State.AUTH_FAILED));
+        scheduler.advance(Duration.ofMinutes(10));
+        assertThat(opened).hasSize(1);
+        assertThat(acquire()).isCompleted();
+        assertThat(opened).hasSize(2);
     }
 }

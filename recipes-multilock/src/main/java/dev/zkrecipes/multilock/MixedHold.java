@@ -6,7 +6,8 @@ package dev.zkrecipes.multilock;
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.spi.FencedHold;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -15,76 +16,46 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** The leases of all parts of a {@link MixedLock}. All re-entrant holds of a thread stand on the same ones. */
-final class MixedGrant {
+/** The leases of all parts of a {@link MixedLock}. */
+final class MixedHold implements FencedHold {
     private final String path;
     private final List<Lease> leases;
-    private final Set<MixedLease> holds = ConcurrentHashMap.newKeySet();
-    private volatile boolean lost;
 
-    private MixedGrant(String path, List<Lease> leases) {
+    MixedHold(String path, List<Lease> leases) {
         this.path = path;
         this.leases = List.copyOf(leases);
     }
 
-    /** Stands on these leases, which tell of a loss where their clients tell it. */
-    static MixedGrant on(String path, List<Lease> leases) {
-        MixedGrant grant = new MixedGrant(path, leases);
-        grant.leases.forEach(lease -> lease.onLost(grant::tellHolds));
-        return grant;
-    }
-
-    private void tellHolds() {
-        lost = true;
-        holds.forEach(MixedLease::onGrantLost);
-    }
-
-    /** Runs the listener, where the client of a lost member tells losses; a failure of it is logged there. */
-    void tellLoss(Runnable listener) {
-        leases.stream()
-                .filter(lease -> lease.state() == LeaseState.LOST)
-                .findFirst()
-                .ifPresent(lost -> lost.onLost(listener));
-    }
-
-    /** Tells the hold of a loss, unless it is detached before. */
-    void attach(MixedLease hold) {
-        holds.add(hold);
-        if (lost) {
-            hold.onGrantLost();
-        }
-    }
-
-    void detach(MixedLease hold) {
-        holds.remove(hold);
-    }
-
-    String path() {
-        return path;
-    }
-
-    List<Lease> leases() {
-        return leases;
-    }
-
     /** The worst state of all; a loss is worse than that others were given back since. */
-    LeaseState state() {
+    @Override
+    public LeaseState state() {
         List<LeaseState> states = leases.stream().map(Lease::state).toList();
         return states.contains(LeaseState.LOST) ? LeaseState.LOST : Collections.max(states);
     }
 
-    void requireNotLost() {
-        if (state() == LeaseState.LOST) {
-            throw new LockLostException(
-                    "lost the multi-lock " + path + ": at least one of its members is lost; stop what"
-                            + " it protects, close every lease of it, then acquire afresh");
-        }
+    /** On the thread on which the client of the lost member tells losses; a failure of the listener is logged there. */
+    @Override
+    public void onLost(Runnable listener) {
+        List<Lease> lost = leases.stream()
+                .filter(lease -> lease.state() == LeaseState.LOST)
+                .limit(1)
+                .toList();
+        AtomicBoolean told = new AtomicBoolean();
+        (lost.isEmpty() ? leases : lost)
+                .forEach(lease -> lease.onLost(() -> {
+                    if (told.compareAndSet(false, true)) {
+                        listener.run();
+                    }
+                }));
     }
 
-    Map<String, Long> fencingTokens() {
+    @Override
+    public Map<String, Long> fencingTokens() {
         Map<String, Long> tokens = new TreeMap<>();
         for (Lease lease : leases) {
             lease.fencingTokens().forEach((member, token) -> {
@@ -97,18 +68,43 @@ final class MixedGrant {
         return Map.copyOf(tokens);
     }
 
-    List<Op> guards() {
+    @Override
+    public List<Op> guards() {
         return leases.stream().map(Lease::guards).flatMap(Collection::stream).toList();
     }
 
-    void verify() throws InterruptedException {
+    @Override
+    public void verify() throws InterruptedException {
         for (Lease lease : leases) {
             lease.verify();
         }
     }
 
-    void giveBack() {
+    /** The leases tell on the callback executors of their clients; what asks for several of them is told once. */
+    @Override
+    public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+        Set<String> told = ConcurrentHashMap.newKeySet();
+        leases.forEach(lease -> lease.onRevocationRequested(request -> {
+            if (state() != LeaseState.LOST && told.add(request.id())) {
+                listener.accept(request);
+            }
+        }));
+    }
+
+    @Override
+    public void release() {
         giveBack(leases);
+    }
+
+    @Override
+    public void releaseInBackground() {
+        var unused = giveBackAsync(leases);
+    }
+
+    /** To close a lease again starts nothing; it tells when the first time is done. */
+    @Override
+    public CompletableFuture<Void> released() {
+        return giveBackAsync(leases);
     }
 
     /** Closes all, the last one first, whatever becomes of one of them. */
@@ -127,14 +123,9 @@ final class MixedGrant {
     }
 
     /** Closes all without waiting. */
-    CompletableFuture<Void> giveBackAsync() {
-        return giveBackAsync(leases);
-    }
-
-    /** The same for leases that are no grant yet. */
     static CompletableFuture<Void> giveBackAsync(List<Lease> leases) {
         return CompletableFuture.allOf(
-                leases.stream().map(MixedGrant::closeAsync).toArray(CompletableFuture<?>[]::new));
+                leases.stream().map(MixedHold::closeAsync).toArray(CompletableFuture<?>[]::new));
     }
 
     private static CompletableFuture<Void> closeAsync(Lease lease) {
@@ -154,5 +145,10 @@ final class MixedGrant {
             first.addSuppressed(next);
         }
         return first;
+    }
+
+    @Override
+    public String toString() {
+        return leases.toString();
     }
 }

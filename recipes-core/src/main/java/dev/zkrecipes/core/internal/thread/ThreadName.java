@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.spi;
+package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.internal.wire.Printable;
 
