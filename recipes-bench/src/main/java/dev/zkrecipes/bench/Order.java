@@ -9,7 +9,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 
-/** In which order the contenders have their turns: every other round backwards, so that nobody always follows the same one. */
+/** The order of turns: every other round is backwards, so that no contender always follows the same one. */
 final class Order {
     private Order() {}
 

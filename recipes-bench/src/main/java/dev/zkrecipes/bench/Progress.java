@@ -6,7 +6,7 @@ package dev.zkrecipes.bench;
 import java.io.PrintWriter;
 import java.util.Locale;
 
-/** A line that says how far a run is, written over itself on a terminal. */
+/** A line with the progress of a run, which replaces itself on a terminal. */
 final class Progress {
     private final PrintWriter out;
     private final boolean terminal;
@@ -26,12 +26,12 @@ final class Progress {
         show(String.format(Locale.ROOT, "[%d/%d] %s", turn, turns, what));
     }
 
-    /** Something that is no turn begins. */
+    /** Starts a step that is not a turn. */
     void note(String what) {
         show(what);
     }
 
-    /** On a file or a pipe only every line that stays is written. */
+    /** Into a file or a pipe, writes only lines that stay. */
     private void show(String line) {
         if (terminal) {
             out.print("\r" + line + " ".repeat(Math.max(0, shown.length() - line.length())) + "\r" + line);

@@ -8,7 +8,7 @@ import dev.zkrecipes.bench.stats.Summary;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
-/** How long the smallest request takes: what a proxy adds is more than it was told to, for its threads have to wake up. */
+/** The time of the smallest request. A proxy adds more than its set delay, as its threads have to wake up. */
 final class RoundTrip {
     private static final int WARM_UP = 20;
 

@@ -16,7 +16,7 @@ final class Servers implements AutoCloseable {
         return running.computeIfAbsent(store, ServerProcess::start);
     }
 
-    /** Removes what servers keep of the past, lest a long run fills the memory. */
+    /** Removes old data of the servers, so that a long run does not fill the memory. */
     void tidy() {
         running.values().forEach(ServerProcess::tidy);
     }

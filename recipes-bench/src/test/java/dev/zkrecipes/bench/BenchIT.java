@@ -85,7 +85,7 @@ class BenchIT {
     }
 
     @Test
-    void watchOfTheParent_wakesAll_andThatOfThePredecessorOne() throws Exception {
+    void parentWatch_wakesAll_andPredecessorWatchWakesOne() throws Exception {
         ServerProcess server = servers.of(Store.MEMORY);
         List<HandOverCost> costs = new WaysToWait(server, 3, what -> {}).compare(List.of(Way.PARENT, Way.PREDECESSOR));
         assertThat(costs)
@@ -97,7 +97,7 @@ class BenchIT {
     }
 
     @Test
-    void proxy_holdsARequestAndItsReplyBack_forHalfTheRoundTripEach() throws Exception {
+    void proxy_delaysRequestAndReplyByHalfTheRoundTripEach() throws Exception {
         int millis = 20;
         assertThat(RoundTrip.medianMicros(servers.of(Store.MEMORY).connectString(millis), 3))
                 .isGreaterThanOrEqualTo(millis * 1_000.0);

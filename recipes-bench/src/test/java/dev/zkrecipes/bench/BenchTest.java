@@ -46,7 +46,7 @@ class BenchTest {
     }
 
     @Test
-    void roundTripThatNoChosenCaseHas_isRefused() {
+    void unknownRoundTrip_isRefused() {
         assertThat(run("--case", "reentrant", "--round-trip", "10")).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains("nothing to measure");
     }

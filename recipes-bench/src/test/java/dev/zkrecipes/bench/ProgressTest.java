@@ -13,7 +13,7 @@ class ProgressTest {
     private final StringWriter out = new StringWriter();
 
     @Test
-    void onATerminal_eachLineCoversTheOneBefore() {
+    void onATerminal_eachLineReplacesTheOneBefore() {
         Progress progress = new Progress(new PrintWriter(out), true, 2);
         progress.next("a long one");
         progress.next("short");

@@ -4,7 +4,6 @@
 package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.bench.BenchCommand;
-import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
 import dev.zkrecipes.cli.manual.CompletionCommand;
@@ -14,19 +13,16 @@ import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
 import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
-import dev.zkrecipes.cli.start.UnusedTls;
+import dev.zkrecipes.cli.start.QuickStart;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code zklock} command. */
 @Command(
@@ -53,8 +49,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "1:the command failed, or the lock was not acquired in time",
             "64:the command line is wrong; nothing was sent",
             "65:the path cannot serve as this lock",
-            "69:no server in reach",
-            "70:zklock itself could not go on",
+            "69:no server could be reached",
+            "70:zklock itself failed",
             "77:no rights"
         })
 public final class ZkLock implements Runnable {
@@ -70,18 +66,16 @@ public final class ZkLock implements Runnable {
      */
     public static void main(String[] args) {
         boolean runs = args.length > 0 && args[0].equals("run");
-        if (runs
-                && UnusedTls.isUnused(
-                        List.of(args), System.getenv(), System.getProperties().stringPropertyNames())) {
-            UnusedTls.spare();
+        if (runs) {
+            QuickStart.prepare(args);
         }
         CommandLine command = runs ? runAlone() : commandLine();
-        // picocli's own writer does not tell when nobody reads any more.
+        // picocli's own writer does not report that nobody reads any more.
         command.setOut(new PrintWriter(System.out, true, Charset.defaultCharset()));
         System.exit(command.execute(runs ? Arrays.copyOfRange(args, 1, args.length) : args));
     }
 
-    /** {@code zklock run} is to start quickly: the other commands are not even made. */
+    /** {@code zklock run} alone, so that it starts quickly: the other commands are not even created. */
     static CommandLine runAlone() {
         return configured(new CommandLine(new RunCommand()).setCommandName("zklock run"))
                 .setStopAtPositional(true);
@@ -97,28 +91,14 @@ public final class ZkLock implements Runnable {
     private static CommandLine configured(CommandLine command) {
         return command.setUsageHelpWidth(80)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExpandAtFiles(false) // a command of the user's may have arguments like @that
-                .setParameterExceptionHandler(ZkLock::explain)
-                .setExecutionExceptionHandler(ZkLock::explain);
+                .setExpandAtFiles(false) // the user's command may have arguments like @that
+                .setParameterExceptionHandler(new Complaints())
+                .setExecutionExceptionHandler(new Complaints());
     }
 
-    /** Without a sub-command there is nothing to do but to say so. */
+    /** Without a sub-command there is nothing to do. */
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "a command is missing");
-    }
-
-    private static int explain(ParameterException error, String[] args) {
-        CommandLine command = error.getCommandLine();
-        PrintWriter err = command.getErr();
-        err.println("zklock: " + ExitCodes.message(error));
-        UnmatchedArgumentException.printSuggestions(error, err);
-        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
-        return ExitCodes.USAGE;
-    }
-
-    private static int explain(Exception error, CommandLine command, ParseResult parsed) {
-        command.getErr().println("zklock: " + ExitCodes.message(error));
-        return ExitCodes.of(error);
     }
 }

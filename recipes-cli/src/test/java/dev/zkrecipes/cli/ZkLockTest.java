@@ -41,7 +41,7 @@ class ZkLockTest {
     /** {@code run} is made alone by {@code main}, which must not show. */
     @ParameterizedTest
     @ValueSource(strings = {"--help", "", "-n", "/a", "-n -w 1 /a b", "--what", "/locks/a true --help"})
-    void runMadeAlone_isTheSameCommand(String line) {
+    void runAlone_isTheSameCommand(String line) {
         String[] words = line.isEmpty() ? new String[0] : line.split(" ");
         StringWriter alone = new StringWriter();
         PrintWriter all = new PrintWriter(alone, true);

@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One thing that is measured for several contenders.
+ * One measurement of several contenders.
  *
  * @param name its name for {@code --case}
- * @param description what happens in it
+ * @param description the work that it measures
  * @param settings where it is measured, in this order
  * @param contenders the participants
- * @param targets what ours should reach
+ * @param targets the targets for ours
  */
 public record BenchCase(
         String name,
@@ -63,13 +63,13 @@ public record BenchCase(
             this.description = description;
         }
 
-        /** Of the contenders that are named after it. */
+        /** The contenders named after it. */
         Builder threads(int number) {
             threads = number;
             return this;
         }
 
-        /** Of the contenders that are named after it. */
+        /** The contenders named after it. */
         Builder acquiresPerCycle(int number) {
             acquiresPerCycle = number;
             return this;

@@ -39,7 +39,7 @@ public final class Cases {
         return List.copyOf(ALL);
     }
 
-    /** The case of that name. */
+    /** The case with that name. */
     public static Optional<BenchCase> find(String name) {
         return ALL.stream().filter(each -> each.name().equals(name)).findFirst();
     }

@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a figure of ours should be. If more is better, the bound is a minimum, otherwise a maximum.
+ * A target for one of our figures. If more is better, the bound is a minimum, otherwise a maximum.
  *
  * @param roundTripMillis where it applies
  * @param metric the metric
- * @param against the contender by whose figure ours is divided; empty for our figure itself
+ * @param against the contender to divide our figure by; empty for our figure itself
  * @param bound the bound of the ratio or of the figure
  */
 public record Target(int roundTripMillis, Metric metric, Optional<Contender> against, double bound) {

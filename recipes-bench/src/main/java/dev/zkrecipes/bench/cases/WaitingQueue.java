@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A queue of asynchronous requests: what each costs while it waits, and what a hand-over costs. The first of a long queue are
+ * A queue of asynchronous requests: the cost of each while it waits, and of a hand-over. The first of a long queue are
  * handed over; a short queue is served to its end, several times.
  *
  * @param waiters how many wait
@@ -98,7 +98,7 @@ record WaitingQueue(int waiters) implements Experiment {
         var unused = lease.closeAsync();
     }
 
-    /** What is left after the collector has run, which it is asked for twice: the first time may free what refers to more. */
+    /** The heap in use after two collections: the first may free objects that refer to others. */
     private static long liveHeap() {
         System.gc();
         System.gc();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What is measured, of whom, and what ought to come out. */
+/** The measurements, the contenders and the targets. */
 @NullMarked
 package dev.zkrecipes.bench.cases;
 

@@ -16,13 +16,13 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
-/** ZooKeeper's own client. Where nobody contends: a create and a delete, less than which no lock can cost. */
+/** ZooKeeper's own client. Where nobody contends: a create and a delete, the least that a lock can cost. */
 public final class Bare {
     private static final byte[] NO_DATA = {};
 
     private Bare() {}
 
-    /** A node made and deleted, without looking whether somebody else is in front. */
+    /** Creates and deletes a node, without looking for others in front. */
     public static Scene.Opener createAndDelete() {
         return site -> {
             ZooKeeper zooKeeper = connect(site);

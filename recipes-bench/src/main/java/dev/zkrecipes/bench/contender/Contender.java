@@ -11,7 +11,7 @@ public enum Contender {
     OURS,
     /** Apache Curator. */
     CURATOR,
-    /** ZooKeeper's client by itself: what the network and the server cost, or the recipe of the textbook. */
+    /** ZooKeeper's client by itself: the cost of the network and the server, or the textbook recipe. */
     BARE;
 
     @Override

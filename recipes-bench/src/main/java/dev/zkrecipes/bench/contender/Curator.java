@@ -72,7 +72,7 @@ public final class Curator {
         };
     }
 
-    /** What the thread holds already, so many times a cycle. */
+    /** A lock that the thread already holds, so many times a cycle. */
     public static Scene.Opener reentrant(int times) {
         return site -> {
             CuratorFramework client = connect(site);

@@ -16,7 +16,7 @@ public final class Handles {
 
     private Handles() {}
 
-    /** A handle that is connected. */
+    /** A connected handle. */
     public static ZooKeeper connect(String connectString) throws InterruptedException {
         CountDownLatch connected = new CountDownLatch(1);
         ZooKeeper zooKeeper = open(connectString, connected);
@@ -27,7 +27,7 @@ public final class Handles {
         return zooKeeper;
     }
 
-    /** A handle that counts down when it is connected. */
+    /** A handle that counts down once it is connected. */
     public static ZooKeeper open(String connectString, CountDownLatch connected) {
         try {
             return new ZooKeeper(connectString, Sessions.TIMEOUT_MILLIS, event -> {

@@ -75,7 +75,7 @@ public final class Ours {
         return shared((client, site) -> new InterProcessMultiLock(client, Paths.below(site.path(), paths)));
     }
 
-    /** What the thread holds already, so many times a cycle. */
+    /** A lock that the thread already holds, so many times a cycle. */
     public static Scene.Opener reentrant(int times) {
         return site -> {
             ZooKeeperClient client = connect(site);
@@ -98,7 +98,7 @@ public final class Ours {
         };
     }
 
-    /** A client that is connected. */
+    /** A connected client. */
     public static ZooKeeperClient connect(Site site) throws InterruptedException {
         ZooKeeperClient client = ZooKeeperClient.builder()
                 .connectString(site.connectString())

@@ -17,7 +17,7 @@ abstract class ReentrantCycle implements Cycle {
     /** Takes the lock for good. */
     abstract void enter() throws InterruptedException;
 
-    /** Takes it once more and gives that back. */
+    /** Takes it once more and releases that hold. */
     abstract void again() throws InterruptedException;
 
     @Override

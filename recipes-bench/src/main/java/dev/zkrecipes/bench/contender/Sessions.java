@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.bench.contender;
 
-/** What the contenders have in common. */
+/** What all contenders share. */
 final class Sessions {
-    /** Long enough that nothing but work is sent in a turn. */
+    /** Long enough that a turn sends only work, and no pings. */
     static final int TIMEOUT_MILLIS = 60_000;
 
     private Sessions() {}

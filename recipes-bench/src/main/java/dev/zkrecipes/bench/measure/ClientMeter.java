@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the threads of this process have spent so far. Threads of the JVM itself are left out: the compiler runs at
+ * The costs of the threads of this process so far. Threads of the JVM itself are left out: the compiler runs at
  * any time, and the collector's work follows from allocation. The reading thread is left out, too.
  */
 public final class ClientMeter {
@@ -28,12 +28,12 @@ public final class ClientMeter {
         return new ClientMeter(THREADS.getAllThreadIds());
     }
 
-    /** Processor time since then, of the threads that are alive at this reading. */
+    /** Processor time since then, of the threads alive now. */
     public long processorNanosSince(ClientMeter earlier) {
         return added(processorNanos, earlier.processorNanos);
     }
 
-    /** Bytes allocated since then, by the threads that are alive at this reading. */
+    /** Bytes allocated since then, by the threads alive now. */
     public long bytesSince(ClientMeter earlier) {
         return added(bytes, earlier.bytes);
     }

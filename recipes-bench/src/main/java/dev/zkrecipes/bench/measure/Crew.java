@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The threads of one turn. Each repeats its cycle all the time; what is counted is those cycles that end while it counts. */
+/** The threads of one turn. Each repeats its cycle all the time. Only cycles that end during the count are counted. */
 final class Crew {
     private static final long LIMIT_MILLIS = TimeUnit.SECONDS.toMillis(20);
 
@@ -59,7 +59,7 @@ final class Crew {
         }
     }
 
-    /** Ends the threads. Those that still wait for their turn are interrupted: with a slow contender that would take long. */
+    /** Ends the threads. Interrupts those that still wait, which would take long with a slow contender. */
     void end() throws InterruptedException {
         phase = Phase.OVER;
         long brief = 100;

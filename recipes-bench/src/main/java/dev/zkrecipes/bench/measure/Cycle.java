@@ -3,10 +3,10 @@
 
 package dev.zkrecipes.bench.measure;
 
-/** What a thread does again and again: takes something and gives it back. Used by one thread. */
+/** The work that a thread repeats: taking something and releasing it. Used by one thread. */
 public interface Cycle {
 
-    /** Takes it; the time that this takes is measured by itself. */
+    /** Takes it. This is timed separately. */
     void acquire() throws InterruptedException;
 
     /** Gives it back. */

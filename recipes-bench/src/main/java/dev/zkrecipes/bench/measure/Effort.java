@@ -18,15 +18,15 @@ import java.time.Duration;
  */
 public record Effort(
         Duration start, int discarded, int rounds, Duration warmUp, Duration window, int handOvers, int mostWaiters) {
-    /** What published figures come from. */
+    /** The effort for published figures. */
     public static final Effort FULL =
             new Effort(Duration.ofSeconds(10), 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(2), 1_000, 1_000);
 
-    /** To see that all is well, and large differences. */
+    /** Shows large differences, and that everything works. */
     public static final Effort QUICK =
             new Effort(Duration.ofSeconds(2), 0, 3, Duration.ofMillis(100), Duration.ofMillis(150), 200, 30);
 
-    /** One long turn that is not for its figures. */
+    /** One long turn, whose figures do not count. */
     public Effort toStart() {
         return new Effort(start, 0, 1, Duration.ZERO, start, handOvers, mostWaiters);
     }

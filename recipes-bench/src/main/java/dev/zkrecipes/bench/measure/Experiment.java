@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.bench.measure;
 
-/** What is done with one contender in one case. */
+/** The work of one contender in one case. */
 @FunctionalInterface
 public interface Experiment {
     /**
@@ -14,7 +14,7 @@ public interface Experiment {
      */
     Sample measure(Site site, Effort effort) throws InterruptedException;
 
-    /** Whether it comes out the same every time, so that a single round is enough. */
+    /** Whether every round gives the same value, so that one is enough. */
     default boolean isExact() {
         return false;
     }

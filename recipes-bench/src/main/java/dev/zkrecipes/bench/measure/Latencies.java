@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** The latest times of one thread, in memory that is there from the start: what is measured here also allocates nothing. */
+/** The latest times of one thread, in memory allocated at the start, so that measuring allocates nothing. */
 final class Latencies {
     private final long[] nanos;
     private long count;

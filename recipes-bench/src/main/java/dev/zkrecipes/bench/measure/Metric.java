@@ -5,7 +5,7 @@ package dev.zkrecipes.bench.measure;
 
 import java.util.Locale;
 
-/** What is measured of a turn. */
+/** A figure of a turn. */
 public enum Metric {
     /** Cycles of all threads together. */
     RATE("cycles/s", true),
@@ -15,13 +15,13 @@ public enum Metric {
     HAND_OVER("us", false),
     /** Processor time of the client's threads, for each cycle; the server is another process. */
     CPU("us", false),
-    /** What the client's threads allocate, for each cycle. */
+    /** Allocations of the client's threads per cycle. */
     ALLOCATED("bytes", false),
     /** Live heap of the client, for each waiter. */
     HEAP("bytes", false),
-    /** Requests that the server got, for each cycle; pings apart. */
+    /** Requests received by the server per cycle, without pings. */
     REQUESTS("requests", false),
-    /** Watch events that the server sent, for each cycle. */
+    /** Watch events sent by the server per cycle. */
     EVENTS("events", false);
 
     private final String unit;

@@ -7,7 +7,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** What one turn of one contender has shown. Immutable. */
+/** The measurements of one turn of one contender. Immutable. */
 public final class Sample {
     private final Map<Metric, Double> values;
 

@@ -6,7 +6,7 @@ package dev.zkrecipes.bench.measure;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** The open connections of one contender, and what each of its threads does with them. */
+/** The open connections of one contender, and the work of each of its threads. */
 public final class Scene implements AutoCloseable {
     private final IntFunction<Cycle> cycles;
     private final List<? extends AutoCloseable> connections;
@@ -20,13 +20,13 @@ public final class Scene implements AutoCloseable {
      * Makes a scene.
      *
      * @param connections closed with it
-     * @param cycles what a thread does, by its number from 0
+     * @param cycles the work of a thread, by its number from 0
      */
     public static Scene of(List<? extends AutoCloseable> connections, IntFunction<Cycle> cycles) {
         return new Scene(cycles, connections);
     }
 
-    /** What one thread does. */
+    /** The work of one thread. */
     public Cycle cycle(int thread) {
         return cycles.apply(thread);
     }

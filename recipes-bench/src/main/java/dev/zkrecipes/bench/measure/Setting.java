@@ -8,7 +8,7 @@ import dev.zkrecipes.bench.server.Store;
 /**
  * Where a case is measured.
  *
- * @param roundTripMillis how much longer the way to the server and back is made; 0 for the loopback interface as it is
+ * @param roundTripMillis the delay added to each round trip; 0 for the plain loopback interface
  * @param store where the server keeps its data
  */
 public record Setting(int roundTripMillis, Store store) {

@@ -8,7 +8,7 @@ import dev.zkrecipes.bench.server.ServerProcess;
 /**
  * Where a turn takes place.
  *
- * @param server the server's process, to be asked for what it counted
+ * @param server the process of the server, which reports its counts
  * @param connectString where contenders connect: the server, or the proxy before it
  * @param path an unused path
  */

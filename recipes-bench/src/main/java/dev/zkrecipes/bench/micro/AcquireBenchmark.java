@@ -34,7 +34,7 @@ public class AcquireBenchmark {
     private ZooKeeperClient client;
     private InterProcessMutex mutex;
 
-    /** Makes a client whose server answers at once. */
+    /** Makes a client of a server that answers at once. */
     @Setup
     public void connect() {
         ThreadlessScheduler scheduler = new ThreadlessScheduler();

@@ -19,8 +19,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * One session with a server that answers at once and costs next to nothing: one lock path, which is there, its nodes, and no
- * contention. It refuses every other request, so that no benchmark measures what it does not do.
+ * One session with a server that answers at once and costs next to nothing: one existing lock path, its nodes, and no
+ * contention. It refuses every other request, so that no benchmark measures something that it does not do.
  */
 final class InstantServer implements ZooKeeperOperations {
     private static final long SESSION = 0x1234;

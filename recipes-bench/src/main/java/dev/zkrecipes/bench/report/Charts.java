@@ -69,7 +69,7 @@ public final class Charts {
         }
     }
 
-    /** What a hand-over costs by each of the three ways to wait: one picture of requests, one of events. */
+    /** The cost of a hand-over for each of the three ways to wait: one picture of requests, one of events. */
     public static void waysToWait(List<HandOverCost> costs, Path folder) throws IOException {
         save(waysToWait(costs, "requests", HandOverCost::requests), folder.resolve("ways-to-wait-requests.png"));
         save(waysToWait(costs, "events", HandOverCost::events), folder.resolve("ways-to-wait-events.png"));

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.Version;
 
-/** Where figures come from: without that they say nothing. */
+/** The origin of the figures, without which they mean nothing. */
 public final class Machine {
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 

@@ -26,7 +26,7 @@ import java.util.Optional;
 public record Result(
         BenchCase benchCase, Setting setting, double roundTripMicros, Map<Contender, List<Sample>> samples) {
 
-    /** The figures of one contender; empty if that metric was not measured. */
+    /** The figures of one contender; empty if the metric was not measured. */
     public Optional<Summary> summary(Contender contender, Metric metric) {
         List<Double> values = values(contender, metric);
         return values.isEmpty()
@@ -45,7 +45,7 @@ public record Result(
         return Optional.of(PairedRatio.of(ours, theirs));
     }
 
-    /** What was measured of what a target is about; empty if that was not measured. */
+    /** The measured value for a target; empty if it was not measured. */
     public Optional<Summary> measured(Target target) {
         return target.against().isPresent()
                 ? ratio(target.against().get(), target.metric())

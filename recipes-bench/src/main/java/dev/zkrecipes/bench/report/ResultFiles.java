@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What is written of a run. */
+/** The files of a run. */
 public final class ResultFiles {
     private ResultFiles() {}
 
@@ -88,7 +88,7 @@ public final class ResultFiles {
         return csv.toString();
     }
 
-    /** What was aimed at and what was reached. */
+    /** The targets, and the values reached. */
     public static String targets(List<Result> results) {
         Csv csv = new Csv("case", "setting", "metric", "against", "target", "measured", "least", "greatest", "met");
         for (Result result : results) {
@@ -111,7 +111,7 @@ public final class ResultFiles {
         return csv.toString();
     }
 
-    /** What a hand-over costs by each of the three ways to wait. */
+    /** The cost of a hand-over for each of the three ways to wait. */
     public static String waysToWait(List<HandOverCost> costs) {
         Csv csv = new Csv("way", "waiters", "requests of a hand-over", "events of a hand-over");
         costs.forEach(cost -> csv.add(cost.way(), cost.waiters(), cost.requests(), cost.events()));

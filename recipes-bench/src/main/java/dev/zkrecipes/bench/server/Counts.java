@@ -6,11 +6,11 @@ package dev.zkrecipes.bench.server;
 /**
  * A server's counts since it started.
  *
- * @param requests that it got, apart from those that only keep a session
- * @param events that it sent to watchers
+ * @param the requests received, except those that only keep a session alive
+ * @param events the events sent to watchers
  */
 public record Counts(long requests, long events) {
-    /** What was added since an earlier reading. */
+    /** The difference to an earlier reading. */
     public Counts minus(Counts earlier) {
         return new Counts(requests - earlier.requests, events - earlier.events);
     }

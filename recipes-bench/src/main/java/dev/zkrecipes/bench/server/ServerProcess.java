@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A ZooKeeper server in a JVM of its own, so that what it spends is not counted as a client's. Thread-safe. */
+/** A ZooKeeper server in a JVM of its own, so that its costs are not counted as a client's. Thread-safe. */
 public final class ServerProcess implements AutoCloseable {
     private static final List<String> OPTIONS = List.of(
             "-Xms512m",
@@ -51,7 +51,7 @@ public final class ServerProcess implements AutoCloseable {
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(OPTIONS);
             command.add("-cp");
-            // Surefire runs tests from a jar that only names the class path, and says here what that is.
+            // Surefire runs tests from a jar that only names the class path. This property has the class path.
             command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
             command.add(BenchServer.class.getName());
             command.add(directory.toString());
@@ -73,7 +73,7 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Where to connect.
      *
-     * @param roundTripMillis how much longer the way there and back is to be; 0 for no proxy at all
+     * @param roundTripMillis the delay to add to each round trip; 0 for no proxy at all
      */
     public synchronized String connectString(int roundTripMillis) {
         return roundTripMillis == 0
@@ -83,7 +83,7 @@ public final class ServerProcess implements AutoCloseable {
                         millis -> "127.0.0.1:" + ask("proxy " + TimeUnit.MILLISECONDS.toNanos(millis) / 2));
     }
 
-    /** What the server has counted up to now. */
+    /** The counts of the server so far. */
     public Counts counts() {
         String[] counts = ask("counts").split(" ", 2);
         return new Counts(Long.parseLong(counts[0]), Long.parseLong(counts[1]));
@@ -94,7 +94,7 @@ public final class ServerProcess implements AutoCloseable {
         return Integer.parseInt(ask("children " + path));
     }
 
-    /** Removes the logs that the server would need only to look back. */
+    /** Removes the old logs of the server. */
     public void tidy() {
         ask("tidy");
     }

@@ -43,7 +43,7 @@ public enum Store {
         MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
     }
 
-    /** What it is on this machine, for the reader of the figures. */
+    /** The store on this machine, for readers of the figures. */
     public String describe() {
         try {
             return parent() + " (" + Files.getFileStore(parent()).type() + ")";

@@ -5,12 +5,12 @@ package dev.zkrecipes.bench.stats;
 
 import java.util.List;
 
-/** The ratio of two contenders that were measured in the same rounds. */
+/** The ratio of two contenders measured in the same rounds. */
 public final class PairedRatio {
     private PairedRatio() {}
 
     /**
-     * Divides round by round, then sums up: what slows the machine down for a while slows both sides of a pair, and is gone
+     * Divides round by round, then sums up: a slow phase of the machine slows both sides of a pair, and is gone
      * from their ratio. The ratio of the two medians would compare a good moment with a bad one.
      *
      * @param ours of each round, in the order of the rounds

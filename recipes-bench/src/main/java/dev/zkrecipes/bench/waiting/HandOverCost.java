@@ -4,11 +4,11 @@
 package dev.zkrecipes.bench.waiting;
 
 /**
- * What a hand-over cost the server.
+ * The cost of a hand-over for the server.
  *
  * @param way how the clients wait
  * @param waiters how many wait
- * @param requests that the server got
- * @param events that it sent
+ * @param requests the requests received
+ * @param events the events sent
  */
 public record HandOverCost(Way way, int waiters, double requests, double events) {}

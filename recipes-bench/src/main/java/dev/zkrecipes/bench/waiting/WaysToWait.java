@@ -40,7 +40,7 @@ public final class WaysToWait {
      * Prepares a comparison.
      *
      * @param most the longest queue
-     * @param progress is told what is being done
+     * @param progress reports each step
      */
     public WaysToWait(ServerProcess server, int most, Consumer<String> progress) {
         this.server = server;
@@ -68,7 +68,7 @@ public final class WaysToWait {
         }
     }
 
-    /** One holds, the others wait; after each hand-over the one that released goes to the end, so that the length stays. */
+    /** One client holds, the others wait. After each hand-over the one that released queues again, so the length stays. */
     private HandOverCost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer)
             throws InterruptedException {
         String path = "/ways/" + way + "-" + handles.size();

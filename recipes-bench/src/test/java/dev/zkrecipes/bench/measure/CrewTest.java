@@ -72,7 +72,7 @@ class CrewTest {
     }
 
     @Test
-    void waitingWorker_isInterrupted_andThatIsNoFailure() throws Exception {
+    void interruptionOfAWaitingWorker_isNotAFailure() throws Exception {
         Semaphore waiting = new Semaphore(0);
         Crew crew = new Crew(
                 scene(thread -> cycle(() -> {

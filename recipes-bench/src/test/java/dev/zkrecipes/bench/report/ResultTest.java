@@ -47,7 +47,7 @@ class ResultTest {
     }
 
     @Test
-    void whatWasNotMeasured_hasNoSummaryAndNoRatio() {
+    void unmeasuredCase_hasNoSummaryAndNoRatio() {
         assertThat(RESULT.summary(Contender.OURS, Metric.HEAP)).isEmpty();
         assertThat(RESULT.ratio(Contender.CURATOR, Metric.HEAP)).isEmpty();
     }
@@ -63,7 +63,7 @@ class ResultTest {
     }
 
     @Test
-    void console_saysWhatWasMissed() {
+    void console_namesMissedTargets() {
         assertThat(Console.describe(RESULT)).contains("some, 0 ms", "ours 400 (100%)", "[curator >= 2.5: MISSED]");
     }
 
@@ -82,7 +82,7 @@ class ResultTest {
     }
 
     @Test
-    void targets_sayWhetherTheyWereMet() {
+    void targets_areReportedAsMetOrMissed() {
         assertThat(ResultFiles.targets(List.of(RESULT)).lines())
                 .containsExactly(
                         "case,setting,metric,against,target,measured,least,greatest,met",

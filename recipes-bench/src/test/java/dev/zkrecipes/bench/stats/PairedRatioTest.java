@@ -18,7 +18,7 @@ class PairedRatioTest {
     }
 
     @Test
-    void slowRound_thatSlowsBoth_changesNothing() {
+    void roundSlowForBoth_changesNothing() {
         Summary ratio = PairedRatio.of(List.of(30.0, 3.0, 30.0), List.of(10.0, 1.0, 10.0));
         assertThat(ratio).isEqualTo(new Summary(3, 3, 3, 3));
     }

@@ -35,9 +35,9 @@ import picocli.CommandLine.Spec;
         name = "bench",
         header = "Measures what a lock costs on your servers.",
         description = {
-            "Measures the round trip of a write, then locks beside it: acquire and release where nobody else wants the lock, the "
-                    + "hand-over to a session that waits, and many sessions that want one lock. It writes as fast as the servers "
-                    + "answer, so they have less time for others meanwhile. What it makes is removed, also after Ctrl-C.",
+            "Measures the round trip of a write, and then locks: acquiring and releasing one that nobody else wants, handing one "
+                    + "over to a waiting session, and many sessions that want the same one. The bench writes as fast as the servers "
+                    + "answer, so they have less time for others meanwhile. It removes its nodes, also after Ctrl-C.",
             ""
         },
         sortOptions = false,
@@ -46,8 +46,8 @@ import picocli.CommandLine.Spec;
         exitCodeList = {
             "0:done",
             "64:the command line is wrong; nothing was sent",
-            "69:no server in reach, or the connection was lost",
-            "77:no right to make nodes at the path"
+            "69:no server could be reached, or the connection was lost",
+            "77:no right to create nodes at the path"
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -74,14 +74,14 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "PATH",
             arity = "0..1",
             converter = LockPath.class,
-            description = "Below which to measure, in a node that is removed afterwards. Default: /.")
+            description = "The bench creates a node below this path and removes it afterwards. Default: /.")
     private String path = "/";
 
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
             converter = Seconds.class,
-            description = "How long to measure each of six things, after a third of that for warming up. Default: 2.")
+            description = "How long to measure each of six things, after a third of that time to warm up. Default: 2.")
     private Duration window = Duration.ofSeconds(2);
 
     @Option(
@@ -93,7 +93,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one line of JSON at the end.")
     private boolean json;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public BenchCommand() {}
 
     /**
@@ -111,7 +111,7 @@ public final class BenchCommand implements Callable<Integer> {
                 return measure(builder, interruption);
             } catch (InterruptedException e) {
                 if (interruption.isBegun()) {
-                    return ExitCodes.SIGNALLED; // the JVM's own code for the signal comes before it
+                    return ExitCodes.SIGNALLED; // the JVM ends with its own code for the signal
                 }
                 throw e;
             }
@@ -120,9 +120,9 @@ public final class BenchCommand implements Callable<Integer> {
         } catch (TimeoutException e) {
             throw new LockConnectionException(TOO_SLOW, e);
         } catch (KeeperException.NoAuthException e) {
-            throw new LockAccessException("no right to make nodes at " + e.getPath() + ": check the credentials", e);
+            throw new LockAccessException("no right to create nodes at " + e.getPath() + ": check the credentials", e);
         } catch (KeeperException e) {
-            throw new LockConnectionException("the connection was lost while it was measured: " + e.getMessage(), e);
+            throw new LockConnectionException("the connection was lost during the measurement: " + e.getMessage(), e);
         }
     }
 
@@ -167,7 +167,7 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    /** All at once, as ZooKeeper's client takes its time for each. */
+    /** All at once, since ZooKeeper's client takes a while for each. */
     private static void close(List<ZooKeeperClient> clients) {
         Executor threads = task -> new Thread(task, "closes a session").start();
         CompletableFuture.allOf(clients.stream()
@@ -182,10 +182,10 @@ public final class BenchCommand implements Callable<Integer> {
         Report report = json ? new JsonReport(out) : new TextReport(out);
         Duration timeout = Duration.ofMillis(Scratch.handle(clients.get(0)).getSessionTimeout());
         report.begin(new Setting(connection.servers(), scratch.path(), timeout, window, sessions));
-        new LockBench(clients, scratch, new Stopwatch(window)).run(report);
+        new LockBench(clients, scratch, connection.acl(), new Stopwatch(window)).run(report);
     }
 
-    /** An error is told here, so that it hides none that came before. */
+    /** Reports an error here, so that it does not hide an earlier one. */
     private boolean isRemoved(Scratch scratch, ZooKeeperClient client) throws InterruptedException {
         try {
             scratch.remove(client, REMOVAL_LIMIT);
@@ -194,7 +194,7 @@ public final class BenchCommand implements Callable<Integer> {
             spec.commandLine()
                     .getErr()
                     .println("zklock: " + scratch.path() + " could not be removed (" + ExitCodes.message(e)
-                            + "): look whether it is there, and delete it with what is below it");
+                            + "): if it is still there, delete it with everything below it");
             return false;
         }
     }

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What was measured of one task.
+ * The figures of one task.
  *
  * @param times how often it was done
- * @param median the time that half of them stayed below
- * @param p99 the time that 99 of 100 stayed below
+ * @param median the time below which half of them stayed
+ * @param p99 the time below which 99 of 100 stayed
  * @param perSecond how many were done in a second, by all sessions together
  */
 record Figures(int times, Duration median, Duration p99, double perSecond) {

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sessions hand a lock to each other. What counts is the time from one's release to the other's grant; it waits in the queue
- * by then, which is looked for before and does not count.
+ * Two sessions hand a lock to each other. The measured time is that from the release in one to the grant in the other, which is
+ * already in the queue by then.
  */
 final class HandOver implements Task, AutoCloseable {
     private final List<InterProcessLock> sides;
@@ -50,7 +50,7 @@ final class HandOver implements Task, AutoCloseable {
         return nanos;
     }
 
-    /** Gives back what is held, and waits for nothing any more. */
+    /** Releases what is held, and cancels the wait. */
     @Override
     public void close() {
         CompletableFuture<Lease> next = waiting;

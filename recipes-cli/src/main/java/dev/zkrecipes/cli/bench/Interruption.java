@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Ctrl-C, TERM and HUP: the work is interrupted, and the JVM ends when what it has left behind is removed. */
+/** Ctrl-C, TERM and HUP: interrupt the work, and the JVM ends when the work has cleaned up. */
 final class Interruption implements AutoCloseable {
     private final Thread worker;
     private final CountDownLatch over = new CountDownLatch(1);
@@ -18,14 +18,14 @@ final class Interruption implements AutoCloseable {
         this.worker = worker;
     }
 
-    /** From now on, until it is closed, the end of the JVM waits for this thread: for so long at most. */
+    /** Until it is closed, the end of the JVM waits for this thread, but no longer than this. */
     static Interruption ofThisThread(Duration patience) {
         Interruption interruption = new Interruption(Thread.currentThread());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> interruption.interrupt(patience), "zklock bench ends"));
         return interruption;
     }
 
-    /** What is done from now on is done to the end. */
+    /** From now on the thread is not interrupted. */
     synchronized void beginCleaning() {
         cleaning = true;
         begun |= Thread.interrupted();

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** One line of JSON when all is known. */
+/** One line of JSON, at the end. */
 final class JsonReport implements Report {
     private final PrintWriter out;
     private final Map<String, Object> document = new LinkedHashMap<>();

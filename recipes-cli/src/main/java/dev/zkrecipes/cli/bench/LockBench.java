@@ -8,14 +8,15 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 
 /** Measures one thing after the other. */
 final class LockBench {
@@ -24,18 +25,26 @@ final class LockBench {
 
     private final List<ZooKeeperClient> sessions;
     private final Scratch scratch;
+    private final List<ACL> acl;
     private final Stopwatch stopwatch;
 
-    /** On connected clients, two or more. */
-    LockBench(List<ZooKeeperClient> sessions, Scratch scratch, Stopwatch stopwatch) {
+    /**
+     * A bench.
+     *
+     * @param sessions connected clients, two or more
+     * @param scratch where its nodes go
+     * @param acl the rights on nodes that it creates without a lock
+     */
+    LockBench(List<ZooKeeperClient> sessions, Scratch scratch, List<ACL> acl, Stopwatch stopwatch) {
         this.sessions = List.copyOf(sessions);
         this.scratch = scratch;
+        this.acl = new ArrayList<>(acl); // ZooKeeper asks it whether it contains null, which List.copyOf refuses
         this.stopwatch = stopwatch;
     }
 
-    /** Measures and tells, until all is measured or nobody reads any more. */
+    /** Measures and reports, until everything is measured or nobody reads any more. */
     void run(Report report) throws InterruptedException, ExecutionException, TimeoutException, KeeperException {
-        mutex(0, "mutex").acquire().close(); // which makes the path
+        mutex(0, "mutex").acquire().close(); // creates the path
         for (Measure measure : Measure.values()) {
             if (!report.tell(measure, measure(measure))) {
                 return;
@@ -84,8 +93,7 @@ final class LockBench {
     private long create() throws InterruptedException, KeeperException {
         ZooKeeper zooKeeper = Scratch.handle(sessions.get(0));
         long begin = System.nanoTime();
-        String node = zooKeeper.create(
-                scratch.of("create-"), NO_DATA, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+        String node = zooKeeper.create(scratch.of("create-"), NO_DATA, acl, CreateMode.EPHEMERAL_SEQUENTIAL);
         long nanos = System.nanoTime() - begin;
         zooKeeper.delete(node, -1);
         return nanos;

@@ -3,12 +3,12 @@
 
 package dev.zkrecipes.cli.bench;
 
-/** Where the figures go. */
+/** Receives the figures. */
 interface Report {
     /** Before the first task. */
     void begin(Setting setting);
 
-    /** After a task; returns whether anybody reads on. */
+    /** After a task; returns whether anybody still reads. */
     boolean tell(Measure measure, Figures figures);
 
     /** After the last task. */

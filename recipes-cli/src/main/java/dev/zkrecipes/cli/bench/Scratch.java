@@ -15,13 +15,13 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A path that nobody else uses, and what of the path above it was not there before. Locks make it; it is removed at the end. */
+/** A path that nobody else uses, and the nodes above it that did not exist before. Locks create it; it is removed at the end. */
 final class Scratch {
     private static final int RANDOM_BYTES = 4;
     private static final int DELETES_AT_ONCE = 100;
 
     private final String path;
-    /** Nodes above {@link #path} that were not there, lowest first. */
+    /** Nodes above {@link #path} that did not exist, lowest first. */
     private final List<String> missing;
 
     private Scratch(String path, List<String> missing) {
@@ -29,7 +29,7 @@ final class Scratch {
         this.missing = missing;
     }
 
-    /** Makes up a name below {@code parent} and looks what is there; writes nothing. */
+    /** Picks a name below {@code parent} and looks which nodes exist. Writes nothing. */
     static Scratch below(String parent, ZooKeeperClient client) throws InterruptedException, KeeperException {
         ZooKeeper zooKeeper = handle(client);
         byte[] random = new byte[RANDOM_BYTES];
@@ -42,7 +42,7 @@ final class Scratch {
         return new Scratch((parent.equals("/") ? "" : parent) + "/" + name, missing);
     }
 
-    /** The handle of a client that was connected just now. */
+    /** The handle of a client that has just connected. */
     static ZooKeeper handle(ZooKeeperClient client) {
         return client.zooKeeper().orElseThrow(() -> new LockConnectionException("the session is over: measure again"));
     }
@@ -62,7 +62,7 @@ final class Scratch {
     }
 
     /**
-     * Removes all of it, also by a new session if the old one is over.
+     * Removes all of it, in a new session if the old one has expired.
      *
      * @throws LockConnectionException if that was not possible in time
      */
@@ -94,14 +94,14 @@ final class Scratch {
         return true;
     }
 
-    /** Those that were not there before, unless somebody else has moved in. ZooKeeper removes what is left of them: they are containers. */
+    /** Removes the nodes that did not exist before, unless somebody else uses them now. They are containers, so ZooKeeper removes what is left. */
     private void removeParents(ZooKeeper zooKeeper) throws InterruptedException {
         try {
             for (String each : missing) {
                 zooKeeper.delete(each, -1);
             }
         } catch (KeeperException e) {
-            // Theirs, or gone, or soon gone.
+            // In use by others, or gone, or soon gone.
         }
     }
 }

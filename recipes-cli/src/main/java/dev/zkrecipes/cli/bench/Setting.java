@@ -6,10 +6,10 @@ package dev.zkrecipes.cli.bench;
 import java.time.Duration;
 
 /**
- * What is measured where.
+ * What is measured, and where.
  *
  * @param servers the connect string
- * @param path below which the locks are
+ * @param path the path above the locks
  * @param sessionTimeout as the servers have granted it
  * @param window how long each task is measured
  * @param sessions how many sessions there are

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 
-/** Does tasks for a while, first without counting, so that the compiler and the server have seen them. */
+/** Repeats tasks for a while, at first without counting, to warm up the compiler and the server. */
 final class Stopwatch {
     private static final int WARM_UP_SHARE = 3;
     private static final Duration LONGEST_END = Duration.ofSeconds(10);
@@ -34,7 +34,7 @@ final class Stopwatch {
                 Duration.ofNanos(nanos.stream().mapToLong(Long::longValue).sum()));
     }
 
-    /** Several tasks, each on a thread of its own, all at once; when this returns or throws, none of them runs any more. */
+    /** Several tasks at once, each on a thread of its own. When this returns or throws, none of them is still running. */
     Figures measureTogether(List<Task> tasks) throws InterruptedException, ExecutionException {
         ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
         try {
@@ -71,7 +71,7 @@ final class Stopwatch {
         return nanos;
     }
 
-    /** Also if this thread is interrupted: what the tasks hold is given back by then. */
+    /** Waits even if this thread is interrupted, so that the tasks release what they hold. */
     private static void awaitEnd(ExecutorService threads) {
         boolean interrupted = Thread.interrupted();
         long begin = System.nanoTime();

@@ -8,14 +8,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 
-/** Something that is done again and again, and measures itself. */
+/** Something that is repeated and measures itself. */
 @FunctionalInterface
 interface Task {
-    /** Nobody holds a lock of these for so long, so whoever waits longer waits for a server. */
+    /** Nobody holds a lock for so long here, so a longer wait is a wait for a server. */
     Duration LIMIT = Duration.ofSeconds(30);
 
     /**
-     * Does it once; returns how many nanoseconds the part took that counts.
+     * Does it once, and returns the nanoseconds of the part that counts.
      *
      * @throws TimeoutException if it took longer than {@link #LIMIT}
      */

@@ -9,7 +9,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
 
-/** A table for people, each line as soon as it is known. */
+/** A table for people, with each line as soon as it is known. */
 final class TextReport implements Report {
     private static final String ROW = "%-38s %7s %12s %12s %11s%n";
     private static final double NANOS_A_MILLI = 1e6;

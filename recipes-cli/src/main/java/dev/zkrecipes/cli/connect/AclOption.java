@@ -10,7 +10,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
-/** Rights as ZooKeeper's own shell writes them, {@code SCHEME:ID:PERMS[,SCHEME:ID:PERMS]...}, or a word for the usual ones. */
+/** Rights as ZooKeeper's own shell writes them, {@code SCHEME:ID:PERMS[,SCHEME:ID:PERMS]...}, or one word for a common choice. */
 final class AclOption {
     private static final String LETTERS = "rwcda"; // in the order of ZooKeeper's bits
 
@@ -30,7 +30,7 @@ final class AclOption {
             int first = entry.indexOf(':');
             int last = entry.lastIndexOf(':');
             if (first < 1 || last == first || last == entry.length() - 1) {
-                throw new IllegalArgumentException("'" + entry + "' is no SCHEME:ID:PERMS; give creator, open,"
+                throw new IllegalArgumentException("'" + entry + "' is not SCHEME:ID:PERMS; give creator, open,"
                         + " or entries such as digest:user:HASH:cdrwa");
             }
             acl.add(new ACL(
@@ -45,7 +45,7 @@ final class AclOption {
         for (int i = 0; i < letters.length(); i++) {
             int bit = LETTERS.indexOf(letters.charAt(i));
             if (bit < 0) {
-                throw new IllegalArgumentException("'" + letters + "' holds a letter that is none of c, d, r, w, a");
+                throw new IllegalArgumentException("'" + letters + "' contains a letter other than c, d, r, w, a");
             }
             bits |= 1 << bit;
         }

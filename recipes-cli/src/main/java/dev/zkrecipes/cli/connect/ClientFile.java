@@ -15,13 +15,13 @@ import java.util.TreeMap;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A file of ZooKeeper client properties: {@code zookeeper.*} for the client, what Java's security (JAAS, Kerberos, TLS) reads
- * for the JVM, and {@code zookeeper.connect} for the connect string.
+ * A file of ZooKeeper client properties. {@code zookeeper.*} goes to the client and the properties of Java's security (JAAS,
+ * Kerberos, TLS) to the JVM; {@code zookeeper.connect} is the connect string.
  */
 final class ClientFile {
     static final String CONNECT = "zookeeper.connect";
     private static final String CLIENT = "zookeeper.";
-    /** {@code java.security.auth.login.config}, {@code java.security.krb5.conf} and their like are read from nowhere else. */
+    /** {@code java.security.auth.login.config}, {@code java.security.krb5.conf} and similar ones are only read from the JVM. */
     private static final List<String> OF_THE_JVM = List.of("java.security.", "javax.", "sun.security.");
 
     private final Map<String, String> properties;
@@ -35,14 +35,14 @@ final class ClientFile {
         try (Reader text = Files.newBufferedReader(file)) {
             read.load(text);
         } catch (IOException | IllegalArgumentException e) {
-            throw new IllegalArgumentException(file + " cannot be read as a file of properties: " + e, e);
+            throw new IllegalArgumentException(file + " cannot be read as a properties file: " + e, e);
         }
         Map<String, String> properties = new TreeMap<>();
         for (String name : read.stringPropertyNames()) {
             if (!name.startsWith(CLIENT) && OF_THE_JVM.stream().noneMatch(name::startsWith)) {
                 throw new IllegalArgumentException(
-                        file + ": '" + name + "' is no property of ZooKeeper's client (zookeeper.*)"
-                                + " nor of Java's security (java.security.*, javax.*, sun.security.*); take it out");
+                        file + ": '" + name + "' is neither a property of ZooKeeper's client (zookeeper.*)"
+                                + " nor of Java's security (java.security.*, javax.*, sun.security.*): remove it");
             }
             properties.put(name, read.getProperty(name).strip());
         }
@@ -53,7 +53,7 @@ final class ClientFile {
         return Optional.ofNullable(properties.get(CONNECT)).filter(value -> !value.isEmpty());
     }
 
-    /** The settings of the client; sets those of the JVM. */
+    /** Sets the properties of the JVM, and returns the settings of the client. */
     ZKClientConfig apply() {
         properties.forEach((name, value) -> {
             if (!name.startsWith(CLIENT)) {

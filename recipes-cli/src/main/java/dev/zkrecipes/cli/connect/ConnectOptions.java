@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -21,12 +23,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Where the ensemble is and who asks, for every sub-command that works on a user's ensemble: a mixin for picocli.
+ * The servers to connect to and the credentials to use. A mixin for picocli, in every sub-command that works on a user's
+ * ensemble.
  *
  * <p>The command line comes before the environment: {@code --connect}, then the connect string of {@code --config}, then
  * {@code ZKLOCK_CONNECT}, then the connect string of {@code ZKLOCK_CONFIG}. Credentials add up.
  *
- * <p>A command asks {@link #client()} first, which checks everything and sends nothing, and then calls {@link #open}.
+ * <p>A command calls {@link #client()} first, which checks everything and sends nothing, and then {@link #open}.
  */
 public final class ConnectOptions {
     /** How long a command tries to reach a server if nothing else limits it. */
@@ -44,7 +47,7 @@ public final class ConnectOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    /** What was found, for messages. */
+    /** The connect string in use, for messages. */
     private String servers = "";
 
     @Option(
@@ -62,22 +65,22 @@ public final class ConnectOptions {
             paramLabel = "SECONDS",
             converter = Seconds.class,
             description =
-                    "How long after the death of this process its locks are kept for it. The servers may insist on more or "
-                            + "less. Default: 30.")
+                    "How long the servers keep the locks if this process dies. The servers may grant more or less. "
+                            + "Default: 30.")
     private @Nullable Duration sessionTimeout;
 
     @Option(
             names = "--auth",
             paramLabel = "SCHEME:ID",
             description =
-                    "Who asks, such as digest:user:password; may be repeated. Everybody on this machine can read it with ps: "
-                            + "better take --auth-file or $" + AUTH + ".")
+                    "Credentials, such as digest:user:password; may be repeated. Everyone on this machine can read them with "
+                            + "ps: prefer --auth-file or $" + AUTH + ".")
     private List<String> auth = new ArrayList<>();
 
     @Option(
             names = "--auth-file",
             paramLabel = "FILE",
-            description = "A file with one SCHEME:ID a line; # begins a comment. Default: $" + AUTH_FILE + ".")
+            description = "A file with one SCHEME:ID per line; # starts a comment. Default: $" + AUTH_FILE + ".")
     private @Nullable String authFile;
 
     @Option(
@@ -90,17 +93,17 @@ public final class ConnectOptions {
     @Option(
             names = "--acl",
             paramLabel = "ACL",
-            description = "Rights on the nodes that are made: creator (only who has these credentials), open, or "
+            description = "Rights on the nodes that zklock creates: creator (only for these credentials), open, or "
                     + "SCHEME:ID:PERMS[,...] as in ZooKeeper's shell. Default: open.")
     private @Nullable String acl;
 
-    /** Options that look into the environment of this process. */
+    /** Options that read the environment of this process. */
     public ConnectOptions() {
         this(System.getenv());
     }
 
     /**
-     * Options that look into another environment, for tests.
+     * Options that read another environment, for tests.
      *
      * @param environment the variables by name
      */
@@ -109,7 +112,7 @@ public final class ConnectOptions {
     }
 
     /**
-     * A client with everything that the options say, checked; nothing is sent yet.
+     * Checks the options and returns a client with their settings. Sends nothing.
      *
      * @return the builder, to which an owner label may be added
      * @throws ParameterException if an option, a variable or a file is missing or wrong, with what to do about it
@@ -128,8 +131,9 @@ public final class ConnectOptions {
         Duration timeout = sessionTimeout;
         if (timeout != null) {
             if (timeout.compareTo(SHORTEST_SESSION) < 0) {
-                throw wrong("--session-timeout is " + Seconds.show(timeout) + ", must be "
-                        + Seconds.show(SHORTEST_SESSION) + " or more, in which a server can be reached");
+                throw wrong(
+                        "--session-timeout is " + Seconds.show(timeout) + ", must be " + Seconds.show(SHORTEST_SESSION)
+                                + " or more: a shorter session ends before a server is reached");
             }
             checked("--session-timeout", () -> builder.sessionTimeout(timeout));
         }
@@ -141,11 +145,34 @@ public final class ConnectOptions {
         String rights = acl;
         if (rights != null) {
             if (rights.equalsIgnoreCase("creator") && credentials().isEmpty() && settings.isEmpty()) {
-                throw wrong("--acl creator needs somebody who creates: add --auth-file, $" + AUTH + " or --config");
+                throw wrong("--acl creator needs credentials: add --auth-file, $" + AUTH + " or --config");
             }
             checked("--acl", () -> builder.acl(AclOption.parse(rights)));
         }
         return builder;
+    }
+
+    /**
+     * The rights on nodes that a command creates without a lock. The client gives them to its locks by itself.
+     *
+     * @return those of {@code --acl}; open by default
+     * @throws ParameterException if {@code --acl} is malformed
+     */
+    public List<ACL> acl() {
+        String rights = acl;
+        return rights == null ? ZooDefs.Ids.OPEN_ACL_UNSAFE : checked("--acl", () -> AclOption.parse(rights));
+    }
+
+    /**
+     * Checks the options and opens a client that is closed with the JVM. For commands that have nothing else to set.
+     *
+     * @return the connected client; close it when done
+     * @throws ParameterException if an option, a variable or a file is missing or wrong; nothing was sent
+     * @throws LockConnectionException if no server answered within {@link #CONNECT_LIMIT}
+     * @throws InterruptedException if the thread is interrupted meanwhile; the client is closed
+     */
+    public ZooKeeperClient open() throws InterruptedException {
+        return open(client().closeOnShutdown(), CONNECT_LIMIT);
     }
 
     /**
@@ -169,13 +196,13 @@ public final class ConnectOptions {
         }
         if (!connected) {
             throw new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
-                    + " s: check that they run and that the address, the port and the TLS settings are right");
+                    + " s: check that the servers run and that the address, the port and the TLS settings are right");
         }
         return client;
     }
 
     /**
-     * Which servers were found, once {@link #client} was asked.
+     * The servers in use, after a call of {@link #client}.
      *
      * @return the connect string
      */
@@ -183,7 +210,7 @@ public final class ConnectOptions {
         return servers;
     }
 
-    /** A server that takes connections and does not answer holds up a close; there is nothing to give back, so nobody waits. */
+    /** A server that accepts connections but never answers delays a close. There is nothing to release, so nobody waits for it. */
     private static void closeAside(ZooKeeperClient client) {
         Thread closer = new Thread(client::close, "closes a client that was never connected");
         closer.setDaemon(true);
@@ -224,10 +251,13 @@ public final class ConnectOptions {
         return Optional.ofNullable(given)
                 .or(() -> variable(variable))
                 .map(name -> checked(source(given, option, variable), () -> {
+                    if (name.isBlank()) {
+                        throw new IllegalArgumentException("the name of the file is empty");
+                    }
                     try {
                         return Path.of(name);
                     } catch (InvalidPathException e) {
-                        throw new IllegalArgumentException("no name of a file: " + e.getMessage(), e);
+                        throw new IllegalArgumentException("not the name of a file: " + e.getMessage(), e);
                     }
                 }));
     }
@@ -236,7 +266,7 @@ public final class ConnectOptions {
         return given != null ? option : "$" + variable;
     }
 
-    /** A variable that is set to nothing is as good as none. */
+    /** An empty variable counts as unset. */
     private Optional<String> variable(String name) {
         return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
     }

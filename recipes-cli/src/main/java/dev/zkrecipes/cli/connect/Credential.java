@@ -11,10 +11,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Who asks: {@code SCHEME:ID}, such as {@code digest:user:password}. The id is shown nowhere. */
+/** A credential: {@code SCHEME:ID}, such as {@code digest:user:password}. The id is never shown. */
 record Credential(String scheme, String id) {
 
-    /** Reads one; {@code source} says where it comes from if it is malformed. */
+    /** Parses one; {@code source} is its origin, for errors. */
     static Credential parse(String text, String source) {
         int colon = text.indexOf(':');
         if (colon < 1 || colon == text.length() - 1) {
@@ -23,7 +23,7 @@ record Credential(String scheme, String id) {
         return new Credential(text.substring(0, colon), text.substring(colon + 1));
     }
 
-    /** Reads one a line; lines that are empty or begin with # do not count. */
+    /** Parses one per line; skips empty lines and lines that start with #. */
     static List<Credential> parseLines(List<String> lines, String source) {
         List<Credential> all = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
@@ -44,7 +44,7 @@ record Credential(String scheme, String id) {
             throw new IllegalArgumentException(where + " cannot be read as text: " + e, e);
         }
         if (all.isEmpty()) {
-            throw new IllegalArgumentException(where + " names nobody: give one SCHEME:ID a line");
+            throw new IllegalArgumentException(where + " contains no credentials: give one SCHEME:ID per line");
         }
         return all;
     }

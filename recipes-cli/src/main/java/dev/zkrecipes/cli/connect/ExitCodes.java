@@ -10,33 +10,33 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import picocli.CommandLine.ParameterException;
 
-/** What {@code zklock} ends with: the numbers of {@code sysexits.h} and of shells, so that they rarely are the command's own. */
+/** The exit codes of {@code zklock}. They are those of {@code sysexits.h} and of shells, which few commands use themselves. */
 public final class ExitCodes {
     /** Done. */
     public static final int OK = 0;
 
-    /** A sub-command without a command of its own failed; a demo's check, for example. */
+    /** A sub-command other than {@code run} failed, for example a check of the demo. */
     public static final int FAILED = 1;
 
     /** The lock was not acquired in time, unless {@code -E} says otherwise. */
     public static final int CONFLICT = 1;
 
-    /** The command line or what it names is wrong; nothing was sent. */
+    /** The command line, or a file or variable that it uses, is wrong; nothing was sent. */
     public static final int USAGE = 64;
 
     /** The path cannot serve as this lock: another recipe uses it, it has too many nodes, and so on. */
     public static final int UNUSABLE_PATH = 65;
 
-    /** No server is in reach. */
+    /** No server could be reached. */
     public static final int NO_SERVER = 69;
 
-    /** zklock itself could not go on: a process could not be started, or there is a defect. */
+    /** zklock itself failed: it could not start a process, or it has a defect. */
     public static final int INTERNAL = 70;
 
     /** The lock was lost while the command ran. */
     public static final int LOST = 76;
 
-    /** ZooKeeper refused the right to do what was asked, or the credentials. */
+    /** ZooKeeper denied access or refused the credentials. */
     public static final int NO_RIGHTS = 77;
 
     /** The command was found and cannot be executed. */
@@ -45,10 +45,10 @@ public final class ExitCodes {
     /** The command was not found. */
     public static final int NOT_FOUND = 127;
 
-    /** To this the number of the signal is added that ended the command, or zklock while it waited. */
+    /** The number of the signal that ended the command, or zklock while it waited, is added to this. */
     public static final int SIGNALLED = 128;
 
-    /** A value that is quoted may be of any length. */
+    /** Messages quote values, which may be of any length. */
     private static final int LONGEST_MESSAGE = 1000;
 
     private ExitCodes() {}
@@ -76,10 +76,10 @@ public final class ExitCodes {
     }
 
     /**
-     * What to say of an error, in one line.
+     * The message of an error, in one line.
      *
      * @param error what a sub-command threw
-     * @return its message, or its class where there is none or it is a defect
+     * @return its message, or its class if it has no message or is a defect
      */
     public static String message(Throwable error) {
         String told = error.getMessage();

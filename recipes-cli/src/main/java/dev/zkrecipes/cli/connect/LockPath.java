@@ -8,9 +8,9 @@ import org.apache.zookeeper.common.PathUtils;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The path of a lock, refused before anything is sent if no lock can have it. */
+/** Converts the path of a lock. Refuses what cannot be one, before anything is sent. */
 public final class LockPath implements ITypeConverter<String> {
-    /** Made by the command line. */
+    /** For picocli. */
     public LockPath() {}
 
     @Override
@@ -18,12 +18,12 @@ public final class LockPath implements ITypeConverter<String> {
         try {
             PathUtils.validatePath(value);
         } catch (IllegalArgumentException e) {
-            throw new TypeConversionException("'" + PlainText.of(value) + "' is no path of a lock: "
+            throw new TypeConversionException("'" + PlainText.of(value) + "' is not the path of a lock: "
                     + PlainText.of(String.valueOf(e.getMessage())) + "; give one such as /locks/nightly");
         }
         if (!value.equals(PlainText.of(value))) {
             throw new TypeConversionException(
-                    "'" + PlainText.of(value) + "' is no path of a lock: it holds a character that"
+                    "'" + PlainText.of(value) + "' is not the path of a lock: it contains a character that"
                             + " cannot be shown; give one such as /locks/nightly");
         }
         return value;

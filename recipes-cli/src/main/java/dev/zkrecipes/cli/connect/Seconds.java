@@ -10,13 +10,13 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Seconds with or without a fraction, as {@code flock} takes them: {@code 10}, {@code 0.5}. */
+/** Seconds with or without a fraction, as {@code flock} accepts them: {@code 10}, {@code 0.5}. */
 public final class Seconds implements ITypeConverter<Duration> {
     private static final Pattern FORM = Pattern.compile("[0-9]{1,9}(\\.[0-9]*)?|\\.[0-9]+");
     private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
     private static final int NANO_DIGITS = 9;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public Seconds() {}
 
     @Override
@@ -29,12 +29,12 @@ public final class Seconds implements ITypeConverter<Duration> {
                 return duration;
             }
         }
-        throw new TypeConversionException("'" + value + "' is no number of seconds; give one from 0 to "
+        throw new TypeConversionException("'" + value + "' is not a number of seconds; give one from 0 to "
                 + LONGEST.toSeconds() + ", such as 10 or 0.5");
     }
 
     /**
-     * The other direction.
+     * Shows a duration in seconds.
      *
      * @param duration what to show
      * @return the seconds with a millisecond's precision, such as {@code 0.250}

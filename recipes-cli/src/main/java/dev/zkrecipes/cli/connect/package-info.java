@@ -2,9 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * What the sub-commands that work on a user's own ensemble have in common: the options that say where it is and who asks
- * ({@link dev.zkrecipes.cli.connect.ConnectOptions}), what a command ends with
- * ({@link dev.zkrecipes.cli.connect.ExitCodes}), and how durations and paths are written.
+ * What the sub-commands on a user's own ensemble share: the options for servers and credentials
+ * ({@link dev.zkrecipes.cli.connect.ConnectOptions}), the exit codes ({@link dev.zkrecipes.cli.connect.ExitCodes}), and the
+ * form of durations and paths.
  */
 @NullMarked
 package dev.zkrecipes.cli.connect;

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 /**
  * Another JVM with the same class path. Its standard error is ours.
  *
- * <p>Ctrl-C in a terminal goes to all processes there. The children do not hear it: the demo ends them, in order.
+ * <p>Ctrl-C in a terminal goes to all processes there. The children ignore it: the demo ends them, in order.
  */
 final class ChildProcess {
     private static final Duration END_LIMIT = Duration.ofSeconds(10);
@@ -48,7 +48,7 @@ final class ChildProcess {
     /**
      * Starts a child.
      *
-     * @param number who it is, for its exit
+     * @param number the number of the child, for the event of its exit
      * @param arguments those of the {@code zklock} command
      * @param heard gets its events, on a thread of its own, the exit last
      */
@@ -98,7 +98,7 @@ final class ChildProcess {
                 Event.parse(line).ifPresentOrElse(event -> heard.accept(new Arrival(now, event)), stray(line));
             }
         } catch (IOException e) {
-            // As the end of the output: what counts is the exit.
+            // The same as the end of the output: only the exit counts.
         }
         try {
             long code = process.waitFor();

@@ -53,14 +53,14 @@ final class CleanUp implements AutoCloseable {
         void undo() throws IOException;
     }
 
-    /** Undoes something that was made. */
+    /** Undoes one step. */
     @FunctionalInterface
     interface Unmaker<T> {
         void undo(T made) throws IOException;
     }
 
     /**
-     * Makes something and remembers how to undo it, as one step: nothing is made any more once the end has come.
+     * Makes something and remembers how to undo it, as one step. Makes nothing once the end has come.
      *
      * @throws CancellationException if the end has come
      */
@@ -73,7 +73,7 @@ final class CleanUp implements AutoCloseable {
         return made;
     }
 
-    /** Whether the end came from outside, so that errors of the demo's own mean nothing. */
+    /** Whether the end came from outside, so that errors of the demo itself do not count. */
     boolean isInterrupted() {
         return interrupted;
     }

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The file that the workers of the mutex demo count in: the value, and the token of who wrote it. Nothing but the mutex
+ * The file that the workers of the mutex demo count in: the value, and the token of its writer. Nothing but the mutex
  * keeps two of them from writing the same value.
  */
 final class CounterFile {
@@ -22,7 +22,7 @@ final class CounterFile {
     private final Path file;
 
     /**
-     * What the file says.
+     * The content of the file.
      *
      * @param value how often it was incremented
      * @param token of the last increment; 0 if there was none

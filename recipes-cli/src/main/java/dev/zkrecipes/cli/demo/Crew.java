@@ -23,14 +23,14 @@ final class Crew implements Direction {
         this.cleanUp = cleanUp;
     }
 
-    /** Starts a child, which is killed at the end of the demo if it still lives then. */
+    /** Starts a child. The end of the demo kills it if it is still alive. */
     void start(int number, List<String> arguments) throws IOException {
         ChildProcess child =
                 cleanUp.make(() -> ChildProcess.start(number, arguments, arrivals::add), ChildProcess::end);
         children.put(number, child);
     }
 
-    /** What happened next; empty if nothing did within that time. */
+    /** The next event; empty if there is none within that time. */
     Optional<Arrival> next(Duration limit) throws InterruptedException {
         Optional<Arrival> arrival = Optional.ofNullable(arrivals.poll(limit.toNanos(), TimeUnit.NANOSECONDS));
         arrival.map(Arrival::event)
@@ -55,7 +55,7 @@ final class Crew implements Direction {
         }
     }
 
-    /** Whether there are workers whose exit {@link #next} has not told. */
+    /** Whether there are workers whose exit {@link #next} has not yet returned. */
     boolean hasWorkers() {
         return children.keySet().stream().anyMatch(number -> number != Event.SERVER);
     }

@@ -37,7 +37,7 @@ final class Demo {
     /**
      * Runs the demo.
      *
-     * @throws NoServerException if the ensemble that was asked for does not answer
+     * @throws NoServerException if the chosen ensemble does not answer
      * @throws CancellationException if the JVM is being ended, which cleans up
      */
     Verdict run() throws IOException, InterruptedException {
@@ -154,7 +154,7 @@ final class Demo {
         }
     }
 
-    /** Asks the workers to end, and listens to what they still have to say. */
+    /** Asks the workers to end, and handles their last events. */
     private void stop(Scenario scenario, Crew crew) throws InterruptedException {
         timeline.tell(System.nanoTime(), "all", Tone.PLAIN, "asked to stop");
         crew.stopWorkers();

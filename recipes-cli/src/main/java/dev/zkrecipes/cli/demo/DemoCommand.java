@@ -102,7 +102,7 @@ public final class DemoCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
     private boolean help;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public DemoCommand() {}
 
     /**
@@ -125,7 +125,7 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** What was asked for, if it makes sense. */
+    /** Checks the command line. */
     DemoOptions options() {
         between(
                 "--workers",

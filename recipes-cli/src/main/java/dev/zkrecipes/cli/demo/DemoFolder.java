@@ -22,7 +22,7 @@ final class DemoFolder {
         return Files.createTempDirectory(PREFIX);
     }
 
-    /** Removes the folder with all that is in it, also while others remove it or still write to it. */
+    /** Removes the folder and its contents, even while others remove it or still write to it. */
     static void delete(Path folder) throws IOException {
         for (int attempt = 1; Files.exists(folder) && attempt <= ATTEMPTS; attempt++) {
             try {

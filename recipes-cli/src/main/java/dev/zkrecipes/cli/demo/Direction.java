@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.cli.demo;
 
-/** What a scenario may do to the workers. */
+/** What a scenario can do to the workers. */
 interface Direction {
-    /** Gives a worker an order; one that has ended does not hear it. */
+    /** Gives a worker an order; one that has ended ignores it. */
     void order(int worker, Order order);
 
     /** Ends a worker as {@code kill -9} does. */

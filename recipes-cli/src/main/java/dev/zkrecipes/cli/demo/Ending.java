@@ -11,10 +11,10 @@ import java.util.Optional;
 /**
  * How a run ended, whatever the recipe.
  *
- * @param takeOver what came of the kill; empty if nobody was killed
+ * @param takeOver the result of the kill; empty if nobody was killed
  * @param limit how long the take-over may take
  * @param troubles what went wrong with the processes
- * @param leftOver nodes that are still below the lock path
+ * @param leftOver nodes still below the lock path
  */
 record Ending(Optional<TakeOver> takeOver, TakeOverLimit limit, List<String> troubles, List<String> leftOver) {
     Ending {

@@ -41,9 +41,9 @@ record Event(int worker, Kind kind, Map<String, Long> numbers, String note) {
         GRANTED,
         /** Has written the counter file: token, the value written, and the token found. */
         INCREMENTED,
-        /** Holds and does nothing, as it was told: token. */
+        /** Holds and does nothing, on order: token. */
         IDLING,
-        /** Has given up a hold that it could no longer be sure of, without writing. */
+        /** Has given up an uncertain hold, without writing. */
         LOST,
         /** Is about to give the lock back. */
         RELEASING,
@@ -74,7 +74,7 @@ record Event(int worker, Kind kind, Map<String, Long> numbers, String note) {
         this(worker, kind, numbers, "");
     }
 
-    /** Returns a number that events of this kind have. */
+    /** Returns a number of this event. */
     long number(String name) {
         Long number = numbers.get(name);
         if (number == null) {

@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.demo;
 /**
  * Somebody got the lock.
  *
- * @param worker who
+ * @param worker the number of the worker
  * @param token the fencing token
  * @param nanos when the demo heard of it
  */

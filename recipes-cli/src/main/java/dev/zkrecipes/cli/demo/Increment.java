@@ -6,9 +6,9 @@ package dev.zkrecipes.cli.demo;
 /**
  * A worker has written the counter file.
  *
- * @param worker who
- * @param value what it wrote
- * @param token under which token
+ * @param worker the number of the worker
+ * @param value the value that it wrote
+ * @param token the token of its lease
  * @param found the token that it found in the file; 0 if there was no file
  */
 record Increment(int worker, long value, long token, long found) {

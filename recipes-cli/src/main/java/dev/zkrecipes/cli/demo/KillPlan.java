@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Gets one worker to hold and idle, kills it, and sees who takes over. For one thread. */
+/** Makes one worker hold and idle, kills it, and watches which worker takes over. For one thread. */
 final class KillPlan {
     /** How long the victim is seen to idle. */
     static final Duration IDLE = Duration.ofMillis(700);
@@ -90,7 +90,7 @@ final class KillPlan {
         }
     }
 
-    /** What came of it; empty if nobody was killed. */
+    /** The result; empty if nobody was killed. */
     Optional<TakeOver> outcome() {
         return held == null || phase.compareTo(Phase.KILLED) < 0
                 ? Optional.empty()

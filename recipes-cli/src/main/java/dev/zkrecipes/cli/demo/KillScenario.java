@@ -8,12 +8,12 @@ import java.util.List;
 
 /** Everybody works; one is killed while it holds; somebody takes over; everybody works on. For one thread. */
 final class KillScenario implements Scenario {
-    /** What is seen of the workers after the take-over, at least. */
+    /** The least time that the workers run after the take-over. */
     private static final Duration AFTERMATH = Duration.ofSeconds(1);
 
     private static final Duration LATEST_KILL = Duration.ofSeconds(3);
 
-    /** A take-over that is late is waited for, to tell how late. */
+    /** The demo waits for a late take-over, to report how late it is. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Stage stage;
@@ -91,7 +91,7 @@ final class KillScenario implements Scenario {
         return plot.verdict(new Ending(kill.outcome(), limit(), troubles.all(), leftOver));
     }
 
-    /** Lets the plan go on, and tells what has changed. */
+    /** Advances the plan, and reports what has changed. */
     private void advance(long now, Runnable step) {
         KillPlan.Phase before = kill.phase();
         step.run();

@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The file in which every worker writes a line after it came in and before it goes out. Each line is one append, so the
- * order of the lines is the order in which things happened, whatever the locks say.
+ * The file in which every worker writes a line after it enters and before it leaves. Each line is one append, so the
+ * order of the lines is the order of events, whatever the locks say.
  */
 final class Ledger {
     private static final Pattern LINE = Pattern.compile("(\\d{1,10}) (\\S{1,200})");
@@ -27,7 +27,7 @@ final class Ledger {
      * One line.
      *
      * @param pid the process
-     * @param share what it holds from then on; empty if nothing
+     * @param share what it holds from now on; empty if nothing
      */
     record Entry(long pid, String share) {}
 

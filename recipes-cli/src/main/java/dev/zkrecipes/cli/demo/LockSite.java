@@ -68,7 +68,7 @@ final class LockSite implements AutoCloseable {
         return connectString;
     }
 
-    /** The lock nodes below the path, also on paths below it: those who hold or wait, or were left behind. */
+    /** The lock nodes below the path, also on paths below it: nodes that hold or wait, or were left behind. */
     List<String> nodes() throws InterruptedException {
         List<String> nodes = new ArrayList<>();
         for (String child : children(path)) {
@@ -91,7 +91,7 @@ final class LockSite implements AutoCloseable {
         }
     }
 
-    /** Removes the lock path with all that is below it. */
+    /** Removes the lock path and everything below it. */
     void remove() {
         try {
             boolean removed = false;
@@ -114,7 +114,7 @@ final class LockSite implements AutoCloseable {
         }
     }
 
-    /** Returns false if a request of a worker that was killed came late, and made a node below. */
+    /** Returns false if a late request of a killed worker has created a node below. */
     private boolean delete(String node) throws KeeperException, InterruptedException {
         try {
             handle().delete(node, ANY_VERSION);

@@ -7,10 +7,10 @@ import dev.zkrecipes.cli.demo.CounterFile.Counter;
 import java.util.List;
 
 /**
- * All that the verdict on the mutex is about.
+ * The input of the verdict on the mutex.
  *
  * @param increments as reported, in the order of arrival
- * @param file what the counter file says at the end
+ * @param file the content of the counter file at the end
  * @param ending how the run ended
  */
 record MutexHistory(List<Increment> increments, Counter file, Ending ending) {}

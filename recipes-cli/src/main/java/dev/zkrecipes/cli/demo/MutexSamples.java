@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Tells every second, or less often in a long demo, who has incremented how often, who holds and who waits. */
+/** Reports every second, or less often in a long demo, how often each worker has incremented, which holds and which wait. */
 final class MutexSamples {
     private static final int MOST_SAMPLES = 15;
 
@@ -53,7 +53,7 @@ final class MutexSamples {
         sinceLast.clear();
     }
 
-    /** Who incremented how often; if they are too many for a line, all together. */
+    /** How often each worker has incremented; the sum if there are too many for a line. */
     private String increments() {
         if (roster.members().size() > Roster.FEW) {
             long sum = sinceLast.values().stream().mapToLong(count -> count).sum();

@@ -47,7 +47,7 @@ final class MutexVerdict {
                         + " made by the workers");
     }
 
-    /** Each value from 1 on was written once, by one who had read the value before. */
+    /** Each value from 1 on was written once, by a worker that had read the value before. */
     private void checkUpdates() {
         long expected = 1;
         for (Increment increment : inOrder) {

@@ -16,7 +16,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** Increments the counter file under the mutex, again and again. */
 final class MutexWorker implements WorkerBody {
-    /** The demo kills a worker that idles long before. */
+    /** The demo kills an idling worker long before that. */
     private static final Duration IDLE = Duration.ofMinutes(1);
 
     @Override
@@ -44,7 +44,7 @@ final class MutexWorker implements WorkerBody {
             return;
         }
         reporter.say(Event.Kind.GRANTED, Map.of("token", token, "waited", waited));
-        // Before anything is written: an increment of a worker that is killed here is never in doubt.
+        // Before it writes, so that a kill here leaves no increment in doubt.
         if (orders.takeIdle()) {
             reporter.say(Event.Kind.IDLING, Map.of("token", token));
             orders.pause(IDLE);

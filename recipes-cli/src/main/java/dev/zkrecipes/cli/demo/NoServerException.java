@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.cli.demo;
 
-/** The ensemble that the user named does not answer, or is not fit for a demo. */
+/** The ensemble of the user does not answer, or is unsuitable for a demo. */
 final class NoServerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

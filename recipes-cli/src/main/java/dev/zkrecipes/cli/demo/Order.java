@@ -7,13 +7,13 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What the demo tells a child: one word on a line of the child's standard input. */
+/** An order of the demo to a child: one word on a line of the child's standard input. */
 enum Order {
     /** Start to work. */
     BEGIN,
     /** Hold the lock and do nothing, at the next acquire. */
     IDLE,
-    /** Finish what you hold, close, end. */
+    /** Release what you hold, close and end. */
     STOP;
 
     String line() {

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A child's ear: what the demo told it to do, and whether the demo is still alive.
+ * The orders that a child has received, and whether the demo is still alive.
  *
  * <p>A stop interrupts the worker only where it waits, never while it writes: see {@link #interruptibly}.
  */
@@ -109,7 +109,7 @@ final class Orders {
         } finally {
             synchronized (this) {
                 waiting = null;
-                // A stop that came after the wait was over shows in isStopped(); it must not break a write.
+                // isStopped() shows a stop that comes after the wait; it must not interrupt a write.
                 Thread.interrupted();
             }
         }

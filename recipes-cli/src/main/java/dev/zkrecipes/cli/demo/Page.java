@@ -48,7 +48,7 @@ final class Page {
         out.flush();
     }
 
-    /** Prints a last line; what others print from now on is dropped. */
+    /** Prints a last line. Drops whatever others print afterwards. */
     synchronized void close(Tone tone, String text) {
         print(tone, text);
         closed = true;

@@ -3,18 +3,18 @@
 
 package dev.zkrecipes.cli.demo;
 
-/** What is particular to one recipe in a {@link KillScenario}: what the workers do, how it looks, and the verdict. */
+/** The part of a {@link KillScenario} that depends on the recipe: the work, how it is shown, and the verdict. */
 interface Plot {
-    /** What the workers do, in one line. */
+    /** The work of the workers, in one line. */
     String intro();
 
-    /** The workers are about to be told to begin. */
+    /** The workers are about to begin. */
     void begin(long now);
 
     /** Something has happened. */
     void on(Event event);
 
-    /** The demo has killed a worker that held. */
+    /** The demo has killed a holder. */
     void killed(int worker);
 
     /** Time has passed. Called often. */
@@ -23,7 +23,7 @@ interface Plot {
     /** The same while a dead worker still holds. */
     void atWithout(int dead, long since, long now);
 
-    /** Somebody has taken over: what is told next is told from here on. */
+    /** Another worker has taken over. Later reports start from here. */
     void restart(long now);
 
     /** The verdict, after the workers have ended. */

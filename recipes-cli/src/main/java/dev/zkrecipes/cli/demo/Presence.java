@@ -5,7 +5,7 @@ package dev.zkrecipes.cli.demo;
 
 import java.io.IOException;
 
-/** A worker that is in, as the ledger has it. */
+/** A worker that is in, according to the ledger. */
 final class Presence {
     private final Ledger ledger;
     private final long pid;
@@ -28,7 +28,7 @@ final class Presence {
         in = true;
     }
 
-    /** Goes out, if it is in. */
+    /** Leaves, if it is in. */
     void end() throws IOException {
         if (in) {
             ledger.out(pid);

@@ -5,7 +5,7 @@ package dev.zkrecipes.cli.demo;
 
 import java.util.Locale;
 
-/** What can be shown. */
+/** A recipe that the demo can show. */
 enum Recipe {
     MUTEX("one mutex, one counter file") {
         @Override
@@ -58,7 +58,7 @@ enum Recipe {
         this.subject = subject;
     }
 
-    /** What is going to be seen, in one line. */
+    /** What the demo shows, in one line. */
     String title(int workers) {
         return workers + " processes, " + subject + ", one kill -9";
     }
@@ -68,7 +68,7 @@ enum Recipe {
         return new KillScenario(stage, plot(stage));
     }
 
-    /** What is particular to the recipe. */
+    /** The part of the demo that depends on the recipe. */
     abstract Plot plot(Stage stage);
 
     /** The part of each worker process. */

@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.demo;
 import java.io.PrintStream;
 import java.util.Map;
 
-/** A child's way to tell the demo what happens. */
+/** Reports the events of a child to the demo. */
 final class Reporter {
     private final PrintStream out;
     private final int worker;
@@ -20,7 +20,7 @@ final class Reporter {
         say(kind, numbers, "");
     }
 
-    /** One write per line, so that a process that is killed leaves no half of it. */
+    /** One write per line, so that a killed process leaves no half line. */
     void say(Event.Kind kind, Map<String, Long> numbers, String note) {
         out.print(new Event(worker, kind, numbers, note).line() + '\n');
         out.flush();

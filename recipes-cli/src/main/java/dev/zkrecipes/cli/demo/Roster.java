@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What every worker is doing and has done, by the events that have arrived. For one thread. */
+/** What every worker is doing and has done, according to the events so far. For one thread. */
 final class Roster {
-    /** How many workers can be told one by one in a line. */
+    /** How many workers fit on a line one by one. */
     static final int FEW = 4;
 
     private final Map<Integer, Member> members = new TreeMap<>();
@@ -51,7 +51,7 @@ final class Roster {
             return number;
         }
 
-        /** Whether the process ought to be there. */
+        /** Whether the process should be running. */
         boolean isRunning() {
             return state != State.ENDED && state != State.KILLED;
         }
@@ -130,7 +130,7 @@ final class Roster {
         return members.values().stream().noneMatch(member -> member.state == State.STARTING);
     }
 
-    /** Who holds. The events of two workers may arrive out of order; then the later token is right. */
+    /** The holder. If the events of two workers arrive out of order, the later token is right. */
     Optional<Member> holder() {
         return members.values().stream()
                 .filter(member -> member.state == State.HOLDING)
@@ -141,7 +141,7 @@ final class Roster {
         return members.values().stream().anyMatch(member -> member.state == State.WAITING);
     }
 
-    /** The names of those who wait, such as {@code w1 w3 wait}, or their number if they are many. */
+    /** The names of the waiters, such as {@code w1 w3 wait}, or their number if there are many. */
     String waiting() {
         List<String> waiting = members.values().stream()
                 .filter(member -> member.state == State.WAITING)

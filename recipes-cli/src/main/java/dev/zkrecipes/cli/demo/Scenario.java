@@ -5,9 +5,9 @@ package dev.zkrecipes.cli.demo;
 
 import java.util.List;
 
-/** What one recipe shows: the plot, told to one thread, and the verdict on it. */
+/** The demo of one recipe: the plot, on one thread, and the verdict on it. */
 interface Scenario {
-    /** The workers stand ready and are told to begin. */
+    /** The workers are ready and are about to begin. */
     void begin(long now);
 
     /** Something has happened. */
@@ -22,7 +22,7 @@ interface Scenario {
     /**
      * The verdict, after the workers have ended.
      *
-     * @param leftOver the nodes that are still below the lock path
+     * @param leftOver the nodes still below the lock path
      */
     Verdict verdict(List<String> leftOver);
 }

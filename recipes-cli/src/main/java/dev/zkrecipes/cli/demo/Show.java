@@ -11,30 +11,30 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 
-/** What is particular to a recipe whose holders write a {@link Ledger}. */
+/** The part of a demo that depends on the recipe, if its holders write a {@link Ledger}. */
 interface Show {
-    /** What the workers do, in one line. */
+    /** The work of the workers, in one line. */
     String intro();
 
     /** The rule, in a few words: what never happens. */
     String rule();
 
-    /** Whether those who have these shares may be in at the same time. */
+    /** Whether holders of these shares may be in at the same time. */
     boolean mayBeTogether(Collection<String> shares);
 
     /** How many, or how much, these shares are together. */
     long size(Collection<String> shares);
 
-    /** Makes the files that the workers work on. */
+    /** Creates the files of the workers. */
     void prepare(Path folder) throws IOException;
 
-    /** What the files say after the run. */
+    /** The content of the files after the run. */
     List<Check> evidence(Path folder) throws IOException;
 
     /** The part of one worker process. */
     Player player(ZooKeeperClient client, String lockPath, Path folder);
 
-    /** Thinks out what a worker does next. */
+    /** Chooses what a worker does next. */
     @FunctionalInterface
     interface Player {
         /**
@@ -48,13 +48,13 @@ interface Show {
     /**
      * One thing to do.
      *
-     * @param lock what to hold for it
-     * @param share what the ledger says of it
-     * @param work what to do, while holding
+     * @param lock the lock to hold
+     * @param share the share to write into the ledger
+     * @param work what to do while holding it
      */
     record Act(InterProcessLock lock, String share, Work work) {}
 
-    /** What is done while the lock is held. */
+    /** The work under the lock. */
     @FunctionalInterface
     interface Work {
         /**

@@ -14,7 +14,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** Acts, again and again, and keeps the ledger. */
 final class ShowWorker implements WorkerBody {
-    /** The demo kills a worker that idles long before. */
+    /** The demo kills an idling worker long before that. */
     private static final Duration IDLE = Duration.ofMinutes(1);
 
     private final Show show;

@@ -5,5 +5,5 @@ package dev.zkrecipes.cli.demo;
 
 import java.nio.file.Path;
 
-/** What a scenario has to play with. */
+/** The means of a scenario. */
 record Stage(DemoOptions options, Path folder, Timeline timeline, Direction direction, Roster roster) {}

@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A holder was killed; what came of it.
+ * The death of a holder, and what followed.
  *
- * @param victim the grant of the one who was killed
+ * @param victim the grant of the killed worker
  * @param killedAt when
- * @param intruder who was granted while the victim held and lived; nobody should have been
- * @param heir who was granted next
+ * @param intruder a grant while the victim held and was alive; there should be none
+ * @param heir the next grant
  */
 record TakeOver(Grant victim, long killedAt, Optional<Grant> intruder, Optional<Grant> heir) {
     /** From the kill to the next grant. */

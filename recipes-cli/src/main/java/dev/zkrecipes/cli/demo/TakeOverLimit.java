@@ -10,7 +10,7 @@ import java.util.Locale;
  * How long after the death of a holder somebody else must hold.
  *
  * @param sessionTimeout as negotiated: so long the holder's session outlives it
- * @param tick how late the server may notice that the session has run out
+ * @param tick how late the server may notice that the session has expired
  */
 record TakeOverLimit(Duration sessionTimeout, Duration tick) {
     /** What the machine and the network may take on top. */

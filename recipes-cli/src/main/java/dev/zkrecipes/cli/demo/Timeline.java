@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.demo;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Prints what happens, with the time since the demo began and who it is about. */
+/** Prints events, with the time since the demo began and the process concerned. */
 final class Timeline {
     private final Page page;
     private final long start;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.cli.demo;
 
-/** How a text is meant, and the colour that says so on a terminal. */
+/** The meaning of a text, and its colour on a terminal. */
 enum Tone {
     PLAIN(""),
     QUIET("2"),

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What goes wrong with the processes of a demo, a sentence each. */
+/** Problems with the processes of a demo, a sentence each. */
 final class Troubles {
     private final Roster roster;
     private final List<String> found = new ArrayList<>();
@@ -19,7 +19,7 @@ final class Troubles {
     /**
      * Looks at an event.
      *
-     * @param killed the worker that the demo has killed, 0 if none
+     * @param killed the worker killed by the demo, 0 if none
      * @return the trouble, if it is one
      */
     Optional<String> on(Event event, int killed) {

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What came of a demo.
+ * The result of a demo.
  *
- * @param checks all that was checked, good and bad
+ * @param checks all checks, passed and failed
  */
 record Verdict(List<Check> checks) {
     Verdict {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 /** A worker process of a demo. */
 @Command(name = "worker", hidden = true)
 final class WorkerCommand implements Callable<Integer> {
-    /** What to ask for: short, so that the take-over is soon seen. The server may insist on more. */
+    /** The requested time-out: short, so that the take-over comes soon. The server may grant more. */
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
 
     @Option(names = "--recipe", required = true)
@@ -67,7 +67,7 @@ final class WorkerCommand implements Callable<Integer> {
                 orders.awaitBegin();
                 recipe.worker().run(client, lockPath, folder, orders, reporter);
             } catch (InterruptedException e) {
-                // Told to stop: that is the way a worker ends.
+                // An order to stop, which is how a worker ends.
             }
         }
     }

@@ -13,11 +13,11 @@
  *   <li>{@code WorkerCommand}: connects and runs the {@code WorkerBody} of the recipe.
  * </ul>
  *
- * <p>A child tells what happens by an {@code Event} per line on its standard output, and gets an {@code Order} per line on
+ * <p>A child reports each {@code Event} on a line of its standard output, and gets an {@code Order} per line on
  * its standard input. The end of that input means that the demo is dead: the child ends, and takes the demo's folder with
  * it. So nothing outlives a demo that was killed.
  *
- * <p>A {@code Recipe} names a scenario and a worker body; all else is common to the recipes. Those of the mutex are
+ * <p>A {@code Recipe} names a scenario and a worker body; everything else is common to the recipes. Those of the mutex are
  * {@code MutexScenario}, {@code MutexVerdict} and {@code MutexWorker}, with the {@code CounterFile} that they share.
  */
 @NullMarked

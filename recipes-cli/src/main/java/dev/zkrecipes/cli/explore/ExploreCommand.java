@@ -74,7 +74,7 @@ public final class ExploreCommand implements Callable<Integer> {
         if (schedules < 1 || clients < 1) {
             throw new ParameterException(spec.commandLine(), "--schedules and --clients must be at least 1");
         }
-        // Ended sessions are what is played here, and each would be warned of.
+        // The schedules are full of expired sessions, each of which would log a warning.
         System.setProperty("org.slf4j.simpleLogger.log.dev.zkrecipes.core", "error");
         long first = seed != null ? seed : new SecureRandom().nextLong() >>> 16;
         int each = Math.max(1, schedules / recipes.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** {@code zklock explore}: which recipes there are to explore, what each promises, and the command. */
+/** {@code zklock explore}: the recipes to explore, their promises, and the command. */
 @NullMarked
 package dev.zkrecipes.cli.explore;
 

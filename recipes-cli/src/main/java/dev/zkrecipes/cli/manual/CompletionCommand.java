@@ -23,7 +23,7 @@ public final class CompletionCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public CompletionCommand() {}
 
     /** Prints the script. */

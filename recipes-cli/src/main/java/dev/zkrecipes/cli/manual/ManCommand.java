@@ -44,20 +44,22 @@ public final class ManCommand implements Runnable {
             names = "--all",
             paramLabel = "FOLDER",
             description = "Write all pages into this folder, made if it does not exist.")
-    private @Nullable Path folder;
+    private @Nullable String folder;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public ManCommand() {}
 
     /** Prints or writes. */
     @Override
     public void run() {
         CommandLine zklock = spec.root().commandLine();
-        Path into = folder;
+        String into = folder;
         if (into == null) {
             print(new ManPage(named(zklock)));
+        } else if (into.isBlank()) {
+            throw new ParameterException(spec.commandLine(), "--all: the name of the folder is empty; give one");
         } else if (name == null) {
-            write(pages(zklock), into);
+            write(pages(zklock), Path.of(into));
         } else {
             throw new ParameterException(
                     spec.commandLine(),

@@ -12,7 +12,7 @@ final class Roff {
     Roff(String title, String footer, String header) {
         page.append(".TH ").append(quoted(title)).append(" 1 \"\" ");
         page.append(quoted(footer)).append(' ').append(quoted(header)).append('\n');
-        page.append(".nh\n.ad l\n"); // what is copied from the page must not be hyphenated or stretched
+        page.append(".nh\n.ad l\n"); // so that text copied from the page is neither hyphenated nor stretched
     }
 
     void section(String name) {
@@ -28,7 +28,7 @@ final class Roff {
         page.append(line(text)).append('\n');
     }
 
-    /** Something and, indented, what it is. */
+    /** A term and, indented, its explanation. */
     void item(String term, List<String> explanation) {
         page.append(".TP\n\\fB").append(inline(term)).append("\\fR\n");
         String separator = "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What goes with the command line, made from it: pages of the manual and completion for shells. */
+/** Generates the pages of the manual and the completion for shells from the command line. */
 @NullMarked
 package dev.zkrecipes.cli.manual;
 

@@ -5,16 +5,13 @@ package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
-import dev.zkrecipes.cli.connect.LockPath;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.Reader;
 import java.nio.charset.Charset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -24,18 +21,17 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock break}: takes a lock away from those who hold it. */
+/** {@code zklock break}: takes a lock away from its holders. */
 @Command(
         name = "break",
-        header = "Takes a lock away from those who hold it.",
+        header = "Takes a lock away from its holders.",
         description = {
-            "Deletes the nodes of those who hold the lock, after asking. The next in the queue gets the lock at "
-                    + "once. The holder hears of the loss, at once if it listens for requests, else within a sixth of its session "
-                    + "time-out. Until then it works on, beside the next one. So break a lock only if its holder is known to be stopped, "
-                    + "or if what it guards checks the fencing token. zklock revoke asks the holder first.",
+            "Deletes the nodes of the holders, after asking. The next in the queue gets the lock at once. A holder that "
+                    + "listens for requests hears of the loss at once, any other within a sixth of its session time-out. Until "
+                    + "then it keeps working, beside the next one. So break a lock only if you know that its holder is stopped, "
+                    + "or if what the lock protects checks the fencing token. zklock revoke asks the holder first.",
             ""
         },
         sortOptions = false,
@@ -45,8 +41,8 @@ import picocli.CommandLine.Spec;
             "0:the nodes are gone, or nobody held the lock",
             "1:the answer was no; nothing was deleted",
             "64:the command line is wrong, or there was nobody to ask; nothing was deleted",
-            "65:it cannot be told who holds it",
-            "69:no server in reach",
+            "65:zklock cannot tell who holds it",
+            "69:no server could be reached",
             "77:no right to read or delete the nodes"
         },
         footerHeading = "%nExamples:%n",
@@ -66,22 +62,15 @@ public final class BreakCommand implements Callable<Integer> {
     @Mixin
     private ConnectOptions connection = new ConnectOptions();
 
-    @Parameters(paramLabel = "PATH", arity = "1", converter = LockPath.class, description = "The path of the lock.")
-    private String path = "/";
+    @Mixin
+    private Targets targets = new Targets();
 
     @Option(
             names = {"-y", "--yes"},
             description = "Do not ask.")
     private boolean yes;
 
-    @Option(
-            names = "--node",
-            paramLabel = "NODE",
-            description =
-                    "Delete this node only, as zklock ls shows it; may be repeated. Default: those of all holders.")
-    private List<String> nodes = new ArrayList<>();
-
-    /** Made by the command line. */
+    /** For picocli. */
     public BreakCommand() {
         this(new InputStreamReader(System.in, Charset.defaultCharset()));
     }
@@ -99,21 +88,22 @@ public final class BreakCommand implements Callable<Integer> {
      */
     @Override
     public Integer call() throws InterruptedException, IOException {
-        ZooKeeperClientBuilder builder = connection.client().closeOnShutdown();
-        try (ZooKeeperClient client = connection.open(builder, ConnectOptions.CONNECT_LIMIT)) {
-            List<Place> targets = Targets.in(LiveTree.look(client, ConnectOptions.CONNECT_LIMIT, path), nodes);
-            if (targets.isEmpty()) {
-                say(path + ": nobody holds it");
+        targets.check();
+        PrintWriter out = spec.commandLine().getOut();
+        try (ZooKeeperClient client = connection.open()) {
+            List<Place> places = targets.in(targets.look(client));
+            if (places.isEmpty()) {
+                out.println(targets.path() + ": nobody holds it");
                 return ExitCodes.OK;
             }
-            if (!yes && !isAgreed(targets)) {
-                say("nothing was broken");
+            if (!yes && !isAgreed(places)) {
+                out.println("nothing was broken");
                 return ExitCodes.FAILED;
             }
-            for (Place place : targets) {
-                Breaking.Outcome outcome = new Breaking(client, ConnectOptions.CONNECT_LIMIT, path, place).run();
-                say(
-                        switch (outcome) {
+            for (Place place : places) {
+                Breaking breaking = new Breaking(client, ConnectOptions.CONNECT_LIMIT, targets.path(), place);
+                out.println(
+                        switch (breaking.run()) {
                             case BROKEN -> "deleted the node of " + Targets.describe(place);
                             case GONE -> "the node of " + Targets.describe(place) + " is gone already";
                         });
@@ -122,15 +112,15 @@ public final class BreakCommand implements Callable<Integer> {
         }
     }
 
-    private boolean isAgreed(List<Place> targets) throws IOException {
+    private boolean isAgreed(List<Place> places) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        out.println("This deletes in the queue of " + path + ":");
-        targets.forEach(place -> out.println("  " + Targets.describe(place)
+        out.println("This deletes in the queue of " + targets.path() + ":");
+        places.forEach(place -> out.println("  " + Targets.describe(place)
                 + (place.holds() ? "" : ", which is not known to hold: it may queue again")));
         out.println(
-                targets.stream().anyMatch(Place::holds)
-                        ? "The next in the queue gets the lock at once. Who held it hears of the loss, but may work on until then."
-                        : "Who holds the lock keeps it.");
+                places.stream().anyMatch(Place::holds)
+                        ? "The next in the queue gets the lock at once. The holder hears of the loss, but may keep working until then."
+                        : "The holder of the lock keeps it.");
         out.print("Break? [y/N] ");
         out.flush();
         String answer = new BufferedReader(answers).readLine();
@@ -141,11 +131,5 @@ public final class BreakCommand implements Callable<Integer> {
                     "there is nobody to ask, so nothing was broken: give --yes to break all the same");
         }
         return AGREEMENT.contains(answer.strip().toLowerCase(Locale.ROOT));
-    }
-
-    private void say(String line) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println(line);
-        out.flush();
     }
 }

@@ -13,7 +13,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
-/** Deletes one node and no other: that which was seen, in whatever version it is by now. */
+/** Deletes the one node that was seen, even if its data have changed since. */
 final class Breaking {
     private static final int MOST_FAILURES = 5;
 
@@ -26,7 +26,7 @@ final class Breaking {
     /** How it ended. */
     enum Outcome {
         BROKEN,
-        /** Also if the answer to the deletion was lost, and then the node was gone. */
+        /** Also if the answer to the deletion was lost and the node was gone afterwards. */
         GONE
     }
 
@@ -42,7 +42,7 @@ final class Breaking {
      * Deletes the node.
      *
      * @throws LockConnectionException if no server answered
-     * @throws LockAccessException if it may not be deleted
+     * @throws LockAccessException if the credentials do not allow it
      * @throws LockException if ZooKeeper refuses for another reason
      */
     Outcome run() throws InterruptedException {
@@ -62,17 +62,17 @@ final class Breaking {
             } catch (KeeperException.NoAuthException e) {
                 throw new LockAccessException(
                         "no right to delete " + shown()
-                                + ": it takes DELETE on the path of the lock; give the credentials of somebody who has it",
+                                + ": that needs DELETE on the path of the lock; give credentials that have it",
                         e);
             } catch (KeeperException e) {
                 throw new LockException("cannot delete " + shown() + ": " + e.code(), e);
             }
         }
         throw new LockConnectionException("the connection was lost again and again while deleting " + shown()
-                + ": it may be deleted or not; see zklock ls");
+                + ": it may or may not be deleted; see zklock ls");
     }
 
-    /** Whether it is the node that was seen; if so, its version is known again. */
+    /** Whether the node that was seen is still there. If so, remembers its version. */
     private boolean isStillThere() throws InterruptedException {
         try {
             Stat stat = connected().exists(path, false);
@@ -82,7 +82,7 @@ final class Breaking {
             version = stat.getVersion();
             return true;
         } catch (KeeperException e) {
-            return true; // the next deletion tells
+            return true; // the next deletion finds out
         }
     }
 
@@ -95,7 +95,7 @@ final class Breaking {
 
     private LockConnectionException unreachable() {
         return new LockConnectionException(
-                "no server answered while deleting " + shown() + ": it may be deleted or not; see zklock ls");
+                "no server answered while deleting " + shown() + ": it may or may not be deleted; see zklock ls");
     }
 
     private String shown() {

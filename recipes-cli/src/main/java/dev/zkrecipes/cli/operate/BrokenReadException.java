@@ -7,7 +7,7 @@ import dev.zkrecipes.cli.text.PlainText;
 import java.io.Serial;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** A read that got no answer, or one that says nothing of the node: the connection or the session is lost. */
+/** A read without an answer about the node, because the connection or the session was lost. */
 final class BrokenReadException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 
-/** What ZooKeeper told of changes since it was last asked for. Thread-safe. */
+/** The changes that ZooKeeper has reported and nobody has looked at yet. Thread-safe. */
 final class Changes implements Watcher {
     private final Set<String> paths = ConcurrentHashMap.newKeySet();
     private final Semaphore signals = new Semaphore(0);
@@ -26,7 +26,7 @@ final class Changes implements Watcher {
         wake();
     }
 
-    /** Lets whoever waits look, though nothing is known to have changed. */
+    /** Ends a wait although no change is known. */
     void wake() {
         signals.release();
     }
@@ -48,7 +48,7 @@ final class Changes implements Watcher {
     void drainTo(Consumer<String> taker) {
         for (Iterator<String> each = paths.iterator(); each.hasNext(); ) {
             String path = each.next();
-            each.remove(); // before it is read again: a change after that is another one
+            each.remove(); // before it is read again, so that a later change counts
             taker.accept(path);
         }
     }

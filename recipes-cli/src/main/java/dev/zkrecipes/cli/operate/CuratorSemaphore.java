@@ -14,7 +14,7 @@ import java.util.Optional;
  *
  * @param path the path of the semaphore
  * @param leases its folder of leases
- * @param locks its folder of those that queue for the mutex
+ * @param locks its folder of the queue for the mutex
  */
 record CuratorSemaphore(String path, Queue leases, Queue locks) {
     static final String LEASES = "leases";
@@ -45,7 +45,7 @@ record CuratorSemaphore(String path, Queue leases, Queue locks) {
         List<String> notes = new ArrayList<>();
         notes.add("Curator keeps the limit in the code of its users, not in ZooKeeper");
         if (firstHasItsLease) {
-            notes.add("whether the newest lease is held or still waits for room, ZooKeeper does not tell");
+            notes.add("ZooKeeper does not show whether the newest lease is held or still waits for room");
         }
         List<Node> all = new ArrayList<>(leases.nodes());
         all.addAll(locks.nodes());
@@ -53,7 +53,7 @@ record CuratorSemaphore(String path, Queue leases, Queue locks) {
         return new LockView(path, true, Recipe.CURATOR_SEMAPHORE, Optional.empty(), places, notes);
     }
 
-    /** Whether a lease is of the session that has the mutex now. */
+    /** Whether a lease belongs to the session that has the mutex now. */
     private boolean isOfFirst(Node lease) {
         return !locks.nodes().isEmpty()
                 && lease.origin().session() != 0

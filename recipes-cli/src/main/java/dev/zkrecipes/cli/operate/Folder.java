@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** One path: its children as they were listed last, and what was read of those that look like lock nodes. Not thread-safe. */
+/** One path: its children in the latest list, and the data of those that look like lock nodes. Not thread-safe. */
 final class Folder {
     private final String path;
     private final Map<String, Named> lockNames = new HashMap<>();
@@ -44,7 +44,7 @@ final class Folder {
         status = Status.TO_BE_READ;
     }
 
-    /** There is nothing to be read there. */
+    /** There is nothing to read there. */
     void setUnread(Status why) {
         status = why;
         limit = Optional.empty();
@@ -54,7 +54,7 @@ final class Folder {
     }
 
     /**
-     * Takes a new list; what is known of nodes that are still there stays.
+     * Takes a new list, and keeps what is known of nodes that are still there.
      *
      * @param found the limit of a semaphore, if the data of the path are one
      */
@@ -69,7 +69,7 @@ final class Folder {
         nodes.keySet().retainAll(lockNames.keySet());
     }
 
-    /** The lock nodes of which nothing was read yet. */
+    /** The lock nodes that have not been read yet. */
     Set<String> unreadNames() {
         Set<String> unread = new HashSet<>(lockNames.keySet());
         unread.removeAll(nodes.keySet());
@@ -99,7 +99,7 @@ final class Folder {
         nodes.remove(name);
     }
 
-    /** The children that are no lock nodes, or have children of their own. */
+    /** The children that are not lock nodes or have children of their own. */
     List<String> subFolders() {
         List<String> names = new ArrayList<>(otherNames);
         nodes.forEach((name, node) -> {

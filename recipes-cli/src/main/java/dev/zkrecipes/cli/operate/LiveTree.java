@@ -14,7 +14,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
-/** A tree that is read through a client, over lost connections and sessions. Not thread-safe. */
+/** A tree that is read through a client, and survives lost connections and sessions. Not thread-safe. */
 final class LiveTree {
     private static final int MOST_FAILURES = 4;
     private static final Duration PAUSE = Duration.ofMillis(200);
@@ -48,7 +48,7 @@ final class LiveTree {
     }
 
     /**
-     * Reads what is new, or all, if the session is.
+     * Reads what is new, or everything if the session is new.
      *
      * @throws LockConnectionException if there is no connection within the limit, or it breaks again and again
      * @throws LockAccessException if the path may not be read
@@ -68,7 +68,7 @@ final class LiveTree {
                     throw new LockConnectionException(
                             "the connection was lost " + failures + " times while reading "
                                     + PlainText.of(root) + " (" + e.getMessage()
-                                    + "): try again; if it stays so, the list is longer than a packet may be: set"
+                                    + "): try again; if that does not help, the list is longer than a packet may be: set"
                                     + " JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES, more than 1048575",
                             e);
                 }
@@ -89,7 +89,7 @@ final class LiveTree {
             }
         }
         throw new LockConnectionException("no server answered within " + connectLimit.toMillis() / 1e3
-                + " s while reading " + PlainText.of(root) + ": nothing is known of it; try again");
+                + " s while reading " + PlainText.of(root) + ": its state is unknown; try again");
     }
 
     /** Waits until something may have changed. */

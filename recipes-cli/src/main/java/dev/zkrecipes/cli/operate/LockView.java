@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What stands at one path.
+ * The state of one path.
  *
  * @param path the path
  * @param exists whether there is such a node
  * @param recipe what it is, as far as its nodes tell
  * @param limit of a semaphore, if its node tells
  * @param places its nodes in order
- * @param notes what a reader has to know beside that, each a sentence fit for a terminal
+ * @param notes remarks for readers, each a sentence fit for a terminal
  */
 record LockView(
         String path, boolean exists, Recipe recipe, Optional<Limit> limit, List<Place> places, List<String> notes) {
@@ -24,13 +24,13 @@ record LockView(
         notes = List.copyOf(notes);
     }
 
-    /** How many nodes stand so. */
+    /** The number of nodes in this state. */
     int count(Standing standing) {
         return (int)
                 places.stream().filter(place -> place.standing() == standing).count();
     }
 
-    /** How many permits these nodes have, or wait for. */
+    /** The number of permits that these nodes hold or wait for. */
     long weight(Standing standing) {
         return places.stream()
                 .filter(place -> place.standing() == standing)

@@ -24,14 +24,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock ls}: who holds a lock and who waits, or which locks there are below a path. */
+/** {@code zklock ls}: the holders and waiters of a lock, or the locks below a path. */
 @Command(
         name = "ls",
         header = "Shows who holds a lock and who waits.",
         description = {
             "Shows the queue of a lock in order: who holds and who waits, what each asks for, its weight (permits), its age, "
-                    + "session and owner label. The nodes themselves tell which recipe stands at the path; what they do not tell is "
-                    + "said. Locks of Apache Curator are shown too.",
+                    + "session and owner label. zklock recognises the recipe by its nodes, and says what they do not show. It also "
+                    + "shows locks of Apache Curator.",
             ""
         },
         sortOptions = false,
@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {
             "0:done, also if nobody holds the lock or the path does not exist",
             "64:the command line is wrong; nothing was sent",
-            "69:no server in reach",
+            "69:no server could be reached",
             "77:no right to read the path"
         },
         footerHeading = "%nExamples:%n",
@@ -52,10 +52,10 @@ import picocli.CommandLine.Spec;
             "  zklock ls -r --json / | jq '.locks[] | select(.waiting > 10) | .path'"
         })
 public final class LsCommand implements Callable<Integer> {
-    /** Between two states that are shown: a busy lock changes faster than anybody reads. */
+    /** The least time between two states: a busy lock changes faster than anybody reads. */
     private static final Duration PACE = Duration.ofMillis(200);
 
-    /** A connection that is back before that was never worth a word. */
+    /** A connection that returns before that is not worth a message. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private static final DateTimeFormatter TIME =
@@ -76,22 +76,22 @@ public final class LsCommand implements Callable<Integer> {
 
     @Option(
             names = {"-r", "--recursive"},
-            description = "One line for each lock at the path and below: is it held, by whom, how many wait.")
+            description =
+                    "One line for each lock at the path and below it: whether and by whom it is held, and how many wait.")
     private boolean recursive;
 
     @Option(
             names = "--watch",
             description =
-                    "Show it again after each change, until Ctrl-C. Over the state before on a terminal, else behind it.")
+                    "Show the state again after each change, until Ctrl-C: in place of the previous one on a terminal, otherwise after it.")
     private boolean watch;
 
     @Option(
             names = "--json",
-            description =
-                    "Print JSON: one document a line, one line for each state. Labels are in it as they were written.")
+            description = "Print JSON, one line for each state. Labels are in it as they were written.")
     private boolean json;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public LsCommand() {}
 
     /**
@@ -103,8 +103,7 @@ public final class LsCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
-        try (ZooKeeperClient client =
-                connection.open(connection.client().closeOnShutdown(), ConnectOptions.CONNECT_LIMIT)) {
+        try (ZooKeeperClient client = connection.open()) {
             LiveTree tree = new LiveTree(client, ConnectOptions.CONNECT_LIMIT, path, recursive, watch);
             if (watch) {
                 watch(client, tree, screen(out));
@@ -135,7 +134,7 @@ public final class LsCommand implements Callable<Integer> {
         return screen.show(lines);
     }
 
-    /** Until nobody reads any more; a signal ends the process from outside. */
+    /** Runs until nobody reads any more, or a signal ends the process. */
     private void watch(ZooKeeperClient client, LiveTree tree, Screen screen) throws InterruptedException {
         client.addConnectionListener(state -> tree.wake());
         try {
@@ -152,7 +151,7 @@ public final class LsCommand implements Callable<Integer> {
                 }
             }
         } catch (ClientClosedException e) {
-            // By the hook that ends the session before the JVM ends, which waits for nobody.
+            // The shutdown hook has closed the session.
         }
     }
 
@@ -160,10 +159,10 @@ public final class LsCommand implements Callable<Integer> {
         if (!client.awaitConnected(PATIENCE)) {
             spec.commandLine()
                     .getErr()
-                    .println("zklock: not connected; what stands here was seen at " + TIME.format(shown.seen())
+                    .println("zklock: not connected; the state shown here was seen at " + TIME.format(shown.seen())
                             + ", waiting for a server");
             while (!client.awaitConnected(ConnectOptions.CONNECT_LIMIT)) {
-                // What is watched comes back with the connection; Ctrl-C ends the waiting.
+                // The watches return with the connection; Ctrl-C ends the wait.
             }
         }
     }

@@ -14,7 +14,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * The lock nodes below one path, in order, and what they mean.
+ * The lock nodes below one path, in order, and their meaning.
  *
  * @param path the path
  * @param nodes its lock nodes, in order
@@ -53,8 +53,8 @@ record Queue(String path, List<Node> nodes, Optional<Limit> limit) {
                 .collect(Collectors.toCollection(TreeSet::new));
         switch (recipe) {
             case MIXED ->
-                notes.add("nodes of several recipes (" + String.join(", ", kinds) + ") share this path, so it"
-                        + " cannot be told who holds; locks refuse to be acquired here until one kind is gone");
+                notes.add("nodes of several recipes (" + String.join(", ", kinds) + ") share this path, so"
+                        + " zklock cannot tell who holds; no lock can be acquired here until one kind is gone");
             case UNKNOWN ->
                 notes.add("zklock does not know the rule of " + String.join(", ", kinds)
                         + ", so it cannot tell who holds: this is the order of the queue");
@@ -68,14 +68,14 @@ record Queue(String path, List<Node> nodes, Optional<Limit> limit) {
 
     private void semaphoreNotes(List<String> notes) {
         if (limit.isEmpty()) {
-            notes.add("the data of the path are no limit of a semaphore, so it cannot be told who holds");
+            notes.add("the data of the path are not the limit of a semaphore, so zklock cannot tell who holds");
         } else if (limit.get().isResized()) {
             notes.add("the limit was made as " + limit.get().configured() + " and resized to "
-                    + limit.get().current() + ": who was granted before may be shown as waiting");
+                    + limit.get().current() + ": earlier holders may be shown as waiting");
         }
     }
 
-    /** What is out of the ordinary about some nodes. */
+    /** Notes on unusual nodes. */
     static List<String> notesOn(List<Node> nodes) {
         List<String> notes = new ArrayList<>();
         long unreadable =

@@ -38,7 +38,7 @@ final class Reads {
     record Children(List<String> names, Stat stat) {}
 
     /**
-     * What came of reading some paths.
+     * The answers to reads of some paths.
      *
      * @param byPath a reply for each
      */
@@ -52,7 +52,7 @@ final class Reads {
         }
     }
 
-    /** Makes something of a node's data as soon as they arrive, so that they need not all be kept. */
+    /** Converts the data of a node as soon as they arrive, so that they need not all be kept. */
     @FunctionalInterface
     interface Digest<T> {
         T of(byte[] data, Stat stat);

@@ -5,14 +5,14 @@ package dev.zkrecipes.cli.operate;
 
 import java.util.Set;
 
-/** What stands at a path, as far as its nodes tell. */
+/** The recipe at a path, as far as its nodes show. */
 enum Recipe {
     /** No node of a lock. */
     NONE("free"),
     MUTEX("mutex"),
     READ_WRITE("read-write lock"),
     SEMAPHORE("semaphore"),
-    /** Its limit stands in the code of its users only. */
+    /** Only the code of its users has its limit. */
     CURATOR_SEMAPHORE("Curator's semaphore"),
     /** Nodes of several recipes on one path: each recipe refuses to grant beside the other's. */
     MIXED("several recipes"),

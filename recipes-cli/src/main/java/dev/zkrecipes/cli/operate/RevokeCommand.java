@@ -5,7 +5,6 @@ package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
-import dev.zkrecipes.cli.connect.LockPath;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.InterProcessLock;
@@ -15,11 +14,9 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,27 +29,27 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code zklock revoke}: asks those who hold a lock to give it back. */
+/** {@code zklock revoke}: asks the holders of a lock to give it back. */
 @Command(
         name = "revoke",
-        header = "Asks those who hold a lock to give it back.",
+        header = "Asks the holders of a lock to give it back.",
         description = {
-            "A holder need not listen: zklock run does unless told otherwise, a program does if it registered for it. With --grace its lease is broken after that time: its node is deleted, the next in "
-                    + "the queue gets the lock, and the holder hears of the loss.",
+            "A holder need not obey: zklock run does with --on-revoke=term, a program does if it listens for requests. --grace "
+                    + "breaks a lease that is not given back in time: zklock deletes its node, the next in the queue gets the lock, "
+                    + "and the holder hears of the loss.",
             ""
         },
         sortOptions = false,
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:asked; with --wait or --grace: nobody who was asked holds it any more",
-            "1:--wait is over and somebody still holds it",
+            "0:asked; with --wait or --grace: no asked holder still holds the lock",
+            "1:--wait is over, and an asked holder still holds the lock",
             "64:the command line is wrong; nothing was sent",
-            "65:it cannot be told who holds it, or its holders cannot be asked",
-            "69:no server in reach",
+            "65:zklock cannot tell who holds the lock, or cannot ask the holders",
+            "69:no server could be reached",
             "77:no right to read or write the nodes"
         },
         footerHeading = "%nExamples:%n",
@@ -69,30 +66,24 @@ public final class RevokeCommand implements Callable<Integer> {
     @Mixin
     private ConnectOptions connection = new ConnectOptions();
 
-    @Parameters(paramLabel = "PATH", arity = "1", converter = LockPath.class, description = "The path of the lock.")
-    private String path = "/";
+    @Mixin
+    private Targets targets = new Targets();
 
     @Option(
             names = "--grace",
             paramLabel = "SECONDS",
             converter = Seconds.class,
-            description = "Break what is not given back by then, and stay until it is. Default: break nothing.")
+            description = "Break what is not given back by then, and wait until it is. Default: break nothing.")
     private @Nullable Duration grace;
 
     @Option(
             names = {"-w", "--wait"},
             paramLabel = "SECONDS",
             converter = Seconds.class,
-            description = "Stay until it is given back, for so long at most. Default: ask and go.")
+            description = "Wait until the lock is given back, but no longer than this. Default: ask and exit.")
     private @Nullable Duration wait;
 
-    @Option(
-            names = "--node",
-            paramLabel = "NODE",
-            description = "Ask this node only, as zklock ls shows it; may be repeated. Default: all holders.")
-    private List<String> nodes = new ArrayList<>();
-
-    /** Made by the command line. */
+    /** For picocli. */
     public RevokeCommand() {}
 
     /**
@@ -106,35 +97,35 @@ public final class RevokeCommand implements Callable<Integer> {
         if (grace != null && wait != null) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--grace and --wait exclude each other: with --grace it is over when the grace is; take one of them");
+                    "--grace and --wait exclude each other: --grace already limits the wait; give one of them");
         }
-        ZooKeeperClientBuilder builder = connection.client().closeOnShutdown();
-        try (ZooKeeperClient client = connection.open(builder, ConnectOptions.CONNECT_LIMIT)) {
-            LockView lock = LiveTree.look(client, ConnectOptions.CONNECT_LIMIT, path);
-            List<Place> targets = Targets.in(lock, nodes);
+        targets.check();
+        try (ZooKeeperClient client = connection.open()) {
+            LockView lock = targets.look(client);
+            List<Place> places = targets.in(lock);
             if (lock.recipe() == Recipe.CURATOR_SEMAPHORE) {
-                throw new LockException("nobody listens for requests at " + path
-                        + ": Curator's semaphores have none; stop the holder, or see zklock break");
+                throw new LockException("nobody listens for requests at " + targets.path()
+                        + ": Curator's semaphores do not support them; stop the holder, or use zklock break");
             }
-            List<Revocation> asked = targets.isEmpty() ? List.of() : ask(client, lock, targets);
+            List<Revocation> asked = places.isEmpty() ? List.of() : ask(client, lock, places);
             if (asked.isEmpty()) {
-                say(path + ": nobody holds it");
+                say(targets.path() + ": nobody holds it");
             }
             return follow(asked);
         }
     }
 
-    /** The holders in one request, those of the moment it is sent; nodes that were named one by one. */
-    private List<Revocation> ask(ZooKeeperClient client, LockView lock, List<Place> targets)
+    /** One request to whoever holds the lock when it is sent; or one to each named node. */
+    private List<Revocation> ask(ZooKeeperClient client, LockView lock, List<Place> places)
             throws InterruptedException {
         Revoker revoker = new Revoker(client);
-        if (nodes.isEmpty()) {
+        if (!targets.areNamed()) {
             InterProcessLock held = lockOf(client, lock);
             return grace == null ? revoker.request(held) : revoker.request(held, grace);
         }
         Instant now = Instant.now();
         List<Revocation> asked = new ArrayList<>();
-        for (Place place : targets) {
+        for (Place place : places) {
             Participant participant = participant(place, now);
             asked.add(grace == null ? revoker.request(participant) : revoker.request(participant, grace));
         }
@@ -156,7 +147,7 @@ public final class RevokeCommand implements Callable<Integer> {
 
     private Participant participant(Place place, Instant now) {
         return new Participant(
-                path,
+                targets.path(),
                 place.node(),
                 place.kind(),
                 place.payload(),
@@ -170,7 +161,7 @@ public final class RevokeCommand implements Callable<Integer> {
     private int follow(List<Revocation> asked) throws InterruptedException {
         long begin = System.nanoTime();
         for (Revocation revocation : asked) {
-            say("asked " + describe(revocation) + " to give " + path + " back"
+            say("asked " + describe(revocation) + " to give " + targets.path() + " back"
                     + (grace == null ? "" : ", or lose it in " + Seconds.show(grace) + " s"));
         }
         if (grace == null && wait == null) {
@@ -188,7 +179,7 @@ public final class RevokeCommand implements Callable<Integer> {
         return holding == 0 ? ExitCodes.OK : ExitCodes.FAILED;
     }
 
-    /** With a grace there is an outcome in any case, if it takes a new session to break the lease. */
+    /** With --grace there is always an outcome, even if breaking the lease takes a new session. */
     private Duration remaining(long begin) {
         if (wait == null) {
             return Duration.ofMillis(Integer.MAX_VALUE);
@@ -207,12 +198,10 @@ public final class RevokeCommand implements Callable<Integer> {
 
     private static String describe(Revocation revocation) {
         Participant holder = revocation.participant();
-        return PlainText.of(holder.owner()) + " (" + PlainText.of(holder.node()) + ")";
+        return Targets.describe(holder.owner(), holder.node());
     }
 
     private void say(String line) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println(line);
-        out.flush();
+        spec.commandLine().getOut().println(line);
     }
 }

@@ -7,7 +7,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where one state after the other is shown: drawn over the one before on a terminal, else appended. */
+/** Shows one state after the other: in place of the previous one on a terminal, otherwise after it. */
 final class Screen {
     private static final String HOME = "\033[H";
     private static final String CLEAR_LINE = "\033[K";
@@ -17,13 +17,13 @@ final class Screen {
     private final Manner manner;
     private boolean shown;
 
-    /** How one state follows the other. */
+    /** How one state follows another. */
     enum Manner {
-        /** Over the one before, on a terminal. */
+        /** In place of the previous one, on a terminal. */
         DRAWN,
-        /** Behind it and a blank line. */
+        /** After it and a blank line. */
         BLOCKS,
-        /** Behind it, for programs. */
+        /** After it, for programs. */
         LINES
     }
 
@@ -51,7 +51,7 @@ final class Screen {
         return !out.checkError();
     }
 
-    /** In one piece, or the eye would see it being drawn. */
+    /** In one piece, so that nobody sees it being drawn. */
     static String frame(List<String> lines, Terminal.Size size) {
         List<String> fitting = new ArrayList<>(lines);
         int room = size.rows() - 1;

@@ -7,7 +7,7 @@ package dev.zkrecipes.cli.operate;
 enum Standing {
     HOLDS("holds"),
     WAITS("waits"),
-    /** The nodes do not tell. */
+    /** The nodes do not show it. */
     UNKNOWN("?");
 
     private final String shown;

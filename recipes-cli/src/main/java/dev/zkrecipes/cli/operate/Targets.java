@@ -3,23 +3,62 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.connect.ConnectOptions;
+import dev.zkrecipes.cli.connect.LockPath;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.ZooKeeperClient;
 import java.util.ArrayList;
 import java.util.List;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/** Whom a command means: all holders of a lock, or the nodes that were named. */
+/** The nodes that {@code revoke} and {@code break} act on: those of all holders of PATH, or the named ones. A mixin for picocli. */
 final class Targets {
-    private Targets() {}
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "PATH", arity = "1", converter = LockPath.class, description = "The path of the lock.")
+    private String path = "/";
+
+    @Option(
+            names = "--node",
+            paramLabel = "NODE",
+            description = "Only this node, as zklock ls shows it; may be repeated. Default: the nodes of all holders.")
+    private List<String> names = new ArrayList<>();
+
+    String path() {
+        return path;
+    }
+
+    /** Refuses what cannot be a name, before anything is sent. */
+    void check() {
+        if (names.contains("")) {
+            throw new ParameterException(
+                    spec.commandLine(), "--node has an empty name: give one that zklock ls shows, or leave it out");
+        }
+    }
+
+    /** Whether the command line names nodes. */
+    boolean areNamed() {
+        return !names.isEmpty();
+    }
+
+    /** Reads the queue at the path. */
+    LockView look(ZooKeeperClient client) throws InterruptedException {
+        return LiveTree.look(client, ConnectOptions.CONNECT_LIMIT, path);
+    }
 
     /**
-     * Those whom the command line means.
+     * Picks the nodes from the queue.
      *
      * @param lock what stands at the path
-     * @param names names of nodes; none means all holders
-     * @throws LockException if that cannot be told
+     * @throws LockException if a named node is not there, or if nobody can tell who holds the lock
      */
-    static List<Place> in(LockView lock, List<String> names) {
+    List<Place> in(LockView lock) {
         if (names.isEmpty()) {
             requireKnownHolders(lock);
             return lock.holders();
@@ -30,25 +69,29 @@ final class Targets {
                     .filter(place -> place.node().equals(name))
                     .findFirst()
                     .orElseThrow(() -> new LockException("no node " + PlainText.of(name) + " stands in the queue of "
-                            + lock.path() + ": it is gone, or was never there; see zklock ls " + lock.path())));
+                            + path + ": it is gone, or was never there; see zklock ls " + path)));
         }
         return named;
     }
 
-    private static void requireKnownHolders(LockView lock) {
+    private void requireKnownHolders(LockView lock) {
         boolean known = switch (lock.recipe()) {
             case NONE, MUTEX, READ_WRITE, CURATOR_SEMAPHORE -> true;
             case SEMAPHORE -> lock.limit().isPresent();
             case MIXED, UNKNOWN -> false;
         };
         if (!known) {
-            throw new LockException("it cannot be told who holds " + lock.path() + " (" + lock.recipe()
-                    + "): name the nodes with --node, as zklock ls " + lock.path() + " shows them");
+            throw new LockException("zklock cannot tell who holds " + path + " (" + lock.recipe()
+                    + "): name the nodes with --node, as zklock ls " + path + " shows them");
         }
     }
 
-    /** Who somebody is, for people. */
+    /** A holder or a waiter, for people. */
+    static String describe(String owner, String node) {
+        return PlainText.of(owner) + " (" + PlainText.of(node) + ")";
+    }
+
     static String describe(Place place) {
-        return PlainText.of(place.data().owner()) + " (" + PlainText.of(place.node()) + ")";
+        return describe(place.data().owner(), place.node());
     }
 }

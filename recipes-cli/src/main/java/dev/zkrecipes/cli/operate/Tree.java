@@ -23,12 +23,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A path, with or without what is below it, as it was read. A refresh reads only what is not known or may have changed.
+ * A path, with or without what is below it, as zklock has read it. A refresh reads only what is not known or may have changed.
  * Not thread-safe.
  */
 final class Tree {
     private static final String MISSING =
-            "the path does not exist: ZooKeeper removes that of a lock some time after its last user";
+            "the path does not exist: ZooKeeper removes the path of a lock some time after its last user";
 
     private final String root;
     private final boolean deep;
@@ -58,7 +58,7 @@ final class Tree {
         }
     }
 
-    /** Nothing is known any more: another session has none of the watches. */
+    /** Forgets everything: a new session has none of the watches. */
     void forgetAll() {
         folders.clear();
         folders.put(root, new Folder(root));
@@ -79,8 +79,7 @@ final class Tree {
             toBeRead = toBeRead();
         } while (!toBeRead.isEmpty());
         if (folder(root).status() == Status.NO_RIGHTS) {
-            throw new LockAccessException(
-                    "no right to read " + root + ": give the credentials of somebody who may (--auth-file)");
+            throw new LockAccessException("no right to read " + root + ": give credentials that have it (--auth-file)");
         }
     }
 
@@ -115,7 +114,7 @@ final class Tree {
         }
     }
 
-    /** What was gone when it was read may have been made again since. */
+    /** What was missing when it was read may have been recreated since. */
     private void lookAgainBelow(Folder folder) {
         for (String name : folder.subFolders()) {
             Folder below = folders.get(child(folder.path(), name));
@@ -167,7 +166,7 @@ final class Tree {
         });
     }
 
-    /** Takes in what was found below, and lets go of what is not there any more. */
+    /** Adds what was found below, and removes what is gone. */
     private void growAndPrune() {
         Set<String> wanted = new HashSet<>();
         addWanted(root, wanted);
@@ -217,13 +216,13 @@ final class Tree {
         return new TreeView(root, deep, seen, locks, notes);
     }
 
-    /** One of many: only if it is a lock, which an empty path may be and does not tell. */
+    /** For one of many paths: empty unless it is a lock. Nothing shows that an empty path belongs to one. */
     private static Optional<LockView> below(Folder folder) {
         LockView view = folder.queue().view();
         return view.recipe() == Recipe.NONE ? Optional.empty() : Optional.of(view);
     }
 
-    /** The only one: whatever it is. */
+    /** For the only path: whatever it is. */
     private Optional<LockView> alone(Folder folder) {
         if (!folder.path().equals(root)) {
             return Optional.empty();

@@ -7,13 +7,13 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What stands at a path, or at all paths below it.
+ * The state of a path, or of all paths below it.
  *
  * @param root the path
  * @param deep whether what is below it was looked at too
  * @param seen when the server was asked, by this machine's clock
  * @param locks in the order of their paths
- * @param notes what a reader has to know beside that
+ * @param notes remarks for readers
  */
 record TreeView(String root, boolean deep, Instant seen, List<LockView> locks, List<String> notes) {
 

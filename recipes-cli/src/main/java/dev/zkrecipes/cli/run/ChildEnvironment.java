@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.Op;
 
-/** What the command is told of its lock; a nested lock comes over that of the outer one. */
+/** The variables that describe the lock to the command. Those of a nested lock replace those of the outer one. */
 final class ChildEnvironment {
     static final String PATH = "ZKLOCK_PATH";
     static final String FENCE = "ZKLOCK_FENCE";

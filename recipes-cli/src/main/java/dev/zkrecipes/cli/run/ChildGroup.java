@@ -13,12 +13,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The command and whatever it has started. Standard input, output and error are zklock's. */
+/** The command and the processes that it has started. They have zklock's standard input, output and error. */
 final class ChildGroup {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
 
     private final Process process;
-    /** The keeper of the terminal is the process then, and the command its child. */
+    /** Whether the process is the keeper of the terminal, and the command its child. */
     private final boolean kept;
 
     private final ProcessGroup group;
@@ -32,10 +32,10 @@ final class ChildGroup {
     }
 
     /**
-     * Starts the command. The thread that calls this must not end before zklock does: Linux tells a command that asked for a
-     * signal at the death of its parent, as with {@code setpriv --pdeathsig}, when the thread that started it ends.
+     * Starts the command. The calling thread must live as long as zklock: if a command asks for a signal at the death of its
+     * parent, as with {@code setpriv --pdeathsig}, Linux sends it when the thread that started the command ends.
      *
-     * @param guarded the time between TERM and KILL if zklock is killed; empty to let the command run on then
+     * @param guarded the time between TERM and KILL if zklock is killed; empty to let the command continue then
      */
     static ChildGroup start(List<String> command, Map<String, String> added, Optional<Duration> guarded)
             throws IOException, InterruptedException {
@@ -55,7 +55,7 @@ final class ChildGroup {
         return new ChildGroup(process, kept, group, guard);
     }
 
-    /** The keeper's child, which is the command; the keeper itself if it has become the command, or is over already. */
+    /** The keeper's child, which is the command; the keeper itself if it has become the command or has already ended. */
     private static long commandOf(Process keeper) throws InterruptedException {
         while (keeper.isAlive()) {
             Optional<ProcessHandle> child = keeper.children().findFirst();
@@ -72,7 +72,7 @@ final class ChildGroup {
         return process.waitFor();
     }
 
-    /** The command is over, or is none of our business any more. */
+    /** Ends the guard: the command has ended, or zklock no longer looks after it. */
     void dismiss() {
         if (guard != null) {
             guard.dismiss();
@@ -88,14 +88,14 @@ final class ChildGroup {
         }
     }
 
-    /** Whether the command stopping stops zklock, which the keeper sees to. */
+    /** Whether there is a keeper, which stops zklock when the command is stopped. */
     boolean isKept() {
         return kept;
     }
 
     /**
-     * Ends the whole group: TERM, and KILL for what is left when the grace is over. What has left the group but still descends
-     * from the command is killed as well. Returns when nothing is left.
+     * Ends the whole group: TERM, then KILL for what is left after the grace period. Also kills processes that have left the
+     * group but still descend from the command. Returns when nothing is left.
      */
     void end(Duration grace) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + grace.toNanos();

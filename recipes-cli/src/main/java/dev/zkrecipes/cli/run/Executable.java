@@ -11,13 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Where a shell would find a command: asked before the lock is, so that nobody waits for a command that is not there. */
+/** Finds a command as a shell does. zklock looks before it asks for the lock, so that nobody waits for a missing command. */
 final class Executable {
     private static final String USUAL_PATH = "/usr/bin:/bin";
 
     private Executable() {}
 
-    /** Whether it may be run, may not, or is not there. */
+    /** What was found. */
     enum Finding {
         RUNNABLE,
         NOT_EXECUTABLE,
@@ -51,7 +51,7 @@ final class Executable {
                 }
             }
         } catch (InvalidPathException e) {
-            // Where no file can be there is none.
+            // No file can have such a name.
         }
         return places;
     }

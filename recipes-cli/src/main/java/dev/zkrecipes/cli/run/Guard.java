@@ -11,12 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends the command when zklock is killed in a way that it cannot see, with {@code kill -9} or by the system when memory is
- * short. It is a shell that reads from a pipe of which nobody but zklock has the other end: however zklock ends, the pipe
- * does too.
+ * Ends the command when zklock is killed without notice, with {@code kill -9} or by the system when memory is short. The guard
+ * is a shell that reads from a pipe. Only zklock has the other end, so the pipe closes however zklock ends.
  */
 final class Guard {
-    /** Lines of a name and a number, at last "done 0"; without that line the writer was killed. */
+    /** Reads lines of a name and a number. The last one is "done 0"; without it, the writer was killed. */
     private static final String WATCH = """
             trap '' INT HUP QUIT TERM TSTP TTIN TTOU
             group= keeper=
@@ -34,7 +33,7 @@ final class Guard {
         this.process = process;
     }
 
-    /** Starts a guard, in a session of its own if the system can, so that what ends zklock's group does not end the guard. */
+    /** Starts a guard, in a session of its own if possible, so that a signal to zklock's group does not end the guard. */
     static Guard start(List<String> ownSession, Duration grace) throws IOException {
         List<String> command = new ArrayList<>(ownSession);
         command.addAll(List.of(
@@ -45,11 +44,12 @@ final class Guard {
                 .start());
     }
 
-    /** From now on these are ended with zklock; the keeper, which waits for the command, without ado. */
+    /** From now on this group ends with zklock. */
     void watch(ProcessGroup group) {
         write("group " + group.id());
     }
 
+    /** From now on the keeper, which waits for the command, is killed with zklock. */
     void watchKeeper(long pid) {
         write("keeper " + pid);
     }
@@ -65,7 +65,7 @@ final class Guard {
             pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
             pipe.flush();
         } catch (IOException e) {
-            // The guard is gone: somebody has ended it. The command has zklock to watch over it.
+            // Somebody has ended the guard. zklock still looks after the command.
         }
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How a command gets a process group of its own, which Java cannot give it.
+ * Gives a command a process group of its own, which Java cannot do.
  *
  * <p>In the foreground of a terminal a shell with job control does it as for any command typed into it: the command is the
  * foreground group, so Ctrl-C, Ctrl-\ and Ctrl-Z go straight to it and it may read from the terminal. Everywhere else
@@ -18,7 +18,7 @@ import java.util.Optional;
  * group, and is ended process by process.
  */
 final class Launcher {
-    /** Exits with 0 in the foreground of a terminal that is all of standard input, output and error. */
+    /** Exits with 0 if standard input, output and error are a terminal, and zklock is in its foreground. */
     private static final String IN_FOREGROUND = """
             [ -t 0 ] && [ -t 1 ] && [ -t 2 ] || exit 1
             set -- $(ps -o pgid= -o tpgid= -p "$1")
@@ -26,9 +26,9 @@ final class Launcher {
             """;
 
     /**
-     * The keeper. When the command is stopped, zklock's whole job is, so that the user's shell takes the terminal; the keeper
-     * is stopped before, so that it cannot miss the CONT with which zklock wakes it. The trap: some shells kill themselves
-     * with INT when their job was. Standard error stays as it is: some shells know their terminal by it.
+     * The keeper. When the command is stopped, the keeper stops zklock's whole job, so that the user's shell takes the terminal.
+     * It is stopped first itself, so that it cannot miss the CONT with which zklock wakes it. The trap is for shells that kill
+     * themselves with INT when INT has killed their job. Standard error is left alone, since some shells find their terminal by it.
      */
     private static final String KEEPER = "zklock=$1; shift\n"
             + "trap : INT\n"
@@ -53,7 +53,7 @@ final class Launcher {
         this.searchPath = searchPath;
     }
 
-    /** Whether the terminal is to be handed over. */
+    /** Whether to hand over the terminal. */
     boolean isInForeground() throws IOException, InterruptedException {
         return new ProcessBuilder(
                                 ProcessGroup.SHELL,
@@ -67,18 +67,18 @@ final class Launcher {
                 == 0;
     }
 
-    /** The command with what hands it the terminal. */
+    /** The command behind the keeper, which hands it the terminal. */
     List<String> keeping(List<String> command) {
         String self = String.valueOf(ProcessHandle.current().pid());
         return join(List.of(ProcessGroup.SHELL, "-c", KEEPER, "zklock", self), command);
     }
 
-    /** The command with what gives it a group of its own; the process number stays the same. */
+    /** The command behind a tool that gives it a group of its own. The tool becomes the command, so the process id stays. */
     List<String> detached(List<String> command) {
         return join(ownSession().or(this::ownGroup).orElse(List.of()), command);
     }
 
-    /** What starts a session of its own, and nothing where the tool is missing. */
+    /** The tool that starts a session of its own; empty if it is missing. */
     Optional<List<String>> ownSession() {
         return Executable.find("setsid", searchPath).map(tool -> List.of(tool, "--"));
     }

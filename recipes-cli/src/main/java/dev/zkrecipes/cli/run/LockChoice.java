@@ -16,8 +16,8 @@ import java.util.List;
  *
  * @param mode the rule
  * @param paths one, or several to be acquired together
- * @param permits of a semaphore, how many
- * @param limit of a semaphore, of how many
+ * @param permits how many to take of a semaphore
+ * @param limit how many a semaphore has
  */
 record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
     enum Mode {

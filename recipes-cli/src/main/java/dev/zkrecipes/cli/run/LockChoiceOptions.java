@@ -3,14 +3,18 @@
 
 package dev.zkrecipes.cli.run;
 
+import com.google.common.base.Splitter;
 import dev.zkrecipes.cli.connect.LockPath;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The options that say which lock is meant: a mixin for picocli. */
 final class LockChoiceOptions {
@@ -19,23 +23,23 @@ final class LockChoiceOptions {
 
     @Option(
             names = {"-x", "--exclusive"},
-            description = "Nobody else holds the lock meanwhile. This is the default.")
+            description = "Exclusive: nobody else holds the lock meanwhile. The default.")
     private boolean exclusive;
 
     @Option(
             names = {"-s", "--shared"},
-            description = "Others may hold it shared as well.")
+            description = "Shared: others may hold the lock with -s meanwhile.")
     private boolean shared;
 
     @Option(
             names = "--mutex",
-            description = "Exclusive, on a path that Java programs use as InterProcessMutex: ours or Curator's.")
+            description = "Exclusive, on a path that Java programs use as InterProcessMutex, ours or Curator's.")
     private boolean mutex;
 
     @Option(
             names = "--limit",
             paramLabel = "M",
-            description = "A semaphore: M permits in all. All who use the path must give the same number.")
+            description = "A semaphore with M permits. All users of the path must give the same M.")
     private @Nullable Integer limit;
 
     @Option(
@@ -46,17 +50,15 @@ final class LockChoiceOptions {
 
     @Option(
             names = "--all",
-            paramLabel = "PATH",
-            split = ",",
-            converter = LockPath.class,
-            description = "Several locks, all or nothing, instead of PATH.")
+            paramLabel = "PATH,PATH...",
+            description = "Several locks, all or nothing, instead of PATH. May be repeated.")
     private List<String> all = new ArrayList<>();
 
     /**
-     * Which lock is meant, if that makes sense.
+     * Which lock is meant.
      *
-     * @param words what follows the options; the path is taken away from it
-     * @throws ParameterException if it makes none, with what to do
+     * @param words what follows the options; the path is removed from it
+     * @throws ParameterException if the options make no sense, with what to do
      */
     LockChoice choice(List<String> words) {
         LockChoice.Mode mode = mode();
@@ -75,7 +77,7 @@ final class LockChoiceOptions {
         Integer most = limit;
         if (most == null) {
             if (permits != null) {
-                throw wrong("--permits is of a semaphore: add --limit, the number of permits in all");
+                throw wrong("--permits is for a semaphore: add --limit, the number of all permits");
             }
             return shared ? LockChoice.Mode.SHARED : mutex ? LockChoice.Mode.MUTEX : LockChoice.Mode.EXCLUSIVE;
         }
@@ -94,23 +96,37 @@ final class LockChoiceOptions {
 
     private String path(List<String> rest) {
         if (rest.isEmpty()) {
-            throw wrong("the path of the lock is missing: give one such as /locks/nightly, and what to run");
+            throw wrong("the path of the lock is missing: give one such as /locks/nightly, and the command to run");
         }
-        try {
-            return new LockPath().convert(rest.remove(0));
-        } catch (RuntimeException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+        return checked(rest.remove(0), "");
     }
 
+    /** An empty part may be a variable that a script did not set: without it, one lock too few would be taken. */
     private List<String> allPaths() {
-        if (all.size() == 1) {
-            throw wrong("--all takes several paths with commas in between; for one give just PATH");
+        List<String> paths = all.stream()
+                .flatMap(each -> Splitter.on(',').splitToStream(each))
+                .toList();
+        if (paths.contains("")) {
+            throw wrong("--all has an empty path: give paths with one comma between them, such as --all /a,/b");
         }
-        if (all.stream().distinct().count() < all.size()) {
-            throw wrong("--all names a path twice: a lock cannot be waited for by its holder");
+        Set<String> distinct = new HashSet<>();
+        for (String path : paths) {
+            if (!distinct.add(checked(path, "--all: "))) {
+                throw wrong("--all names " + path + " twice: leave one out");
+            }
         }
-        return all;
+        if (paths.size() == 1) {
+            throw wrong("--all takes several paths with commas between them; for one lock give PATH without --all");
+        }
+        return paths;
+    }
+
+    private String checked(String path, String where) {
+        try {
+            return new LockPath().convert(path);
+        } catch (TypeConversionException e) {
+            throw new ParameterException(spec.commandLine(), where + e.getMessage(), e);
+        }
     }
 
     private ParameterException wrong(String message) {

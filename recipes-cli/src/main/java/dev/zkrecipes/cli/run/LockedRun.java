@@ -33,14 +33,14 @@ final class LockedRun {
         this.notes = notes;
     }
 
-    /** Returns what zklock ends with. To be called on a thread that lives as long as zklock does. */
+    /** Returns the exit code of zklock. Call it on a thread that lives as long as zklock. */
     int run(ZooKeeperClientBuilder builder) throws IOException {
         SignalDesk signals = new SignalDesk(Thread.currentThread(), notes);
         signals.open();
         try {
             return connectAndRun(builder, signals);
         } catch (InterruptedException e) {
-            notes.tell("ended by a signal while it waited for " + settings.lock());
+            notes.tell("a signal ended the wait for " + settings.lock());
             return signals.exitCode().orElse(ExitCodes.INTERNAL);
         } catch (LockException e) {
             notes.warn(ExitCodes.message(e));
@@ -78,7 +78,7 @@ final class LockedRun {
     private int notAcquired(ZooKeeperClient client) {
         if (client.connectionState() != ConnectionState.CONNECTED) {
             throw new LockConnectionException(
-                    "the connection was lost while " + settings.lock() + " was waited for, and the time is over");
+                    "the connection was lost while zklock waited for " + settings.lock() + ", and the time is over");
         }
         notes.tell("not acquired: " + settings.lock() + " is busy (" + Seconds.show(sinceBegin()) + " s)");
         return settings.conflictCode();
@@ -108,16 +108,16 @@ final class LockedRun {
         return isLost(lease) && endOnLoss ? ExitCodes.LOST : code;
     }
 
-    /** The truth at the end: a command that is over before its lease is known to be lost may have run without it. */
+    /** Asks again at the end: the command may have ended before anybody knew that its lock was lost. */
     private boolean isLost(Lease lease) throws InterruptedException {
         if (lease.state() == LeaseState.SUSPENDED) {
             try {
                 lease.verify();
             } catch (LockConnectionException e) {
-                notes.warn("the connection is gone: whether " + settings.lock()
-                        + " was held until the command ended is not known; it is free when the session has expired");
+                notes.warn("the connection is gone: nobody knows whether " + settings.lock()
+                        + " was held until the command ended; it is free once the session has expired");
             } catch (LockLostException e) {
-                // What is asked below.
+                // The state says so, below.
             }
         }
         boolean lost = lease.state() == LeaseState.LOST;

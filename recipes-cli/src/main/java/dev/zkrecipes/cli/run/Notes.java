@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.run;
 import dev.zkrecipes.cli.text.PlainText;
 import java.io.PrintWriter;
 
-/** What zklock itself says, on standard error, a line at a time; the rest of it is the command's. */
+/** What zklock itself says: lines on standard error, which otherwise belongs to the command. */
 final class Notes {
     private final PrintWriter err;
     private final boolean verbose;

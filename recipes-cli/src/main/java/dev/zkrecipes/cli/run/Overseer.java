@@ -28,7 +28,7 @@ final class Overseer {
         lease.onRevocationRequested(this::asked);
     }
 
-    /** If the command is being ended: waits until nothing is left of its group, not only until it is gone itself. */
+    /** If the command is being ended, waits until its whole group is gone, not only the command itself. */
     void awaitQuiet() throws InterruptedException {
         CompletableFuture<Void> begun;
         synchronized (this) {

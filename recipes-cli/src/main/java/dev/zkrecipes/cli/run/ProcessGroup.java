@@ -13,13 +13,13 @@ import java.util.List;
 final class ProcessGroup {
     static final String SHELL = "/bin/sh";
 
-    /** Finds out what to signal: a group of that number, if there is one. */
+    /** Picks what to signal: the group with that number, if there is one. */
     private static final String TARGET =
             "if kill -s 0 -- \"-$1\"; then target=\"-$1\"; else target=$1; fi 2>/dev/null\n";
 
     private static final String SIGNAL = TARGET + "kill -s \"$2\" -- \"$target\" 2>/dev/null\n";
 
-    /** TERM, grace, KILL. A stopped process must go on to see the TERM. Not every sleep knows fractions. */
+    /** TERM, grace, KILL. A stopped process must continue to see the TERM. Not every sleep accepts fractions. */
     static final String END = TARGET + "kill -s TERM -- \"$target\" 2>/dev/null\n"
             + "kill -s CONT -- \"$target\" 2>/dev/null\n"
             + "tenths=$2\n"
@@ -43,7 +43,7 @@ final class ProcessGroup {
         shell(SIGNAL, String.valueOf(id), name).waitFor();
     }
 
-    /** Begins to end all of it; the process that is returned ends when there is nothing left of it. */
+    /** Starts to end all of it. The returned process ends when nothing is left of the group. */
     Process end(Duration grace) throws IOException {
         return shell(END, String.valueOf(id), tenths(grace));
     }
@@ -52,7 +52,7 @@ final class ProcessGroup {
         return String.valueOf((grace.toMillis() + 99) / 100);
     }
 
-    /** Runs a script that says nothing. */
+    /** Runs a script without input and output. */
     static Process shell(String script, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(SHELL, "-c", script, "zklock"));
         command.addAll(Arrays.asList(arguments));

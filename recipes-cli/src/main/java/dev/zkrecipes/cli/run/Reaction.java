@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.cli.run;
 
-/** What becomes of the command when the lock is lost, or asked for. */
+/** What happens to the command when its lock is lost or asked for. */
 enum Reaction {
-    /** It is told to end, and killed when the grace is over. */
+    /** It gets TERM, and KILL after the grace period. */
     TERM,
     /** It continues. */
     IGNORE

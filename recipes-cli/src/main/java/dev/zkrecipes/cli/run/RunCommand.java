@@ -31,9 +31,9 @@ import picocli.CommandLine.Spec;
             "       zklock run [OPTIONS] --all PATH,PATH... [--] COMMAND..."
         },
         description = {
-            "Runs a command under a lock that all hosts share, as flock(1) does on one. The lock is given back when the command "
-                    + "ends. The command is told of it by $ZKLOCK_PATH, $ZKLOCK_FENCE (a number that rises from holder to "
-                    + "holder), $ZKLOCK_NODE and $ZKLOCK_SESSION.",
+            "Runs a command under a lock that all hosts share, as flock(1) does on one host. zklock releases the lock when the "
+                    + "command ends. $ZKLOCK_PATH, $ZKLOCK_FENCE (a number that rises from holder to holder), $ZKLOCK_NODE and "
+                    + "$ZKLOCK_SESSION describe the lock to the command.",
             ""
         },
         sortOptions = false,
@@ -49,8 +49,8 @@ import picocli.CommandLine.Spec;
             "1:not acquired in time; see -E",
             "64:the command line is wrong; nothing was sent",
             "65:the path cannot serve as this lock",
-            "69:no server in reach",
-            "70:zklock itself could not go on",
+            "69:no server could be reached",
+            "70:zklock itself failed",
             "76:the lock was lost while the command ran",
             "77:no rights",
             "126:the command cannot be executed",
@@ -84,7 +84,7 @@ public final class RunCommand implements Callable<Integer> {
     @Option(
             names = {"-E", "--conflict-exit-code"},
             paramLabel = "N",
-            description = "What to end with if the lock was not acquired in time. Default: 1.")
+            description = "The exit code if the lock was not acquired in time. Default: 1.")
     private @Nullable Integer conflictCode;
 
     @Option(
@@ -104,18 +104,18 @@ public final class RunCommand implements Callable<Integer> {
             names = "--grace",
             paramLabel = "SECONDS",
             converter = Seconds.class,
-            description = "Between TERM and KILL. Default: 10.")
+            description = "The time between TERM and KILL. Default: 10.")
     private @Nullable Duration grace;
 
     @Option(
             names = "--label",
             paramLabel = "TEXT",
-            description = "What others see as the owner. Default: process id and host.")
+            description = "The owner that others see. Default: process id and host.")
     private @Nullable String label;
 
     @Option(
             names = {"-v", "--verbose"},
-            description = "Say on standard error how long it waited and held.")
+            description = "Report on standard error how long zklock waited for and held the lock.")
     private boolean verbose;
 
     @Mixin
@@ -131,7 +131,7 @@ public final class RunCommand implements Callable<Integer> {
     @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
     private List<String> words = new ArrayList<>();
 
-    /** Made by the command line. */
+    /** For picocli. */
     public RunCommand() {}
 
     RunCommand(ConnectOptions connection) {
@@ -150,7 +150,7 @@ public final class RunCommand implements Callable<Integer> {
         ZooKeeperClientBuilder builder = builder();
         Notes notes = new Notes(spec.commandLine().getErr(), verbose);
         if (!verbose) {
-            // What goes wrong is told by the command, in one line.
+            // zklock reports errors itself, in one line.
             System.setProperty(VERBOSE_LOG, "off");
         }
         String command = settings.command().get(0);
@@ -160,14 +160,14 @@ public final class RunCommand implements Callable<Integer> {
                 yield ExitCodes.NOT_FOUND;
             }
             case NOT_EXECUTABLE -> {
-                notes.warn(command + ": cannot be executed: no permission, or no file");
+                notes.warn(command + ": cannot be executed: no permission, or not a file");
                 yield ExitCodes.NOT_EXECUTABLE;
             }
             case RUNNABLE -> new LockedRun(settings, connection, notes).run(builder);
         };
     }
 
-    /** What was asked for, if it makes sense; nothing is sent. */
+    /** Checks the command line. Sends nothing. */
     RunSettings settings() {
         List<String> rest = new ArrayList<>(words);
         LockChoice choice = lock.choice(rest);
@@ -175,7 +175,7 @@ public final class RunCommand implements Callable<Integer> {
             rest.remove(0);
         }
         if (rest.isEmpty() || rest.get(0).isEmpty()) {
-            throw wrong("the command is missing: add what to run behind "
+            throw wrong("the command is missing: add what to run after "
                     + (choice.paths().size() == 1 ? "PATH" : "--all"));
         }
         if (nonblock && wait != null) {
@@ -186,7 +186,7 @@ public final class RunCommand implements Callable<Integer> {
         Reaction revoke = onRevoke == null ? Reaction.IGNORE : onRevoke;
         if (grace != null && lost == Reaction.IGNORE && revoke == Reaction.IGNORE) {
             throw wrong(
-                    "--grace is for a command that is ended: leave it out, or give --on-lost=term or --on-revoke=term");
+                    "--grace is only for a command that may be ended: leave it out, or give --on-lost=term or --on-revoke=term");
         }
         return new RunSettings(
                 choice,
@@ -220,7 +220,7 @@ public final class RunCommand implements Callable<Integer> {
             throw wrong("-E is " + code + ", must be 0 to " + GREATEST_CODE);
         }
         if (!nonblock && wait == null) {
-            throw wrong("-E is for a lock that is not waited for to the end: add -n or -w");
+            throw wrong("-E needs a limit on the wait: add -n or -w");
         }
         return code;
     }

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What was asked for, checked.
+ * The command line, checked.
  *
  * @param lock which lock
  * @param command what to run, and its arguments
  * @param patience how long to wait for it; zero not to wait, empty for as long as it takes
- * @param conflictCode what to end with if it was not acquired in time
- * @param onLost what becomes of the command when the lock is lost
- * @param onRevoke what becomes of it when somebody asks for the lock
- * @param grace between TERM and KILL
+ * @param conflictCode the exit code if it was not acquired in time
+ * @param onLost what happens to the command when the lock is lost
+ * @param onRevoke what happens to it when somebody asks for the lock
+ * @param grace the time between TERM and KILL
  */
 record RunSettings(
         LockChoice lock,

@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where signals arrive: before the command runs they end zklock, which leaves the queue; while it runs they are passed on to
- * it. QUIT is not among them: a JVM keeps it to itself and prints its threads.
+ * Receives signals. Before the command runs they end zklock, which leaves the queue. While it runs they go to the command.
+ * QUIT is not among them: the JVM handles it itself and prints its threads.
  */
 final class SignalDesk {
     private static final Set<String> ENDING = Set.of("TERM", "INT", "HUP");
@@ -40,7 +40,7 @@ final class SignalDesk {
         ChildGroup start() throws IOException, InterruptedException;
     }
 
-    /** Starts the command, unless a signal came first; every later one is for the command. */
+    /** Starts the command, unless a signal came first; later ones go to the command. */
     synchronized ChildGroup hand(Start start) throws IOException, InterruptedException {
         if (ended != 0) {
             throw new InterruptedException();
@@ -50,13 +50,13 @@ final class SignalDesk {
         return started;
     }
 
-    /** The command is over: what comes now comes too late, and zklock ends anyway. */
+    /** The command has ended. Signals have no effect from now on, as zklock is about to end. */
     synchronized void close() {
         child = null;
         over = true;
     }
 
-    /** What to end with if a signal ended the wait. */
+    /** The exit code if a signal ended the wait. */
     synchronized OptionalInt exitCode() {
         return ended == 0 ? OptionalInt.empty() : OptionalInt.of(ExitCodes.SIGNALLED + ended);
     }

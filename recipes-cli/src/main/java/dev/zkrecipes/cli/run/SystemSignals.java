@@ -9,13 +9,13 @@ import java.util.function.IntConsumer;
 
 /**
  * {@code sun.misc.Signal} of the module {@code jdk.unsupported}, by reflection: the compiler warns of it in a way that cannot
- * be silenced. A JVM without it takes signals as it always does, and ends.
+ * be silenced. In a JVM without it, signals end zklock as usual.
  */
 final class SystemSignals {
     private SystemSignals() {}
 
     /**
-     * Has a signal handled on a thread of the JVM's. One that the process was started to ignore stays ignored.
+     * Handles a signal on a thread of the JVM. A signal that zklock was started to ignore stays ignored.
      *
      * @param name without SIG
      * @param handler gets the number of the signal

@@ -19,7 +19,7 @@ final class FolderLock implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** Takes the folder, which is made if need be; empty if another process has it. */
+    /** Takes the folder, and creates it if it does not exist; empty if another process has it. */
     static Optional<FolderLock> take(Path folder) throws IOException {
         FileChannel channel = FileChannel.open(
                 Files.createDirectories(folder).resolve("zklock.lock"),

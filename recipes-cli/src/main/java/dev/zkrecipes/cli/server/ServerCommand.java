@@ -68,7 +68,7 @@ public final class ServerCommand implements Callable<Integer> {
                     "Where to keep the data; made if it does not exist. Default: a temporary folder that is removed.")
     private @Nullable String data;
 
-    /** Made by the command line. */
+    /** For picocli. */
     public ServerCommand() {}
 
     /**
@@ -128,14 +128,18 @@ public final class ServerCommand implements Callable<Integer> {
         if (name == null) {
             return null;
         }
+        if (name.isBlank()) {
+            throw wrong(
+                    "--data: the name of the folder is empty; give one, or leave --data out for a temporary folder");
+        }
         try {
             Path folder = Path.of(name);
             if (Files.exists(folder) && !Files.isDirectory(folder)) {
-                throw wrong("--data " + folder + " is no folder: give another one");
+                throw wrong("--data " + folder + " is not a folder: give another one");
             }
             return folder;
         } catch (InvalidPathException e) {
-            throw wrong("--data: no name of a folder: " + e.getMessage());
+            throw wrong("--data: not the name of a folder: " + e.getMessage());
         }
     }
 

@@ -8,9 +8,6 @@ import java.net.ServerSocket;
 import java.security.KeyManagementException;
 import java.security.Provider;
 import java.security.SecureRandom;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLContextSpi;
@@ -22,34 +19,19 @@ import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
 
 /**
- * Spares a client without TLS what Java does to be ready for TLS. ZooKeeper's client asks Java's default context for its
- * protocols and ciphers, whether it will use TLS or not, and with that every certificate authority of the JDK is read: a
- * quarter of the start of {@code zklock run}. Here it gets a default context that knows the protocols and nothing else.
+ * Saves a client without TLS the cost of preparing Java for TLS. ZooKeeper's client asks Java's default context for its
+ * protocols and ciphers even if it does not use TLS, and Java then reads every certificate authority of the JDK: a quarter of
+ * the start of {@code zklock run}. Here it gets a default context that knows the protocols and nothing else.
  */
-public final class UnusedTls extends SSLContextSpi {
+final class UnusedTls extends SSLContextSpi {
     private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
     private static final String[] NO_CIPHERS = {};
-    private static final List<String> SETTINGS = List.of("zookeeper.", "javax.net.ssl.", "java.security.");
 
     private UnusedTls() {}
 
-    /** Sets the default context of this JVM. To be called before any class of ZooKeeper's is used, if {@link #isUnused}. */
-    public static void spare() {
+    /** Sets the default context of this JVM. */
+    static void spare() {
         SSLContext.setDefault(new Context());
-    }
-
-    /**
-     * Whether nothing can ask for TLS: no file of client properties, and no system property of ZooKeeper or of Java's security.
-     *
-     * @param arguments the command line
-     * @param environment the variables
-     * @param system the names of the system properties
-     * @return whether it is safe to call {@link #spare}
-     */
-    public static boolean isUnused(List<String> arguments, Map<String, String> environment, Set<String> system) {
-        return arguments.stream().noneMatch(each -> each.startsWith("--config"))
-                && !environment.containsKey("ZKLOCK_CONFIG")
-                && system.stream().noneMatch(name -> SETTINGS.stream().anyMatch(name::startsWith));
     }
 
     private static final class Context extends SSLContext {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** What makes {@code zklock} quick to start. */
+/** What makes {@code zklock} start quickly. */
 @NullMarked
 package dev.zkrecipes.cli.start;
 

@@ -4,14 +4,14 @@
 package dev.zkrecipes.cli.text;
 
 /**
- * Text that somebody else wrote into ZooKeeper, made fit for a terminal: it cannot move the cursor, forge a line, or hide or
+ * Makes text that others wrote into ZooKeeper fit for a terminal: it cannot move the cursor, forge a line, or hide or
  * reorder what it says.
  */
 public final class PlainText {
     private PlainText() {}
 
     /**
-     * The text, with each character that is not plain as its number.
+     * The text, with a number in place of each character that is not plain.
      *
      * @param text from wherever
      * @return a line

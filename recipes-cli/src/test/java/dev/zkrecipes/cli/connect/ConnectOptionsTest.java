@@ -83,7 +83,7 @@ class ConnectOptionsTest {
     }
 
     @Test
-    void noServerAnywhere_isToldWithAllThreePlaces() {
+    void missingServer_isExplainedWithAllThreePlaces() {
         environment.put("ZKLOCK_CONNECT", " ");
         assertThat(complaint()).contains("--connect", "$ZKLOCK_CONNECT", "zookeeper.connect");
     }
@@ -116,11 +116,11 @@ class ConnectOptionsTest {
                 "--auth digest                      | --auth: SCHEME:ID is malformed",
                 "--auth :x                          | --auth: ",
                 "--auth-file /none/such             | --auth-file: the file /none/such cannot be read",
-                "--auth-file /dev/null              | --auth-file: the file /dev/null names nobody",
+                "--auth-file /dev/null              | --auth-file: the file /dev/null contains no credentials",
                 "--config /none/such                | --config: /none/such cannot be read",
-                "--acl creator                      | --acl creator needs somebody who creates",
-                "--acl world:anyone                 | is no SCHEME:ID:PERMS",
-                "--acl world:anyone:xyz             | holds a letter that is none of",
+                "--acl creator                      | --acl creator needs credentials",
+                "--acl world:anyone                 | is not SCHEME:ID:PERMS",
+                "--acl world:anyone:xyz             | contains a letter other than",
                 "--acl world:anyone:r               | --acl: ",
                 "--acl digest:user:secret:cdrwa     | --acl: ",
             })
@@ -143,13 +143,13 @@ class ConnectOptionsTest {
     }
 
     @Test
-    void settingThatIsNotOfTheClient_isRefused() throws IOException {
+    void foreignProperty_isRefused() throws IOException {
         String config = file("c", "zookeeper.connect=127.0.0.1\nuser.home=/tmp\n");
-        assertThat(complaint("--config", config)).contains("'user.home' is no property of ZooKeeper's client");
+        assertThat(complaint("--config", config)).contains("'user.home' is neither a property of ZooKeeper's client");
     }
 
     @Test
-    void tlsWithoutASocketThatSpeaksIt_isRefused() throws IOException {
+    void tlsWithoutATlsSocket_isRefused() throws IOException {
         String config = file("c", "zookeeper.connect=127.0.0.1\nzookeeper.client.secure=true\n");
         assertThat(complaint("--config", config)).startsWith("--config ").contains("does not speak TLS");
     }
@@ -162,13 +162,13 @@ class ConnectOptionsTest {
 
     @ParameterizedTest
     @CsvSource({"-1", "''", "ten", "1e3", "9999999", "1.2.3", "."})
-    void whatIsNoNumberOfSeconds_isRefused(String text) {
+    void malformedSeconds_areRefused(String text) {
         assertThatThrownBy(() -> new Seconds().convert(text)).hasMessageContaining("such as 10 or 0.5");
     }
 
     @ParameterizedTest
     @CsvSource({"locks", "/locks/", "//", "/a/../b", "''", "/a\u202eb", "/a\tb"})
-    void whatIsNoPath_isRefusedInOneLine(String text) {
+    void malformedPath_isRefusedInOneLine(String text) {
         assertThatThrownBy(() -> new LockPath().convert(text))
                 .hasMessageContaining("such as /locks/nightly")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain("\n", "\u202e"));

@@ -56,7 +56,7 @@ class CleanUpTest {
     }
 
     @Test
-    void folder_isRemovedWithAllThatIsInIt(@TempDir Path parent) throws IOException {
+    void folder_isRemovedWithItsContents(@TempDir Path parent) throws IOException {
         Path folder = Files.createDirectories(parent.resolve("demo"));
         Files.createDirectories(folder.resolve("server/version-2"));
         Files.writeString(folder.resolve("server/version-2/log.1"), "data");

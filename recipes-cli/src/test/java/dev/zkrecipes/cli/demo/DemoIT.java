@@ -84,7 +84,7 @@ class DemoIT {
     }
 
     @Test
-    void killedDemo_isNotOutlivedByItsChildren() throws IOException, InterruptedException {
+    void killedDemo_takesItsChildrenWithIt() throws IOException, InterruptedException {
         try (RunningDemo demo = RunningDemo.start(temporary)) {
             demo.awaitLine("acquire, add 1");
             List<ProcessHandle> children = demo.children();
@@ -121,7 +121,7 @@ class DemoIT {
     }
 
     @Test
-    void ensembleThatDoesNotAnswer_isToldWithExitCode69() throws IOException, InterruptedException {
+    void silentEnsemble_endsWithExitCode69() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
             server.stop();
             try (RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString())) {
@@ -134,7 +134,7 @@ class DemoIT {
     }
 
     @Test
-    void chrootThatDoesNotExist_isToldWithExitCode69() throws IOException, InterruptedException {
+    void missingChroot_endsWithExitCode69() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 RunningDemo demo = RunningDemo.start(temporary, "--connect=" + server.connectString() + "/none")) {
             assertThat(demo.awaitExit()).isEqualTo(69);

@@ -98,7 +98,7 @@ class LedgerVerdictTest {
     }
 
     @Test
-    void moneyThatIsGone_fails() throws IOException {
+    void lostMoney_fails() throws IOException {
         MultiLockShow show = new MultiLockShow();
         show.prepare(folder);
         assertThat(show.evidence(folder)).allMatch(Check::ok);

@@ -185,7 +185,7 @@ class MutexScenarioTest {
     }
 
     @Test
-    void workerThatDiesUnasked_endsTheDemoAndFails() throws IOException {
+    void unexpectedDeathOfAWorker_endsTheDemoAndFails() throws IOException {
         work(1, 1, 2, 3, 4);
         say(4, Event.Kind.EXITED, Map.of("code", 137L));
         assertThat(scenario.isOver(now)).isTrue();
@@ -196,7 +196,7 @@ class MutexScenarioTest {
     }
 
     @Test
-    void serverThatDies_endsTheDemoAndFails() {
+    void deathOfTheServer_endsTheDemoAndFails() {
         say(Event.SERVER, Event.Kind.EXITED, Map.of("code", 1L));
         assertThat(scenario.isOver(now)).isTrue();
         assertThat(scenario.verdict(List.of()).checks())
@@ -204,7 +204,7 @@ class MutexScenarioTest {
     }
 
     @Test
-    void workerThatFails_isToldOnce() throws IOException {
+    void failedWorker_isReportedOnce() throws IOException {
         scenario.on(new Arrival(now, new Event(1, Event.Kind.FAILED, Map.of(), "no rights on /locks")));
         say(1, Event.Kind.EXITED, Map.of("code", 1L));
         assertThat(scenario.isOver(now)).isTrue();
@@ -216,7 +216,7 @@ class MutexScenarioTest {
     }
 
     @Test
-    void workerThatDoesNotEnd_fails() throws IOException {
+    void hangingWorker_fails() throws IOException {
         playTo(KillPlan.Phase.KILLED);
         work(3.2);
         work(9, 1, 3, 4);

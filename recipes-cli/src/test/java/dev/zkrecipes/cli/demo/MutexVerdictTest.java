@@ -58,13 +58,13 @@ class MutexVerdictTest {
     }
 
     @Test
-    void eventsThatOvertookEachOther_pass() {
+    void overtakingEvents_pass() {
         increments = List.of(THIRD, FIRST, SECOND);
         assertThat(verdict().isPassed()).isTrue();
     }
 
     @Test
-    void fileThatLagsBehind_fails() {
+    void laggingFile_fails() {
         file = new Counter(2, 20);
         assertFailed("increments", "2 counted in the file but 3 made by the workers");
         assertFailed("tokens", "the file ends with token 20 instead of 30");
@@ -86,20 +86,20 @@ class MutexVerdictTest {
     }
 
     @Test
-    void incrementThatNobodyReported_fails() {
+    void unreportedIncrement_fails() {
         increments = List.of(FIRST, THIRD);
         assertFailed("increments", "3 counted in the file but 2 made");
         assertFailed("updates", "nobody reported to have written value 2");
     }
 
     @Test
-    void lostUpdateThatAnUnreportedOneMakesUpFor_fails() {
+    void lostUpdateHiddenByAnUnreportedOne_fails() {
         increments = List.of(FIRST, new Increment(2, 1, 20, 0), THIRD);
         assertFailed("updates", "value 1 was written twice");
     }
 
     @Test
-    void tokenThatDoesNotRise_fails() {
+    void tokenNotRising_fails() {
         increments = List.of(FIRST, new Increment(2, 2, 10, 10), new Increment(3, 3, 30, 10));
         assertOnlyFailed("tokens", "value 2 by w2 has token 10, not above 10 before it");
     }

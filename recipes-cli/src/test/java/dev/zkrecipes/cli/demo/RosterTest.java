@@ -52,7 +52,7 @@ class RosterTest {
     }
 
     @Test
-    void killedWorker_staysKilledWhateverIsHeardLater() {
+    void killedWorker_staysKilledDespiteLaterNews() {
         grant(1, 2048);
         roster.killed(1);
         say(1, Event.Kind.WAITING, Map.of());

@@ -31,7 +31,7 @@ class CuratorSemaphoreTest {
     }
 
     @Test
-    void newestLeaseOfHimWhoIsAcquiring_mayWait_andStandsThereOnce() {
+    void newestLeaseOfTheAcquiringSession_mayWait_andIsListedOnce() {
         LockView lock = view(
                 queue("leases", curators("lease-0000000001", 1), curators("lease-0000000002", 2)),
                 queue("locks", curators("lock-0000000005", 2), curators("lock-0000000006", 3)));
@@ -41,14 +41,14 @@ class CuratorSemaphoreTest {
     }
 
     @Test
-    void whoIsAboutToMakeALease_waits() {
+    void sessionAboutToTakeALease_waits() {
         LockView lock =
                 view(queue("leases", curators("lease-0000000001", 1)), queue("locks", curators("lock-0000000005", 2)));
         assertThat(standings(lock)).isEqualTo("hw");
     }
 
     @Test
-    void foldersOfThatNameWithOtherThingsInThem_areNoSemaphore() {
+    void foldersWithOtherContents_areNotASemaphore() {
         Queue locks = queue("locks", curators("lock-0000000005", 2));
         assertThat(CuratorSemaphore.isOne(queue("leases", curators("lock-0000000001", 1)), locks))
                 .isFalse();

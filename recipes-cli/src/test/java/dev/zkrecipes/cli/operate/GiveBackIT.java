@@ -107,7 +107,7 @@ class GiveBackIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"mutex", "read", "write", "semaphore"})
-    void holderThatListens_givesBack(String recipe) {
+    void listeningHolder_givesTheLockBack(String recipe) {
         CompletableFuture<RevocationRequest> heard = obedient(take(lock(recipe)));
         Ran ran = run("revoke", "--wait=30", path);
         assertThat(ran.code()).as(ran.err()).isZero();
@@ -130,7 +130,7 @@ class GiveBackIT {
     }
 
     @Test
-    void holderThatDoesNotListen_isToldAfterTheWait() {
+    void deafHolder_isReportedAfterTheWait() {
         Lease lease = take(lock("mutex"));
         Ran ran = run("revoke", "--wait=0.05", path);
         assertThat(ran.code()).isEqualTo(1);
@@ -152,7 +152,7 @@ class GiveBackIT {
     }
 
     @Test
-    void allHolders_areAskedByOneRequest_namedNodesAlone() {
+    void allHolders_areAskedByOneRequest_butNamedNodesOneByOne() {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 3);
         Lease first = take(semaphore.permits(1));
         Lease second = take(semaphore.permits(1));
@@ -174,7 +174,7 @@ class GiveBackIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"revoke", "break"})
-    void lockThatNobodyHolds_isSaidToBe(String command) {
+    void freeLock_isReportedAsFree(String command) {
         Ran ran = run(command, path);
         assertThat(ran.code()).isZero();
         assertThat(ran.out()).isEqualTo(path + ": nobody holds it\n");
@@ -187,7 +187,7 @@ class GiveBackIT {
         "revoke, lease.1-0000000001",
         "break, lease.1-0000000001"
     })
-    void unknownHolders_areNotTouched(String command, String name) throws Exception {
+    void unknownHolders_areLeftAlone(String command, String name) throws Exception {
         server.createNode(path, NOTHING);
         client.zooKeeper()
                 .orElseThrow()
@@ -195,7 +195,7 @@ class GiveBackIT {
         Ran ran = run(command, path);
         assertThat(ran.code()).isEqualTo(65);
         assertThat(ran.err())
-                .startsWith("zklock: it cannot be told who holds " + path)
+                .startsWith("zklock: zklock cannot tell who holds " + path)
                 .contains("name the nodes with --node");
         assertThat(server.children(path)).containsExactly(name);
         assertThat(server.data(path + "/" + name))
@@ -219,7 +219,7 @@ class GiveBackIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"revoke", "break"})
-    void nodeThatIsNotThere_isExplained(String command) {
+    void missingNode_isExplained(String command) {
         take(lock("mutex"));
         Ran ran = run(command, "--node", "x\u001b", path);
         assertThat(ran.code()).isEqualTo(65);
@@ -238,7 +238,7 @@ class GiveBackIT {
         assertThat(ran.out())
                 .startsWith("This deletes in the queue of " + path + ":\n  orders 7 (")
                 .contains(
-                        "Who held it hears of the loss, but may work on until then.\nBreak? [y/N] deleted the node of orders 7 (");
+                        "The holder hears of the loss, but may keep working until then.\nBreak? [y/N] deleted the node of orders 7 (");
         Soon.get(next);
         Soon.await().until(() -> lease.state() == LeaseState.LOST);
     }
@@ -263,7 +263,7 @@ class GiveBackIT {
     }
 
     @Test
-    void waiterThatIsNamed_isSaidToQueueAgain() throws InterruptedException {
+    void namedWaiter_mayQueueAgain() throws InterruptedException {
         Lease lease = take(lock("mutex"));
         CompletableFuture<Lease> next = lock("mutex").acquireAsync();
         Soon.await().until(() -> server.children(path).size() == 2);
@@ -274,7 +274,7 @@ class GiveBackIT {
         Ran ran = breakAnswering("y", "--node", waiter, path);
         assertThat(ran.code()).isZero();
         assertThat(ran.out())
-                .contains("which is not known to hold: it may queue again", "Who holds the lock keeps it.");
+                .contains("which is not known to hold: it may queue again", "The holder of the lock keeps it.");
         assertThat(server.children(path)).doesNotContain(waiter);
         assertThat(next.isDone() && !next.isCompletedExceptionally())
                 .as("granted")
@@ -283,7 +283,7 @@ class GiveBackIT {
     }
 
     @Test
-    void nodeThatWasMarkedMeanwhile_isDeletedAllTheSame_anotherOfItsNameIsNot() throws Exception {
+    void changedNode_isDeleted_butItsSuccessorIsNot() throws Exception {
         server.createNode(path, NOTHING);
         server.createNode(path + "/lock-0000000001", NOTHING);
         Place seen =

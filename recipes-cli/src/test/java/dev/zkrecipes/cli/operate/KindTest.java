@@ -27,7 +27,7 @@ class KindTest {
         "lock--2147483648, MUTEX, lock-, '', -2147483648",
         "ticket#0000000003, OTHER, ticket#, '', 3"
     })
-    void nameOfALockNode_isTakenApart_whoseverItIs(String rest, Kind kind, String text, String payload, long number) {
+    void lockNodeName_isParsed_whateverTheLibrary(String rest, Kind kind, String text, String payload, long number) {
         for (String id : new String[] {OURS, CURATORS, ""}) {
             Named named = Kind.read(id + rest).orElseThrow();
             assertThat(named.kind()).isEqualTo(kind);

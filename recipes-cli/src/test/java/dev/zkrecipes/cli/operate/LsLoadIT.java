@@ -54,7 +54,7 @@ class LsLoadIT {
     /** The list is far longer than what a pipe holds, so the writer is there when its reader goes. */
     @ParameterizedTest
     @ValueSource(strings = {"head -n 1", "less | head -n 1", "sed 1q"})
-    void reader_thatHasSeenEnough_endsItQuietly(String reader, @TempDir Path folder)
+    void earlyEndOfTheReader_endsLsQuietly(String reader, @TempDir Path folder)
             throws IOException, InterruptedException {
         byte[] data = "zkrecipes 1\nowner=somebody\n".getBytes(StandardCharsets.UTF_8);
         Path err = folder.resolve("err");
@@ -77,7 +77,7 @@ class LsLoadIT {
     }
 
     @Test
-    void listThatIsLongerThanAPacket_isNamedAsSuch() {
+    void listLongerThanAPacket_isExplained() {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
             server.createNode("/x", new byte[0]);
             for (int i = 0; i < 2 * NODES + 1_000; i++) {

@@ -4,9 +4,9 @@
 package dev.zkrecipes.cli.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -71,7 +71,7 @@ class LsWatchIT {
 
     @ParameterizedTest
     @CsvSource({"INT, 130", "TERM, 143"})
-    void changes_areShown_untilASignal_andNothingIsAskedForMeanwhile(String signal, int code) throws Exception {
+    void changes_areShownUntilASignal_withoutPolling(String signal, int code) throws Exception {
         try (ZkLockProcess ls = watch("/locks/x")) {
             ls.awaitLine("/locks/x: free");
             Lease lease = Soon.get(mutex.acquireAsync());
@@ -105,7 +105,7 @@ class LsWatchIT {
     }
 
     @Test
-    void tree_isWatched_alsoLocksThatAreNew_andTheLimitOfASemaphore() throws Exception {
+    void watchedTree_showsNewLocksAndNewLimits() throws Exception {
         try (ZkLockProcess ls = watch("-r", "/")) {
             ls.awaitLine("/: 0 locks, 0 held");
             Soon.get(mutex.acquireAsync());
@@ -119,14 +119,15 @@ class LsWatchIT {
     }
 
     @Test
-    void serverThatComesBack_isWatchedOn() throws Exception {
+    void serverRestart_doesNotEndTheWatch() throws Exception {
         try (ZkLockProcess ls = watch("/locks/x")) {
             Soon.get(mutex.acquireAsync());
             ls.awaitLine("/locks/x: mutex, 1 holds, 0 wait");
             server.stop();
             await().atMost(LIMIT)
                     .until(() -> ls.complaints().stream()
-                            .anyMatch(line -> line.startsWith("zklock: not connected; what stands here was seen at ")));
+                            .anyMatch(line ->
+                                    line.startsWith("zklock: not connected; the state shown here was seen at ")));
             server.restart();
             await().atMost(LIMIT).until(() -> client.awaitConnected(LIMIT));
             CompletableFuture<Lease> next = mutex.acquireAsync();
@@ -161,9 +162,7 @@ class LsWatchIT {
 
     @Test
     void terminal_isDrawnOver() throws Exception {
-        assumeThat(Stream.of(System.getenv("PATH").split(":"))
-                        .anyMatch(each -> Files.isExecutable(Path.of(each, "script"))))
-                .isTrue();
+        Tool.SCRIPT.require();
         Soon.get(Soon.get(mutex.acquireAsync()).closeAsync()); // makes the path, which would be one picture more
         Path typescript = folder.resolve("typescript");
         String command = String.join(" ", ZkLockProcess.command()) + " ls --watch --connect " + server.connectString()

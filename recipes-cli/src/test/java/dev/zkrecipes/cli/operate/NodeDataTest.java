@@ -44,7 +44,7 @@ class NodeDataTest {
     }
 
     @Test
-    void whatNoClientWouldWrite_isCut() {
+    void overlongText_isCut() {
         NodeData data = decode("zkrecipes 1\nowner=" + "x".repeat(100_000) + "\n" + "revoke=a 1 b\n".repeat(100));
         assertThat(data.owner()).hasSize(303).endsWith("x...");
         assertThat(data.requests()).hasSize(8);

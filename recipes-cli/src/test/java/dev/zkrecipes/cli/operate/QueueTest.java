@@ -43,7 +43,7 @@ class QueueTest {
     }
 
     @Test
-    void writerThatTookTheReadLock_holdsBoth() {
+    void writerWithTheReadLock_holdsBoth() {
         LockView lock = queue("__WRIT__0000000001", "__READ__0000000001", "__READ__0000000002")
                 .view();
         assertThat(standings(lock)).isEqualTo("hhw");
@@ -61,7 +61,7 @@ class QueueTest {
     }
 
     @Test
-    void smallRequest_doesNotPassALargeOneThatWaits() {
+    void smallRequest_doesNotOvertakeALargeOne() {
         LockView lock = queue(limit(3, 3), "lease.2-0000000001", "lease.2-0000000002", "lease.1-0000000003")
                 .view();
         assertThat(standings(lock)).isEqualTo("hww");
@@ -70,7 +70,7 @@ class QueueTest {
     }
 
     @Test
-    void resizedSemaphore_saysWhatThatHides() {
+    void resizedSemaphore_isNoted() {
         assertThat(queue(limit(3, 1), "lease.1-0000000001").view().notes())
                 .singleElement()
                 .asString()
@@ -82,7 +82,7 @@ class QueueTest {
     void semaphoreWithoutALimit_hasNoKnownHolder() {
         LockView lock = queue("lease.1-0000000001").view();
         assertThat(standings(lock)).isEqualTo("?");
-        assertThat(lock.notes()).singleElement().asString().contains("cannot be told who holds");
+        assertThat(lock.notes()).singleElement().asString().contains("cannot tell who holds");
     }
 
     @Test
@@ -100,7 +100,7 @@ class QueueTest {
     }
 
     @Test
-    void unknownRecipe_isShownInOrderWithoutHolders() {
+    void unknownRecipe_isListedWithoutHolders() {
         LockView lock = queue("range.5~9-0000000002", "range.1~3-0000000001").view();
         assertThat(lock.recipe()).isEqualTo(Recipe.UNKNOWN);
         assertThat(standings(lock)).isEqualTo("??");

@@ -57,7 +57,7 @@ class TextPageTest {
     }
 
     @Test
-    void textsOfOthers_cannotForgeALineOrMoveTheCursor() {
+    void foreignText_cannotForgeALineOrMoveTheCursor() {
         NodeData data = new NodeData(
                 "x\n/forged: free\u001b[2J\u202e\u009b", List.of(new GiveBackRequest("\r\u2028", Optional.empty())));
         Queue queue = new Queue("/x", List.of(Listed.node("k\u001b\u202e#0000000001", 1, data)), Optional.empty());

@@ -45,7 +45,7 @@ class ClosedStreamsIT {
                 ">&- | echo lost       | ''",
                 "2>&- | echo x >&2 && echo kept | kept",
             })
-    void closedStream_isAnEmptyOneForTheCommand(String closing, String command, String printed)
+    void closedStream_isEmptyForTheCommand(String closing, String command, String printed)
             throws IOException, InterruptedException {
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");

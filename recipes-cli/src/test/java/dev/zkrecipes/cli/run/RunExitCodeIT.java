@@ -47,10 +47,11 @@ class RunExitCodeIT {
                 "137 | run /exit/own sh -c 'kill -KILL $$'   | ",
                 "127 | run /exit/own no-such-command         | no-such-command: command not found",
                 "126 | run /exit/own /etc/passwd             | /etc/passwd: cannot be executed",
-                "64  | run --wait ten /exit/own true         | 'ten' is no number of seconds",
+                "64  | run --wait ten /exit/own true         | 'ten' is not a number of seconds",
                 "64  | run                                   | the path of the lock is missing",
             })
-    void commandsOwnEnd_andWhatNeverRan(int code, String line, String told) throws IOException, InterruptedException {
+    void exitCode_isThatOfTheCommand_orSaysWhyItNeverRan(int code, String line, String told)
+            throws IOException, InterruptedException {
         try (RunningZkLock zklock = run(Words.split(line))) {
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(code);
             if (told == null) {
@@ -114,7 +115,7 @@ class RunExitCodeIT {
     }
 
     @Test
-    void noRights_areTold() throws IOException, InterruptedException {
+    void missingRights_endWithExitCode77() throws IOException, InterruptedException {
         Path people = Files.writeString(folder.resolve("people"), "digest:owner:secret\n");
         try (RunningZkLock owner =
                 run("run", "--auth-file", people.toString(), "--acl", "creator", "/mine/lock", "true")) {
@@ -128,7 +129,7 @@ class RunExitCodeIT {
     }
 
     @Test
-    void noServer_isToldInTime() throws IOException, InterruptedException {
+    void unreachableServer_isReportedInTime() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper stopped = EmbeddedZooKeeper.start()) {
             stopped.stop();
             try (RunningZkLock zklock =

@@ -56,7 +56,7 @@ class RunLossIT {
     }
 
     @Test
-    void commandThatIgnoresTerm_isKilledAfterTheGrace() throws IOException, InterruptedException {
+    void commandIgnoringTerm_isKilledAfterTheGrace() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 RunningZkLock zklock = run(server, "run", "--grace", "0.5", "/loss", "sh", "-c", DEAF)) {
             assertThat(server.expireSession(zklock.number("session"))).isTrue();
@@ -66,8 +66,7 @@ class RunLossIT {
     }
 
     @Test
-    void grandchildren_areEndedToo_alsoThoseThatIgnoreTermOrHaveLeftTheGroup()
-            throws IOException, InterruptedException {
+    void grandchildren_areEnded_evenIfTheyIgnoreTermOrLeaveTheGroup() throws IOException, InterruptedException {
         String deaf = "sh -c 'trap \"\" TERM; echo deaf $$; while :; do sleep 0.1; done' & ";
         String orphan = "(sh -c 'echo orphan $$; while :; do sleep 0.1; done' &) ; ";
         String away = "setsid sh -c 'trap \"\" TERM; echo away $$; while :; do sleep 0.1; done' & ";
@@ -85,7 +84,7 @@ class RunLossIT {
     }
 
     @Test
-    void lossThatIsToBeIgnored_isToldAndTheCommandGoesOn() throws IOException, InterruptedException {
+    void ignoredLoss_isReportedAndTheCommandContinues() throws IOException, InterruptedException {
         Path go = folder.resolve("go");
         String command = "echo session $(($ZKLOCK_SESSION)); until [ -e '" + go + "' ]; do sleep 0.1; done; exit 5";
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
@@ -98,7 +97,7 @@ class RunLossIT {
     }
 
     @Test
-    void serverThatGoesForGood_meansLossWhenTheSessionIsOver() throws IOException, InterruptedException {
+    void serverGoneForGood_isALossOnceTheSessionExpires() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = quickServer();
                 RunningZkLock zklock = run(server, "run", "--session-timeout", "2", "/loss", "sh", "-c", OBEDIENT)) {
             zklock.number("pid");
@@ -109,7 +108,7 @@ class RunLossIT {
     }
 
     @Test
-    void serverThatGoesWhileTheLockIsWaitedFor_isNoServerWhenTheTimeIsOver() throws IOException, InterruptedException {
+    void serverLostWhileWaiting_isReportedAsNoServerAfterTheTimeout() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = quickServer();
                 RunningZkLock holder = run(server, "run", "/loss", "sh", "-c", OBEDIENT)) {
             holder.number("pid");
@@ -126,7 +125,7 @@ class RunLossIT {
     }
 
     @Test
-    void serverThatIsGoneWhenTheCommandEnds_doesNotChangeItsExitCode() throws IOException, InterruptedException {
+    void serverGoneAtTheEnd_doesNotChangeTheExitCode() throws IOException, InterruptedException {
         Path go = folder.resolve("go");
         String command = "echo pid $$; until [ -e '" + go + "' ]; do sleep 0.1; done; exit 5";
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
@@ -139,7 +138,7 @@ class RunLossIT {
     }
 
     @Test
-    void sessionThatExpiresWhileZkLockIsStopped_isFoundOutWhenItGoesOn() throws IOException, InterruptedException {
+    void sessionExpiredWhileStopped_isDetectedOnContinue() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = quickServer();
                 RunningZkLock zklock = run(server, "run", "--session-timeout", "2", "/loss", "sh", "-c", OBEDIENT)) {
             long session = zklock.number("session");
@@ -169,7 +168,7 @@ class RunLossIT {
     }
 
     @Test
-    void requestToGiveBack_endsTheCommandIfItIsTo() throws IOException, InterruptedException {
+    void requestWithOnRevokeTerm_endsTheCommand() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 TestClients clients = TestClients.of(server);
                 RunningZkLock zklock = run(server, "run", "--on-revoke=term", "/asked", "sh", "-c", OBEDIENT)) {
@@ -182,7 +181,7 @@ class RunLossIT {
     }
 
     @Test
-    void requestThatIsIgnored_isToldAndABrokenLeaseIsALoss() throws IOException, InterruptedException {
+    void ignoredRequest_isReportedAndABrokenLeaseIsALoss() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 TestClients clients = TestClients.of(server);
                 RunningZkLock zklock = run(server, "run", "/asked", "sh", "-c", OBEDIENT)) {

@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -15,7 +16,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,7 +121,7 @@ class RunSignalIT {
     }
 
     @Test
-    void killedZkLock_isNotOutlivedByItsCommand() throws IOException, InterruptedException {
+    void killedZkLock_takesItsCommandWithIt() throws IOException, InterruptedException {
         String deaf = "sh -c 'trap \"\" TERM; echo deaf $$; while :; do sleep 0.1; done' & ";
         String command = deaf + "trap 'echo told; exit 3' TERM; echo pid $$; while :; do sleep 0.1; done";
         try (RunningZkLock zklock = run("run", "--grace", "0.5", "/signals/killed", "sh", "-c", command)) {
@@ -136,7 +136,7 @@ class RunSignalIT {
     }
 
     @Test
-    void killedZkLock_lostOrNot_letsTheCommandGoOnIfItIsTo() throws IOException, InterruptedException {
+    void killedZkLock_leavesTheCommandRunningIfLossIsIgnored() throws IOException, InterruptedException {
         Path go = folder.resolve("go");
         String command = "echo pid $$; until [ -e '" + go + "' ]; do sleep 0.1; done; echo done";
         try (RunningZkLock zklock = run("run", "--on-lost=ignore", "/signals/ignored", "sh", "-c", command)) {
@@ -152,13 +152,7 @@ class RunSignalIT {
 
     @Test
     void parentDeathSignal_canBeAskedForByTheCommand() throws IOException, InterruptedException {
-        boolean installed =
-                Files.isExecutable(Path.of("/usr/bin/setpriv")) || Files.isExecutable(Path.of("/bin/setpriv"));
-        if (!installed) {
-            System.err.println(
-                    "RunSignalIT: setpriv is not installed (util-linux): the parent-death signal was not tried");
-        }
-        Assumptions.assumeTrue(installed, "setpriv is not installed");
+        Tool.SETPRIV.require();
         String command = "trap '' TERM; echo pid $$; while :; do sleep 0.1; done";
         try (RunningZkLock zklock = run(
                 "run",

@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -13,32 +14,17 @@ import java.io.OutputStream;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** {@code zklock run} at a real terminal, which {@code script} of util-linux makes. */
 class RunTerminalIT {
-    private static final Path SCRIPT = Path.of("/usr/bin/script");
-    private static final Path BASH = Path.of("/bin/bash");
-
     @BeforeEach
-    void requireATerminal() throws IOException, InterruptedException {
-        boolean works = Files.isExecutable(SCRIPT)
-                && Files.isExecutable(BASH)
-                && new ProcessBuilder(SCRIPT.toString(), "-qec", "true", "/dev/null")
-                                .start()
-                                .waitFor()
-                        == 0;
-        if (!works) {
-            System.err.println(
-                    "RunTerminalIT: bash or script (util-linux) is missing: nothing was tried at a terminal");
-        }
-        Assumptions.assumeTrue(works, "no script or no bash");
+    void requireATerminal() {
+        Tool.SCRIPT.require();
+        Tool.BASH.require();
     }
 
     /** A terminal with a command in it. */
@@ -48,7 +34,7 @@ class RunTerminalIT {
 
         Terminal(String connect, String command) throws IOException {
             ProcessBuilder builder =
-                    new ProcessBuilder(SCRIPT.toString(), "-qec", command, "/dev/null").redirectErrorStream(true);
+                    new ProcessBuilder("script", "-qec", command, "/dev/null").redirectErrorStream(true);
             builder.environment().put("ZKLOCK_CONNECT", connect);
             builder.environment().put("TERM", "dumb");
             process = builder.start();
@@ -146,7 +132,7 @@ class RunTerminalIT {
     }
 
     @Test
-    void stoppedAtTheTerminal_itGoesOnInTheForeground() throws IOException, InterruptedException {
+    void jobStoppedAtTheTerminal_continuesInTheForeground() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 Terminal terminal =
                         new Terminal(server.connectString(), "env 'PS1=ready> ' bash --norc --noprofile -i")) {

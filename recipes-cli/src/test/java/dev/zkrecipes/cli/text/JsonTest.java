@@ -49,7 +49,7 @@ class JsonTest {
     }
 
     @Test
-    void whatHasNoForm_isRefused() {
+    void unsupportedValue_isRefused() {
         assertThatThrownBy(() -> Json.of(List.of(0.5))).isInstanceOf(IllegalArgumentException.class);
     }
 }

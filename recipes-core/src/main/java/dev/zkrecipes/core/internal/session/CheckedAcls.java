@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
 import java.util.List;
 import java.util.Optional;
 import org.apache.zookeeper.data.ACL;
@@ -12,11 +10,10 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * The lock paths that a session has found to have the right ACLs. It remembers the node, not the name: a path that was
- * recreated, or whose ACL was changed, is another one. It remembers the {@value #MOST} used last; others are checked
+ * recreated, or whose ACL was changed, is another one. It remembers those used last; others are checked
  * again. Locks without an ACL of their own are not checked. Confined to the engine thread.
  */
 public final class CheckedAcls {
-    private static final int MOST = 10_000;
 
     /** A lock path, and the rights that it is to have. */
     public interface Subject {
@@ -40,25 +37,24 @@ public final class CheckedAcls {
         }
     }
 
-    private final Cache<Key, Version> versions =
-            CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
+    private final RecentlyUsed<Key, Version> versions = new RecentlyUsed<>();
 
     /** Whether the path was found right once, so that the client has rights there. */
     public boolean knows(Subject subject) {
-        return !subject.hasOwnAcl() || versions.getIfPresent(new Key(subject)) != null;
+        return !subject.hasOwnAcl() || versions.get(new Key(subject)) != null;
     }
 
     /** Whether the path is the one that was found right. */
     public boolean isAsChecked(Subject subject, Optional<Stat> seen) {
         return !subject.hasOwnAcl()
                 || seen.map(Version::new)
-                        .filter(version -> version.equals(versions.getIfPresent(new Key(subject))))
+                        .filter(version -> version.equals(versions.get(new Key(subject))))
                         .isPresent();
     }
 
     /** The path is being made: what was found before was another one. */
     public void forget(Subject subject) {
-        versions.invalidate(new Key(subject));
+        versions.remove(new Key(subject));
     }
 
     public void note(Subject subject, Stat found) {

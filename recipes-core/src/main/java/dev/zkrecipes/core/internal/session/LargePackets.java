@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import java.util.List;
@@ -47,7 +45,6 @@ public final class LargePackets {
     /** The number of connections that may break before the node's size is asked for. */
     private static final int LOSSES = 2;
 
-    private static final int MOST = 10_000;
     /** What is around the data in an answer, amply. */
     private static final int AROUND = 256;
     /** Of a name in a list, its length included: the longest that a path of usual file systems may have. */
@@ -69,10 +66,8 @@ public final class LargePackets {
         private int convictedSize;
     }
 
-    private final Cache<NodePart, Suspicion> suspicions =
-            CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
-    private final Cache<String, Integer> bytesPerName =
-            CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST).build();
+    private final RecentlyUsed<NodePart, Suspicion> suspicions = new RecentlyUsed<>();
+    private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>();
     private long connections;
     private final Suspicion largeRequests = new Suspicion();
 
@@ -83,7 +78,7 @@ public final class LargePackets {
 
     /** It was under way when this connection broke. */
     void lost(NodePart what, long connection) {
-        Suspicion suspicion = suspicions.getIfPresent(what);
+        Suspicion suspicion = suspicions.get(what);
         if (suspicion == null) {
             suspicion = new Suspicion();
             suspicions.put(what, suspicion);
@@ -100,13 +95,13 @@ public final class LargePackets {
 
     /** Whether anything was lost that was not answered since. */
     boolean hasSuspects() {
-        return suspicions.size() > 0;
+        return !suspicions.isEmpty();
     }
 
     /** The server answered. */
     void answered(NodePart what) {
         if (hasSuspects()) {
-            suspicions.invalidate(what);
+            suspicions.remove(what);
         }
     }
 
@@ -123,13 +118,13 @@ public final class LargePackets {
 
     /** Whether to ask for its size before it is read. */
     boolean isSuspect(NodePart what) {
-        Suspicion suspicion = suspicions.getIfPresent(what);
+        Suspicion suspicion = suspicions.get(what);
         return suspicion != null && suspicion.losses >= LOSSES;
     }
 
     /** Notes the node's size as the server tells it; returns whether the node is not to be read. */
     boolean convicts(NodePart what, Stat stat, int limit) {
-        Suspicion suspicion = suspicions.getIfPresent(what);
+        Suspicion suspicion = suspicions.get(what);
         int size = what.part() == Part.DATA ? stat.getDataLength() : stat.getNumChildren();
         if (suspicion == null || !mayExceed(what, size, limit) || hasShrunk(what, suspicion, size)) {
             answered(what);
@@ -152,7 +147,7 @@ public final class LargePackets {
         if (what.part() == Part.DATA) {
             return (long) size + AROUND > limit;
         }
-        @Nullable Integer known = bytesPerName.getIfPresent(what.path());
+        @Nullable Integer known = bytesPerName.get(what.path());
         return AROUND + (long) size * (known == null ? LONGEST_NAME : known) > limit;
     }
 

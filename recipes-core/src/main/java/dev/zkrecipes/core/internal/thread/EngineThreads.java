@@ -3,13 +3,13 @@
 
 package dev.zkrecipes.core.internal.thread;
 
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The only place that makes threads. All of them are daemons: an application that ends need not wait for a lock. */
 public final class EngineThreads {
@@ -19,27 +19,27 @@ public final class EngineThreads {
 
     /** The thread of a client's engine, not started yet. */
     public static Thread engine(Runnable loop) {
-        return named("zkrecipes-engine-%d").newThread(loop);
+        return named("zkrecipes-engine-").newThread(loop);
     }
 
     /** Where user code runs by default. */
     static CallbackThreads callbacks(EngineScheduler scheduler) {
-        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-callback-%d"), scheduler);
+        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-callback-"), scheduler);
     }
 
     /** Where losses are told, whatever else user code does. */
     static CallbackThreads losses(EngineScheduler scheduler) {
-        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-loss-%d"), scheduler);
+        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-loss-"), scheduler);
     }
 
     /** Asks a supplier for handles. */
     public static ExecutorService supplier() {
-        return idling(1, 1, "zkrecipes-supplier-%d");
+        return idling(1, 1, "zkrecipes-supplier-");
     }
 
-    private static ThreadPoolExecutor idling(int threads, int most, String format) {
+    private static ThreadPoolExecutor idling(int threads, int most, String prefix) {
         ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                threads, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(format));
+                threads, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(prefix));
         executor.allowCoreThreadTimeOut(true);
         return executor;
     }
@@ -51,15 +51,21 @@ public final class EngineThreads {
 
     /** Runs the blocking close of a handle. */
     public static void closing(Runnable task) {
-        named("zkrecipes-close-%d").newThread(task).start();
+        named("zkrecipes-close-").newThread(task).start();
     }
 
     /** Runs an attempt to find out why there is no connection, which blocks for a while. */
     public static void diagnosing(Runnable task) {
-        named("zkrecipes-diagnosis-%d").newThread(task).start();
+        named("zkrecipes-diagnosis-").newThread(task).start();
     }
 
-    private static ThreadFactory named(String format) {
-        return new ThreadFactoryBuilder().setDaemon(true).setNameFormat(format).build();
+    /** Guava's builder would format the number, for which Java loads the data of a locale: that takes longer than to connect. */
+    private static ThreadFactory named(String prefix) {
+        AtomicLong number = new AtomicLong();
+        return task -> {
+            Thread thread = new Thread(task, prefix + number.getAndIncrement());
+            thread.setDaemon(true);
+            return thread;
+        };
     }
 }
