@@ -81,8 +81,12 @@ final class RunningDemo implements AutoCloseable {
 
     /** A child may have ended by itself, as one does that the demo has killed. */
     private static void interrupt(ProcessHandle each) throws IOException, InterruptedException {
-        int code = new ProcessBuilder("kill", "-INT", String.valueOf(each.pid())).start().waitFor();
-        assertThat(code == 0 || !each.isAlive()).as("%s is interrupted, or gone", each).isTrue();
+        int code = new ProcessBuilder("kill", "-INT", String.valueOf(each.pid()))
+                .start()
+                .waitFor();
+        assertThat(code == 0 || !each.isAlive())
+                .as("%s is interrupted, or gone", each)
+                .isTrue();
     }
 
     void kill() {

@@ -22,7 +22,11 @@ abstract class NodeNameContract {
 
     NodeNameContract() {}
 
-    /** The requests of one lock, a driver for each. */
+    /**
+     * The requests of one lock, a driver for each.
+     *
+     * @return the drivers
+     */
     protected abstract List<LockDriver> drivers();
 
     @Test
