@@ -13,7 +13,6 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
@@ -55,19 +54,6 @@ class MutexReleaseIT {
         return TestClients.connect(connectString, session);
     }
 
-    /** How long it takes on a machine that has the time. */
-    private static Duration time(ThrowingCallable action) throws Exception {
-        try (Lateness lateness = Lateness.measure()) {
-            long start = System.nanoTime();
-            action.call();
-            return Duration.ofNanos(System.nanoTime() - start).minus(lateness.soFar());
-        } catch (Exception | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-    }
-
     // ---- With the interrupt flag set.
 
     @Test
@@ -87,7 +73,7 @@ class MutexReleaseIT {
                     mutex.acquire();
                 }
                 Thread.currentThread().interrupt();
-                time(way);
+                Stopwatch.time(way);
                 // The call waited for the server's word, so the node is gone now.
                 assertThat(server.children(path)).isEmpty();
                 assertThat(Thread.interrupted()).as("flag").isTrue();
@@ -118,7 +104,8 @@ class MutexReleaseIT {
             // Waiting for an answer would take twice that.
             proxy.latency(AT_ONCE);
 
-            List<Duration> took = onEventThread(client, () -> List.of(time(released::release), time(lease::close)));
+            List<Duration> took = onEventThread(
+                    client, () -> List.of(Stopwatch.time(released::release), Stopwatch.time(lease::close)));
             assertThat(took).allSatisfy(each -> assertThat(each).isLessThan(AT_ONCE));
             await().until(() -> server.children(path + "/released").isEmpty()
                     && server.children(path + "/closed").isEmpty());
@@ -145,7 +132,7 @@ class MutexReleaseIT {
                     () -> client.awaitConnected(Duration.ofSeconds(20)));
             Duration took = onEventThread(
                     client,
-                    () -> time(() -> {
+                    () -> Stopwatch.time(() -> {
                         for (ThrowingCallable call : calls) {
                             assertThatThrownBy(call)
                                     .isInstanceOf(IllegalStateException.class)

@@ -14,7 +14,6 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.lang.management.ManagementFactory;
@@ -25,7 +24,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
@@ -50,19 +48,6 @@ class ReleaseWithoutAServerIT {
         return TestClients.connect(connectString, SESSION);
     }
 
-    /** How long it takes on a machine that has the time. */
-    private static Duration time(ThrowingCallable action) throws Exception {
-        try (Lateness lateness = Lateness.measure()) {
-            long start = System.nanoTime();
-            action.call();
-            return Duration.ofNanos(System.nanoTime() - start).minus(lateness.soFar());
-        } catch (Exception | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-    }
-
     @Test
     @Tag("H46")
     void releaseWithoutAServer_returnsAtOnce_andIsCompletedLater() throws Exception {
@@ -77,10 +62,10 @@ class ReleaseWithoutAServerIT {
             server.stop();
             await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
 
-            assertThat(time(closed::close)).isLessThan(AT_ONCE);
-            assertThat(time(closed::close)).isLessThan(AT_ONCE);
+            assertThat(Stopwatch.time(closed::close)).isLessThan(AT_ONCE);
+            assertThat(Stopwatch.time(closed::close)).isLessThan(AT_ONCE);
             assertThatThrownBy(first::release).isInstanceOf(IllegalMonitorStateException.class);
-            assertThat(time(second::release)).isLessThan(AT_ONCE);
+            assertThat(Stopwatch.time(second::release)).isLessThan(AT_ONCE);
             assertThatThrownBy(second::release).isInstanceOf(IllegalMonitorStateException.class);
             released.close();
             List<CompletableFuture<Void>> ends =
@@ -115,7 +100,7 @@ class ReleaseWithoutAServerIT {
             Lease lease = mutex.acquire();
             proxy.pause();
             long start = System.nanoTime();
-            assertThat(time(lease::close)).isLessThan(Duration.ofMillis(900));
+            assertThat(Stopwatch.time(lease::close)).isLessThan(Duration.ofMillis(900));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(400));
             assertThat(server.children(path)).hasSize(1);
             assertThat(lease.closeAsync()).isNotDone();

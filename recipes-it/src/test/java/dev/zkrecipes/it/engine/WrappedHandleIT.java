@@ -51,13 +51,6 @@ class WrappedHandleIT {
         path = "/connection-" + UUID.randomUUID();
     }
 
-    private static ZooKeeperClient open(String connectString) {
-        return ZooKeeperClient.builder()
-                .connectString(connectString)
-                .sessionTimeout(Duration.ofMillis(SESSION_MILLIS))
-                .build();
-    }
-
     private ZooKeeper handle() throws IOException, InterruptedException {
         ZooKeeper handle = new ZooKeeper(server.connectString(), SESSION_MILLIS, event -> {});
         await().until(() -> handle.getState() == ZooKeeper.States.CONNECTED);
@@ -94,7 +87,7 @@ class WrappedHandleIT {
     void endedHandle_endsTheClientWithAClearError() throws Exception {
         try (ZooKeeper handle = handle();
                 ZooKeeperClient client = ZooKeeperClient.wrap(handle);
-                ZooKeeperClient rivals = open(server.connectString())) {
+                ZooKeeperClient rivals = ZooKeeperClient.connect(server.connectString())) {
             InterProcessLock mutex = new InterProcessMutex(client, path);
             InterProcessLock other = new InterProcessMutex(client, path + "-busy");
             Lease held = mutex.acquire();

@@ -10,36 +10,18 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.Soon;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** From writing to reading at once and in place, and not the other way round. */
-public abstract class DowngradeContract extends TwoClients {
-    private ReadWritePair lock;
-    private ReadWritePair rival;
-
+public abstract class DowngradeContract extends TwoReadWriteLocks {
     /** For the test of a lock. */
     protected DowngradeContract() {}
-
-    /**
-     * The lock under test.
-     *
-     * @return makes it; the same at each call
-     */
-    protected abstract ReadWritePair.Maker locks();
-
-    @BeforeEach
-    void make() {
-        lock = locks().make(client, path, LockOptions.defaults());
-        rival = locks().make(other, path, LockOptions.defaults());
-    }
 
     @Test
     @Tag("H04")

@@ -6,36 +6,18 @@ package dev.zkrecipes.test.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Readers share, a writer is alone, and both stand in one queue, so that neither side starves. */
-public abstract class SharingContract extends TwoClients {
-    private ReadWritePair lock;
-    private ReadWritePair rival;
-
+public abstract class SharingContract extends TwoReadWriteLocks {
     /** For the test of a lock. */
     protected SharingContract() {}
-
-    /**
-     * The lock under test.
-     *
-     * @return makes it; the same at each call
-     */
-    protected abstract ReadWritePair.Maker locks();
-
-    @BeforeEach
-    void make() {
-        lock = locks().make(client, path, LockOptions.defaults());
-        rival = locks().make(other, path, LockOptions.defaults());
-    }
 
     @Test
     void readers_holdTogether_andAWriterWaitsForTheLast() throws InterruptedException {
