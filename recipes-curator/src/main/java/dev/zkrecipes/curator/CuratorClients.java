@@ -24,10 +24,10 @@ import org.apache.zookeeper.ZooKeeper;
  * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
  * }</pre>
  *
- * <p><b>Taken over from the framework:</b> its handle and each one that replaces it, and with that session time-out, chroot, TLS
- * and authentication; its namespace; its {@code ACLProvider}, which is asked for the ACL of a lock's path when the lock
- * object is made, and whose answer is that of the path, what is missing above it, and the nodes. <b>Not taken over:</b> the
- * retry policy. A waiting acquire waits for as long as its time-out lets it.
+ * <p><b>Taken from the framework:</b> its handle and each one that replaces it, and so the session time-out, chroot, TLS and
+ * authentication; its namespace; its {@code ACLProvider}. The provider is asked for the ACL of a lock's path when the lock
+ * object is made. The path, any missing nodes above it and the lock's nodes get that ACL. <b>Not taken:</b> the retry
+ * policy. An acquire waits for as long as its own time-out allows.
  *
  * <p><b>Left alone:</b> the framework's watchers, listeners and caches, and the handle itself. Closing the client does not close
  * the framework.
@@ -39,7 +39,7 @@ public final class CuratorClients {
     private CuratorClients() {}
 
     /**
-     * Makes a client; it connects in the background when the framework does.
+     * Makes a client. It connects in the background when the framework does.
      *
      * @param framework started, and not one that {@code usingNamespace} returned
      * @return the client; it ends with the framework, or when it is closed before
@@ -51,14 +51,14 @@ public final class CuratorClients {
     }
 
     /**
-     * Makes a client with settings of its own, for example another namespace or an owner label:
+     * Makes a client with its own settings, for example another namespace or an owner label:
      *
      * <pre>{@code
      * ZooKeeperClient client = CuratorClients.over(curator, settings -> settings.namespace("/billing"));
      * }</pre>
      *
      * @param framework started, and not one that {@code usingNamespace} returned
-     * @param settings changes what was taken over from the framework
+     * @param settings changes what was taken from the framework
      * @return the client; it ends with the framework, or when it is closed before
      * @throws IllegalStateException if the framework is not started or is closed, or the settings name what to connect to
      * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned

@@ -10,7 +10,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
 
-/** What the framework's connection tells of a lock of Curator's that is held. */
+/** A lock of Curator's that is held. The framework's connection decides its state. */
 final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener {
     private final CuratorLock lock;
     private final long session;
@@ -28,7 +28,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener {
         return hold;
     }
 
-    /** After the lock was acquired: the listeners may not have been told yet of a session that has ended. */
+    /** Called after the lock was acquired: the listeners may not have heard yet that the session has ended. */
     CuratorHold checked() {
         try {
             if (session() == session) {

@@ -15,7 +15,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.zookeeper.KeeperException;
 
-/** A lock of Curator's, watched by the framework's connection, as Curator's locks tell nothing of a loss. */
+/** A lock of Curator's. Such locks do not report a loss, so the framework's connection is watched instead. */
 record CuratorLock(CuratorFramework framework, String path, InterProcessLock lock) implements ForeignLock {
 
     @Override
@@ -50,7 +50,7 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
         return atMost.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0 ? atMost.toNanos() : Long.MAX_VALUE;
     }
 
-    /** Listens from before the request on, so that a session that ends meanwhile is a loss. */
+    /** Listens from before the request, so that a session that ends meanwhile counts as a loss. */
     private Optional<Hold> once(Callable<Boolean> request) throws InterruptedException {
         CuratorHold hold = CuratorHold.begin(this);
         boolean acquired = false;

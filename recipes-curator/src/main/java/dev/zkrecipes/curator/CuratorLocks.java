@@ -26,8 +26,8 @@ public final class CuratorLocks {
      * }
      * }</pre>
      *
-     * <p>Holds, re-entrancy and ownership are those of the lock. As with Curator, {@code release} says nothing of a lock that was
-     * lost, a time-out of zero or less tries once, and {@code acquire(-1, null)} waits for as long as it takes. Errors are
+     * <p>Holds, re-entrancy and ownership are those of the lock. As with Curator, {@code release} does not report a lost
+     * lock, a time-out of zero or less tries once, and {@code acquire(-1, null)} waits for as long as it takes. Errors are
      * those that callers of Curator know: {@code KeeperException.ConnectionLossException} if there is no connection, {@code
      * KeeperException.NoAuthException} if ZooKeeper refuses, {@code IllegalStateException} if the client is closed, {@code
      * IllegalMonitorStateException} if the lock is not held; each has ours as its cause. All others are ours, which are
@@ -50,14 +50,14 @@ public final class CuratorLocks {
      * InterProcessMultiLock both = new InterProcessMultiLock(List.of(theirs, new InterProcessMutex(client, "/locks/orders")));
      * }</pre>
      *
-     * <p>It is held by threads and re-entrant, whatever Curator's is. Its leases go by what the framework says of its
-     * connection: SUSPENDED, HELD again after {@code RECONNECTED}, LOST for good after {@code LOST}; a lock that was acquired
-     * while the session changed is given back and acquired anew. Curator tells no more: there are no fencing tokens, guards
-     * and participants, see {@link LockGroups#foreign}. Time-outs are Curator's: its retries come on top.
+     * <p>It is held by threads and re-entrant, whatever Curator's is. The framework's connection decides the state of its
+     * leases: SUSPENDED, HELD again after {@code RECONNECTED}, LOST for good after {@code LOST}. If the session changes
+     * during an acquire, the lock is given back and acquired again. Curator provides no more, so there are no fencing tokens,
+     * guards or participants; see {@link LockGroups#foreign}. Time-outs are Curator's: its retries come on top.
      *
      * @param framework what the lock was made with
      * @param path the path of the lock, for messages
-     * @param lock a lock of Curator's that belongs to the thread that acquires it, or to nobody, and that nobody else uses
+     * @param lock a lock of Curator's that nobody else uses; it belongs to the thread that acquires it, or to nobody
      * @return a new lock, with holds of its own
      */
     public static InterProcessLock ofCurator(

@@ -27,9 +27,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <tr><td>{@code zkrecipes.lock.hold}</td><td>timer</td><td>holds; tag {@code outcome} is {@code released} or {@code lost}</td></tr>
  * <tr><td>{@code zkrecipes.lock.waiting}</td><td>gauge</td><td>requests under way</td></tr>
  * <tr><td>{@code zkrecipes.lock.held}</td><td>gauge</td><td>locks held</td></tr>
- * <tr><td>{@code zkrecipes.lock.timeouts}</td><td>counter</td><td>requests whose time was over</td></tr>
+ * <tr><td>{@code zkrecipes.lock.timeouts}</td><td>counter</td><td>requests that timed out</td></tr>
  * <tr><td>{@code zkrecipes.lock.losses}</td><td>counter</td><td>locks lost while held</td></tr>
- * <tr><td>{@code zkrecipes.lock.revocations}</td><td>counter</td><td>requests to give back that a hold was told of</td></tr>
+ * <tr><td>{@code zkrecipes.lock.revocations}</td><td>counter</td><td>requests to give a lock back that its holder heard of</td></tr>
  * </table>
  *
  * <p>Each has the tags {@code name}, which the application gives by {@link dev.zkrecipes.core.LockOptions#name(String)}, or {@code none}; and
@@ -83,9 +83,9 @@ public final class LockMetrics implements LockObserver {
             this.tags = tags;
             gauge("waiting", "Requests for locks that are under way", waiting);
             gauge("held", "Locks that are held", held);
-            this.timeouts = counter("timeouts", "Requests for locks whose time was over");
+            this.timeouts = counter("timeouts", "Requests for locks that timed out");
             this.losses = counter("losses", "Locks that were lost while they were held");
-            this.revocations = counter("revocations", "Requests to give a lock back that its holder was told of");
+            this.revocations = counter("revocations", "Requests to give a lock back that its holder heard of");
         }
 
         private void gauge(String name, String description, AtomicInteger value) {

@@ -38,7 +38,7 @@ final class MixedHold implements FencedHold {
         return states.contains(LeaseState.LOST) ? LeaseState.LOST : Collections.max(states);
     }
 
-    /** On the thread on which the client of the lost member tells losses; a failure of the listener is logged there. */
+    /** Runs where the client of the lost member reports losses; a failure of the listener is logged there. */
     @Override
     public void onLost(Runnable listener) {
         List<Lease> lost = leases.stream()
@@ -80,7 +80,7 @@ final class MixedHold implements FencedHold {
         }
     }
 
-    /** The leases tell on the callback executors of their clients; what asks for several of them is told once. */
+    /** Runs on the callback executors of the clients; a request that marks several of the leases counts once. */
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Set<String> told = ConcurrentHashMap.newKeySet();
@@ -101,7 +101,7 @@ final class MixedHold implements FencedHold {
         var unused = giveBackAsync(leases);
     }
 
-    /** To close a lease again starts nothing; it tells when the first time is done. */
+    /** Closing a lease again starts nothing; it returns the future of the first time. */
     @Override
     public CompletableFuture<Void> released() {
         return giveBackAsync(leases);

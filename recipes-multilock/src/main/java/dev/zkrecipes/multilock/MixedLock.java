@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
  * Several locks that cannot enter together, as one.
  *
  * <p>It waits for one and tries the others. If one of those is busy, it releases everything and, after a pause of random
- * length, waits for the busy one. So it never waits while it holds anything, and no thread can wait for this one
- * while it waits.
+ * length, waits for the busy one. So it never waits while it holds anything, and nobody can wait for it while it
+ * waits.
  */
 final class MixedLock implements ForeignLock {
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
@@ -87,9 +87,9 @@ final class MixedLock implements ForeignLock {
     }
 
     /**
-     * Tries the parts from {@code first} on that there is no lease of yet. Gives all back if anything fails.
+     * Tries the parts from {@code first} on that have no lease yet. Gives all back if anything fails.
      *
-     * @param leases those that are held; afterwards also those that were tried with success
+     * @param leases those that are held; afterwards also those that were acquired here
      * @return a hold of all; empty, and the leases are still held, if one of the others is busy
      */
     private Optional<Hold> tryRest(int first, List<Lease> leases, Function<InterProcessLock, Optional<Lease>> trying) {

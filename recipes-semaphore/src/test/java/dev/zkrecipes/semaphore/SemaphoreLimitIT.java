@@ -47,7 +47,7 @@ class SemaphoreLimitIT {
 
     SemaphoreLimitIT(EmbeddedZooKeeper server, TestInfo test) {
         this.server = server;
-        this.path = "/limits/" + test.getTestMethod().orElseThrow().getName();
+        this.path = "/limits-" + test.getTestMethod().orElseThrow().getName();
     }
 
     @BeforeEach

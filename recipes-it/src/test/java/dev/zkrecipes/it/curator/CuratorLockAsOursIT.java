@@ -24,7 +24,6 @@ import dev.zkrecipes.test.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
@@ -187,7 +186,11 @@ class CuratorLockAsOursIT {
             @Override
             public boolean acquire(long time, TimeUnit unit) throws Exception {
                 if (acquired.incrementAndGet() == 1) {
-                    replaceTheSession();
+                    long session = CuratorHandle.of(curator).getSessionId();
+                    server.expireSession(session);
+                    Soon.await().until(() -> CuratorHandle.of(curator).getSessionId() != session);
+                    assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS))
+                            .isTrue();
                 }
                 return true;
             }
@@ -202,70 +205,6 @@ class CuratorLockAsOursIT {
         assertThat(acquired).hasValueGreaterThan(1);
         lease.close();
         assertThat(released).hasValue(acquired.get());
-    }
-
-    /** Curator tells its listeners one after another, so that one of them can keep the news of a loss from the rest. */
-    @Test
-    void grantOverTwoSessions_isGivenBack_thoughNoListenerHasBeenToldYet() throws Exception {
-        CountDownLatch told = new CountDownLatch(1);
-        AtomicInteger acquired = new AtomicInteger();
-        AtomicInteger released = new AtomicInteger();
-        curator.getConnectionStateListenable().addListener((framework, state) -> {
-            try {
-                told.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        try {
-            InterProcessLock doubtful = CuratorLocks.ofCurator(curator, path, new Fake() {
-                @Override
-                public boolean acquire(long time, TimeUnit unit) throws Exception {
-                    if (acquired.incrementAndGet() == 1) {
-                        replaceTheSession();
-                    }
-                    return true;
-                }
-
-                @Override
-                public void release() {
-                    released.incrementAndGet();
-                }
-            });
-            Lease lease = doubtful.tryAcquire(Duration.ofSeconds(30)).orElseThrow();
-            assertThat(acquired).hasValue(2);
-            assertThat(released).hasValue(1);
-            lease.close();
-        } finally {
-            told.countDown();
-        }
-    }
-
-    @Test
-    void grantInAnUnknownSession_isGivenBack() {
-        AtomicInteger released = new AtomicInteger();
-        InterProcessLock doubtful = CuratorLocks.ofCurator(curator, path, new Fake() {
-            @Override
-            public boolean acquire(long time, TimeUnit unit) {
-                curator.close(); // which has no session to compare with any more
-                return true;
-            }
-
-            @Override
-            public void release() {
-                released.incrementAndGet();
-            }
-        });
-        assertThatThrownBy(doubtful::tryAcquire).isInstanceOf(IllegalStateException.class);
-        assertThat(released).hasValue(1);
-        assertThat(doubtful.isAcquiredInThisProcess()).isFalse();
-    }
-
-    private void replaceTheSession() throws Exception {
-        long session = CuratorHandle.of(curator).getSessionId();
-        server.expireSession(session);
-        Soon.await().until(() -> CuratorHandle.of(curator).getSessionId() != session);
-        assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
