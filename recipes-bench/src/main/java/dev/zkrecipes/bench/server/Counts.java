@@ -6,7 +6,7 @@ package dev.zkrecipes.bench.server;
 /**
  * A server's counts since it started.
  *
- * @param the requests received, except those that only keep a session alive
+ * @param requests the requests received, except those that only keep a session alive
  * @param events the events sent to watchers
  */
 public record Counts(long requests, long events) {
