@@ -22,7 +22,11 @@ abstract class NodeNameContract {
 
     NodeNameContract() {}
 
-    /** The requests of one lock, a driver for each. */
+    /**
+     * The requests of one lock, a driver for each.
+     *
+     * @return at least one; the same at each call
+     */
     protected abstract List<LockDriver> drivers();
 
     @Test
