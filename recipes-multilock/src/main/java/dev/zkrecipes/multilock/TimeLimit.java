@@ -22,9 +22,13 @@ import org.jspecify.annotations.Nullable;
 final class TimeLimit {
     static final TimeLimit NONE = new TimeLimit(null);
 
+    /** For so long a lock that was seen busy counts as busy, though the rest of the time was too short for an answer. */
+    private static final Duration RECENTLY = Duration.ofMillis(500);
+
     private final @Nullable Long end;
-    private @Nullable LockConnectionException
-            unanswered; // of the last lock that was tried; of the one thread that waits
+    // Of the last lock that was tried, and of the one thread that waits.
+    private @Nullable LockConnectionException unanswered;
+    private @Nullable Long seenBusyAt;
 
     private TimeLimit(@Nullable Long end) {
         this.end = end;
@@ -40,7 +44,17 @@ final class TimeLimit {
             return Optional.of(lock.acquire());
         }
         Duration left = left(end);
-        return left.isZero() ? Optional.empty() : lock.tryAcquire(left);
+        if (left.isZero()) {
+            return Optional.empty();
+        }
+        try {
+            return lock.tryAcquire(left);
+        } catch (LockConnectionException e) {
+            if (seenBusyAt != null && System.nanoTime() - seenBusyAt < RECENTLY.toNanos()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
     }
 
     /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
@@ -50,7 +64,12 @@ final class TimeLimit {
                 return lock.tryAcquire();
             }
             unanswered = null;
-            return LockGroups.tryAtOnce(lock, left(end));
+            seenBusyAt = null;
+            Optional<Lease> lease = LockGroups.tryAtOnce(lock, left(end));
+            if (lease.isEmpty()) {
+                seenBusyAt = System.nanoTime();
+            }
+            return lease;
         } catch (LockConnectionException e) {
             if (end != null) {
                 unanswered = e;

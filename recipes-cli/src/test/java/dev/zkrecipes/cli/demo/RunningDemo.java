@@ -55,7 +55,7 @@ final class RunningDemo implements AutoCloseable {
     /** The same without what it rightly says of a slow machine: that a connection takes long, that a worker came late. */
     List<String> linesOfAFastMachine() {
         return lines.stream()
-                .filter(line -> !line.contains("Not connected to ZooKeeper yet") && !line.contains("was held up"))
+                .filter(line -> !line.contains("Not connected to ZooKeeper") && !line.contains("was held up"))
                 .toList();
     }
 

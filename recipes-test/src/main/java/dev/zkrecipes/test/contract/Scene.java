@@ -51,6 +51,7 @@ final class Scene {
         Scene scene = new Scene(contenders, options);
         scene.rival.acquire().close();
         scene.lock.acquire().close(); // has more paths, maybe
+        scene.awaitNobody(); // a lock may release in the background
         return scene;
     }
 
