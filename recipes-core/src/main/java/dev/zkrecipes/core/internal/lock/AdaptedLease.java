@@ -128,7 +128,7 @@ final class AdaptedLease implements Lease {
         });
     }
 
-    /** There are none: requests are written into nodes of ours. */
+    /** A lock of another library has none: requests are written into nodes of ours. */
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Objects.requireNonNull(listener, "listener");
@@ -165,7 +165,7 @@ final class AdaptedLease implements Lease {
                 }
             });
         } catch (RuntimeException e) {
-            // The future tells of it.
+            return CompletableFuture.failedFuture(e);
         }
         return released.copy();
     }

@@ -65,6 +65,7 @@ public final class EngineThreads {
         return task -> {
             Thread thread = new Thread(task, prefix + number.getAndIncrement());
             thread.setDaemon(true);
+            thread.setPriority(Thread.NORM_PRIORITY); // else that of the application's thread which needs it first
             return thread;
         };
     }

@@ -40,6 +40,9 @@ class AdaptedLockTest {
         @Nullable
         RuntimeException refusesRelease;
 
+        @Nullable
+        RuntimeException refusesState;
+
         private final List<Runnable> listeners = new ArrayList<>();
 
         @Override
@@ -64,6 +67,9 @@ class AdaptedLockTest {
 
         @Override
         public LeaseState state() {
+            if (refusesState != null) {
+                throw refusesState;
+            }
             return state;
         }
 
@@ -210,5 +216,15 @@ class AdaptedLockTest {
         assertThat(lease.closeAsync()).isCompletedExceptionally();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
+    }
+
+    @Test
+    void lockThatDoesNotTellItsState_isTheAnswerOfCloseAsync() throws InterruptedException {
+        Lease lease = lock.acquire();
+        other.refusesState = new IllegalStateException("mute");
+        assertThat(lease.closeAsync()).isCompletedExceptionally();
+        other.refusesState = null;
+        lease.close();
+        assertThat(other.calls).containsExactly("acquire", "release");
     }
 }
