@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -61,11 +62,12 @@ public final class EngineThreads {
 
     /** Guava's builder would format the number, for which Java loads the data of a locale: that takes longer than to connect. */
     private static ThreadFactory named(String prefix) {
+        ThreadFactory ofNormalPriority = Executors.defaultThreadFactory(); // not that of the thread that needs it first
         AtomicLong number = new AtomicLong();
         return task -> {
-            Thread thread = new Thread(task, prefix + number.getAndIncrement());
+            Thread thread = ofNormalPriority.newThread(task);
+            thread.setName(prefix + number.getAndIncrement());
             thread.setDaemon(true);
-            thread.setPriority(Thread.NORM_PRIORITY); // else that of the application's thread which needs it first
             return thread;
         };
     }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 class EngineThreadsTest {
 
     @Test
+    @SuppressWarnings("ThreadPriorityCheck") // that it does not matter is the test
     void engineThread_isADaemonOfNormalPriority_whateverMakesIt() throws Exception {
         CompletableFuture<Thread> made = new CompletableFuture<>();
         Thread maker = new Thread(() -> made.complete(EngineThreads.engine(() -> {})));
