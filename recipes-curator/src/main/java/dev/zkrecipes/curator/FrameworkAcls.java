@@ -33,7 +33,7 @@ final class FrameworkAcls {
     private static CuratorOp createOf(CuratorFramework framework, String path) {
         try {
             return framework
-                    .usingNamespace(null)
+                    .usingNamespace(null) // else Curator makes the node of the namespace now, and waits for it
                     .transactionOp()
                     .create()
                     .withMode(CreateMode.PERSISTENT)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.micrometer;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockObserver;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class LockMetricsTest {
+    private final MeterRegistry meters = new SimpleMeterRegistry();
+
+    @Test
+    void gauge_keepsItsValue_whenTheObserverIsCollected() {
+        WeakReference<LockMetrics> observer = new WeakReference<>(observeOneHold());
+        await().until(() -> {
+            System.gc();
+            return observer.refersTo(null);
+        });
+        assertThat(meters.get("zkrecipes.lock.held").gauge().value()).isEqualTo(1);
+    }
+
+    private LockMetrics observeOneHold() {
+        LockMetrics observer = new LockMetrics(meters);
+        observer.onWaiting(new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-"))
+                .onGranted(Duration.ZERO);
+        return observer;
+    }
+}
