@@ -8,6 +8,8 @@ import dev.zkrecipes.test.FaultProxy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,12 +41,15 @@ public final class BenchServer implements AutoCloseable {
      * @param args where the data go
      */
     public static void main(String[] args) throws IOException {
+        PrintStream answers = System.out;
+        // PurgeTxnLog prints the name of each file that it removes.
+        System.setOut(new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
         try (BenchServer server = new BenchServer(Path.of(args[0]));
                 BufferedReader questions =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            System.out.println(server.server.port());
+            answers.println(server.server.port());
             for (String line = questions.readLine(); line != null; line = questions.readLine()) {
-                System.out.println(server.answer(line.split(" ", 2)));
+                answers.println(server.answer(line.split(" ", 2)));
             }
         }
     }

@@ -94,6 +94,11 @@ public final class ServerProcess implements AutoCloseable {
         return Integer.parseInt(ask("children " + path));
     }
 
+    /** Where its data are. */
+    Path directory() {
+        return directory;
+    }
+
     /** Removes the old logs of the server. */
     public void tidy() {
         ask("tidy");

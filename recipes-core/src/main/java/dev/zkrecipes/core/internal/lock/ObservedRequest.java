@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells observers and the log of one request and of its hold, each thing once. There is none if nobody observes.
- * Thread-safe.
+ * Tells observers and the log of one request and of its hold, each thing once. There is none if nobody observes. All of
+ * it happens on the threads of callers and of callbacks, but {@link #onLost}, which hands over. Thread-safe.
  */
 final class ObservedRequest implements HeldNode.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
@@ -114,7 +114,7 @@ final class ObservedRequest implements HeldNode.Observer {
     public void onLost(String reason) {
         if (state.compareAndSet(State.HELD, State.OVER)) {
             Duration held = since(grantedAt);
-            client.callbacks().tellLoss(() -> tellAll(observer -> observer.onLost(held, reason)));
+            client.callbacks().tellLoss(() -> tell(observer -> observer.onLost(held, reason)));
         }
     }
 
@@ -128,14 +128,6 @@ final class ObservedRequest implements HeldNode.Observer {
     }
 
     private void tell(Consumer<Progress> what) {
-        if (client.scheduler().isEngineThread()) {
-            client.callbacks().run(() -> tellAll(what));
-        } else {
-            tellAll(what);
-        }
-    }
-
-    private void tellAll(Consumer<Progress> what) {
         observers.forEach(observer -> guarded(() -> what.accept(observer)));
     }
 
