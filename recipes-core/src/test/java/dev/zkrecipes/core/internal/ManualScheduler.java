@@ -22,6 +22,7 @@ public final class ManualScheduler implements EngineScheduler {
     private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
     private final List<Duration> delays = new ArrayList<>();
     private final Random random = new Random(1);
+    private Runnable uponNextTimer = () -> {};
     private long now;
     private long tasks;
     private boolean running;
@@ -64,6 +65,11 @@ public final class ManualScheduler implements EngineScheduler {
         advance(Duration.ZERO);
     }
 
+    /** What happens while the next timer is being set, once. */
+    public void uponNextTimer(Runnable hook) {
+        uponNextTimer = hook;
+    }
+
     /** How many were run. */
     public long tasks() {
         return tasks;
@@ -104,6 +110,9 @@ public final class ManualScheduler implements EngineScheduler {
         Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
         later.add(scheduled);
         delays.add(delay);
+        Runnable hook = uponNextTimer;
+        uponNextTimer = () -> {};
+        hook.run();
         return () -> later.remove(scheduled);
     }
 

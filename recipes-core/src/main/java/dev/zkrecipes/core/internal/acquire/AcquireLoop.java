@@ -297,7 +297,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             return; // onTurn() continues
         }
         boolean certain = places.stream().allMatch(QueuePlace::isStanding)
-                && places.stream().noneMatch(QueuePlace::mayHaveSomebodyNewInFront);
+                && places.stream().noneMatch(QueuePlace::mayHaveNewNodeInFront);
         if (certain) {
             grantWhenProven();
         } else {

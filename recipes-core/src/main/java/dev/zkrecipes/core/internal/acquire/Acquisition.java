@@ -34,7 +34,7 @@ public interface Acquisition {
      */
     CompletableFuture<Optional<List<HeldNode>>> outcome();
 
-    /** Whether somebody else was seen to hold the lock, or to stand in front of this. Any thread. */
+    /** Whether another request was seen holding the lock, or queued ahead of this one. Any thread. */
     boolean wasSeenBusy();
 
     /** Why there is no session to ask in, if that is known. Any thread. */

@@ -129,7 +129,7 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     private void renew() {
         shared.renew(session, path(), task.inThisState(answer -> {
             switch (answer.code()) {
-                // Or somebody came or was faster: what is there now?
+                // Or another client joined, or was faster: list again.
                 case OK, NOTEMPTY, BADVERSION, NONODE, NODEEXISTS -> look();
                 case NOAUTH ->
                     fail(

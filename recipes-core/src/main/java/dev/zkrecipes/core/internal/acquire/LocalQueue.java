@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   a request ----&gt; waiting ------------------ passed on by a holder ----------------+
  *                      |                                                             v
- *                      |  the nodes that are held will not do                   the next holder
+ *                      |  the held nodes do not suffice                        the next holder
  *                      v                                                             ^
  *                   a scout: one request in ZooKeeper's queue                        |
  *                      |                                                             |
@@ -54,8 +54,8 @@ import org.jspecify.annotations.Nullable;
  * which runs after each such event, alone decides whether there is a scout.
  *
  * <p>A thread that gives back passes the lock on itself, to a waiting thread. The engine thread does it where user code
- * depends on the outcome, or under a {@linkplain RuleSight shared rule}. What is not marked otherwise is confined to
- * the engine thread.
+ * depends on the outcome, or under a {@linkplain RuleSight shared rule}. Everything else is confined to the
+ * engine thread.
  */
 final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 

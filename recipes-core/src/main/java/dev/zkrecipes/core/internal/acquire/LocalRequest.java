@@ -39,7 +39,7 @@ final class LocalRequest implements Acquisition {
     /**
      * Makes one that waits nowhere.
      *
-     * @param isAsynchronous whether user code hangs on its outcome, which the engine thread is to set off
+     * @param isAsynchronous whether user code depends on its outcome, so that the engine thread must complete it
      * @param join gives it a place in a queue
      */
     LocalRequest(Requests requests, LockGroup group, boolean isAsynchronous, Consumer<LocalRequest> join) {
@@ -49,7 +49,7 @@ final class LocalRequest implements Acquisition {
         this.join = join;
     }
 
-    /** Whether user code hangs on its outcome, which the engine thread is to set off. */
+    /** Whether user code depends on its outcome, so that the engine thread must complete it. */
     boolean isAsynchronous() {
         return isAsynchronous;
     }

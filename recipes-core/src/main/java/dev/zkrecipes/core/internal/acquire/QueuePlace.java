@@ -121,7 +121,7 @@ final class QueuePlace {
     }
 
     /** Whether a node that came after the list may stand in front and keep this one from being granted. */
-    boolean mayHaveSomebodyNewInFront() {
+    boolean mayHaveNewNodeInFront() {
         Optional<LockNode> inFront = spec.nodeInFrontOf(self);
         return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
     }

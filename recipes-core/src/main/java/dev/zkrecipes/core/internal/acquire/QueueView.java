@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * ServingOrder} says for which of them to decide.
  *
  * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see {@link
- * QueuePlace#mayHaveSomebodyNewInFront}). So what is left of the list may show too many nodes in front of ours, never
+ * QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours, never
  * too few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node
  * is known first: it is watched before any predecessor is, and the events of one connection arrive in the order of the
  * changes. After a reconnect they do not, since the server goes through the watches in any order. So until a list was

@@ -71,9 +71,9 @@ final class ClientConnection {
         this.requestTimeout = requestTimeoutFor(sessionTimeout);
     }
 
-    /** Looks for the reason if there is no connection for long. */
+    /** From now on looks for the reason if there is no connection for long. To be called before the first session. */
     void begin() {
-        trouble.ifPresent(found -> found.watch(requestTimeout));
+        trouble.ifPresent(found -> scheduler.execute(() -> found.watch(requestTimeout)));
     }
 
     // ---- What sessions report.
@@ -212,6 +212,7 @@ final class ClientConnection {
     /** The client has ended. */
     void end() {
         trouble.ifPresent(ConnectionTrouble::end);
+        endWaits(); // a disconnect may have begun new ones when closing began
         handle = Optional.empty();
         reporter.report(ConnectionState.CLOSED);
     }

@@ -88,8 +88,8 @@ public final class EngineClient implements HoldingHost {
         if (settings.closeOnShutdown()) {
             client.hook = ShutdownHook.register(client::close);
         }
-        client.scheduler.execute(client.sessions.source()::start);
         client.connection.begin();
+        client.scheduler.execute(client.sessions.source()::start);
         return client;
     }
 

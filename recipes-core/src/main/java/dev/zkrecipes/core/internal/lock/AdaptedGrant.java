@@ -32,8 +32,13 @@ final class AdaptedGrant {
     void attach(AdaptedLease lease) {
         open.incrementAndGet();
         leases.add(lease);
-        if (state() == LeaseState.LOST) {
-            lease.onGrantLost();
+        try {
+            if (state() == LeaseState.LOST) {
+                lease.onGrantLost();
+            }
+        } catch (RuntimeException | Error e) {
+            detach(lease);
+            throw e;
         }
     }
 

@@ -21,8 +21,8 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A lock that threads hold, and that is not one request of the engine: of another library, or put together of locks of several
- * clients. The holds of each thread, as leases.
+ * A lock held by threads that is not a single engine request: one of another library, or one composed of locks of
+ * several clients. It keeps the holds of each thread as leases.
  */
 public final class AdaptedLock implements InterProcessLock {
     private final ForeignLock foreign;
@@ -76,6 +76,7 @@ public final class AdaptedLock implements InterProcessLock {
         AdaptedGrant grant = new AdaptedGrant(hold);
         try {
             hold.onLost(grant::tellOfLoss);
+            return add(new AdaptedLease(this, grant, Thread.currentThread()));
         } catch (RuntimeException | Error e) {
             try {
                 hold.release();
@@ -86,7 +87,6 @@ public final class AdaptedLock implements InterProcessLock {
             }
             throw e;
         }
-        return add(new AdaptedLease(this, grant, Thread.currentThread()));
     }
 
     private AdaptedLease add(AdaptedLease lease) {

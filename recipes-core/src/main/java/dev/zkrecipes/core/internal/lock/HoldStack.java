@@ -55,7 +55,7 @@ final class HoldStack {
             } else if (kept != null) {
                 kept.older = link.older;
             } else {
-                // If not, somebody else is at it, or a younger one has come.
+                // A failure means that another thread removes links, or that a younger hold was pushed.
                 YOUNGEST.compareAndSet(this, link, link.older);
             }
             if (link.hold == closed) {

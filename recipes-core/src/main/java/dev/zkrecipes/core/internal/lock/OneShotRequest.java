@@ -106,7 +106,9 @@ abstract class OneShotRequest<T> implements SessionSource.User {
 
     @Override
     public void with(Session session) {
-        if (session.isConnected()) {
+        if (isOver()) {
+            client.sessions().forget(this); // nobody waits for the answer any more
+        } else if (session.isConnected()) {
             guard(() -> ask(session));
         } else {
             fail(client.notConnected(", so nobody can be asked for " + subject + "; ask again when connected"));

@@ -126,7 +126,7 @@ public final class HeldNode implements KeepAlive.Held {
         holders = all;
     }
 
-    EngineScheduler scheduler() {
+    public EngineScheduler scheduler() {
         return scheduler;
     }
 
@@ -321,12 +321,17 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** Another holder has the node now. Any thread. */
     void passedOn() {
+        replaced();
+        gone.complete(null);
+    }
+
+    /** It is not the present holder any more. Any thread. */
+    void replaced() {
         told = true;
         stopTime();
         if (listener != null) {
             scheduler.execute(this::tellListener);
         }
-        gone.complete(null);
     }
 
     /** The client is closed, so only the end of the session deletes the node. */

@@ -131,10 +131,10 @@ public final class Succession implements Holders {
         HeldNode ended = present;
         int ordinal = passed + 1;
         HeldNode next = new HeldNode(first, this, firstToken + ordinal);
-        next.limitTime();
         Optional<List<HeldNode>> share = Optional.of(List.of(next));
         passed = ordinal;
         present = next;
+        next.limitTime(); // not before: it may be over at once, which ends the present one
         String reason = lost;
         if (reason != null) {
             endAsLost(next, reason);
@@ -143,6 +143,7 @@ public final class Succession implements Holders {
             ended.passedOn();
         } else {
             passed = ordinal - 1; // nobody has seen that token
+            ended.replaced();
             Completion.forward(next.gone(), ended.gone());
             HeldNodes.release(List.of(next));
         }

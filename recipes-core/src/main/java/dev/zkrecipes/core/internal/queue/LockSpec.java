@@ -87,7 +87,7 @@ public final class LockSpec implements CheckedAcls.Subject {
         return options;
     }
 
-    /** Whether the lock is to have other rights than what else the client makes. */
+    /** Whether the lock has an ACL other than the client's default. */
     @Override
     public boolean hasOwnAcl() {
         return ownAcl.isPresent();

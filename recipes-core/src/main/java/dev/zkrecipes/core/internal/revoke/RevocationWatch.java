@@ -47,10 +47,11 @@ final class RevocationWatch implements WatchRegistry.Subscriber {
         }
     }
 
-    /** No more is told. */
+    /** Stops reporting. */
     void end() {
         if (held.hasEnded()) {
-            Completion.on(held.gone(), (nothing, failure) -> unsubscribe());
+            // Of a node that has passed on, it completes on the thread that passed it on.
+            Completion.on(held.gone(), (nothing, failure) -> held.scheduler().execute(this::unsubscribe));
         } else {
             unsubscribe();
         }

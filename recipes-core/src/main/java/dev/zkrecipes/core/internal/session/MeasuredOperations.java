@@ -180,7 +180,7 @@ public final class MeasuredOperations implements ForwardingOperations {
                 stat -> Answer.failed(Code.MARSHALLINGERROR),
                 answered -> inner.multi(operations, answered),
                 answer -> {
-                    knowsMultiReads = answer.code() != Code.UNIMPLEMENTED;
+                    knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
                     List<OpResult> results = answer.valueOrNull();
                     for (int i = 0; results != null && i < results.size(); i++) {
                         if (results.get(i) instanceof GetChildrenResult list) {

@@ -56,8 +56,10 @@ final class CallbackThreads implements Executor {
     }
 
     private void resize(int threads) {
-        pool.setCorePoolSize(threads);
-        if (closed) {
+        if (!closed) {
+            pool.setCorePoolSize(threads);
+        }
+        if (closed) { // since
             pool.setCorePoolSize(Integer.MAX_VALUE);
         }
     }

@@ -11,10 +11,10 @@ import org.apache.zookeeper.data.Stat;
  * repeat, so it is started anew long before that, by deleting and recreating the path.
  */
 public final class CounterAge {
-    /** From here on a holder that saw nobody else starts the counter anew when it leaves. */
+    /** From here on, a holder that saw no other node resets the counter when it leaves. */
     public static final long OLD = 1L << 30;
 
-    /** From here on nothing is granted. The numbers that are left are for requests that only find that out. */
+    /** From here on nothing is granted. The remaining numbers are for requests that only discover this. */
     public static final long WORN_OUT = (1L << 31) - (1L << 20);
 
     private CounterAge() {}

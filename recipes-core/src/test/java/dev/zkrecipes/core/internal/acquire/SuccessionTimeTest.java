@@ -28,15 +28,18 @@ class SuccessionTimeTest {
     private final List<HeldNode> taken = new ArrayList<>();
     private int over;
     private boolean somebodyWaits = true;
+    private boolean somebodyTakes = true;
     private HeldNode first;
 
     private final Succession.Heirs heirs = new Succession.Heirs() {
         @Override
         public boolean inherit(Succession passing) {
-            if (somebodyWaits) {
-                passing.passTo(share -> taken.addAll(share.orElseThrow()));
+            boolean passes = somebodyWaits;
+            if (passes) {
+                somebodyWaits = somebodyTakes;
+                passing.passTo(share -> somebodyTakes && taken.addAll(share.orElseThrow()));
             }
-            return somebodyWaits;
+            return passes;
         }
 
         @Override
@@ -107,5 +110,27 @@ class SuccessionTimeTest {
         somebodyWaits = false;
         release(first);
         assertThat(fixture.scheduler.timers()).isLessThan(before);
+    }
+
+    @Test
+    void requestThatEndsBeforeItTakesTheNode_leavesNoTimer() {
+        int before = fixture.scheduler.timers();
+        somebodyTakes = false;
+        release(first);
+        assertThat(taken).isEmpty();
+        assertThat(fixture.scheduler.timers()).isLessThan(before);
+        assertThat(first.gone()).isDone();
+        fixture.assertLeftNothing();
+    }
+
+    @Test
+    void nextHolder_whoseTimeIsOverBeforeItHasTheNode_ends() {
+        fixture.scheduler.uponNextTimer(
+                () -> fixture.scheduler.stop(MOST)); // the thread that passes the node on stands
+        release(first);
+        assertThat(next().state()).isEqualTo(LeaseState.LOST);
+        assertThat(next().gone()).isDone();
+        assertThat(over).isEqualTo(1);
+        fixture.assertLeftNothing();
     }
 }

@@ -43,6 +43,8 @@ class AdaptedLockTest {
         @Nullable
         RuntimeException refusesState;
 
+        int statesBeforeThat;
+
         private final List<Runnable> listeners = new ArrayList<>();
 
         @Override
@@ -67,7 +69,7 @@ class AdaptedLockTest {
 
         @Override
         public LeaseState state() {
-            if (refusesState != null) {
+            if (refusesState != null && statesBeforeThat-- <= 0) {
                 throw refusesState;
             }
             return state;
@@ -224,6 +226,26 @@ class AdaptedLockTest {
         other.refusesState = new IllegalStateException("mute");
         assertThat(lease.closeAsync()).isCompletedExceptionally();
         other.refusesState = null;
+        lease.close();
+        assertThat(other.calls).containsExactly("acquire", "release");
+    }
+
+    @Test
+    void lockThatDoesNotTellItsState_isGivenBack() {
+        other.refusesState = new IllegalStateException("mute");
+        assertThatThrownBy(lock::acquire).isSameAs(other.refusesState);
+        assertThat(other.calls).containsExactly("acquire", "release");
+        assertThat(lock.holdCount()).isZero();
+    }
+
+    @Test
+    void reentryThatDoesNotLearnTheState_leavesTheOtherHoldAsItWas() throws InterruptedException {
+        Lease lease = lock.acquire();
+        other.statesBeforeThat = 1; // the thread still has the lock, and then it is not known
+        other.refusesState = new IllegalStateException("mute");
+        assertThatThrownBy(lock::acquire).isSameAs(other.refusesState);
+        other.refusesState = null;
+        assertThat(lock.holdCount()).isEqualTo(1);
         lease.close();
         assertThat(other.calls).containsExactly("acquire", "release");
     }

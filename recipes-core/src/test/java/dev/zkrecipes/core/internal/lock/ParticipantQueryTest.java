@@ -63,6 +63,14 @@ class ParticipantQueryTest {
     }
 
     @Test
+    void questionThatNobodyWaitsFor_isNotSent() {
+        CompletableFuture<List<SeenParticipant>> answer = new ParticipantQuery(client, spec, true).launch();
+        answer.cancel(false);
+        scheduler.run();
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
     void holderGoneWhenRead_isLeftOut() {
         operations.refuse(Request.READ, Code.NONODE);
         assertThat(ask(true)).isCompletedWithValue(List.of());

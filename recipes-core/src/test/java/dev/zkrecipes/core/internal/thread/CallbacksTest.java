@@ -73,7 +73,8 @@ class CallbacksTest {
         Callbacks quick = Callbacks.on(null, new ManualScheduler()); // on a slow machine they could wait for long
         Thread first = ranBy(quick::run);
         for (int i = 0; i < MANY; i++) {
-            await().until(() -> first.getState() == Thread.State.TIMED_WAITING); // idle again
+            await().pollInterval(Duration.ofMillis(1))
+                    .until(() -> first.getState() == Thread.State.TIMED_WAITING); // idle again
             assertThat(ranBy(quick::run)).isSameAs(first);
         }
         quick.close();

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.zk.ClientSettings;
+import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.PathSettings;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.apache.zookeeper.ZooDefs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClientConnectionTest {
+    private static final ClientSettings SETTINGS = new ClientSettings(
+            Duration.ofSeconds(30),
+            null,
+            Duration.ofMillis(100),
+            Duration.ofSeconds(1),
+            PathSettings.of(ZooDefs.Ids.OPEN_ACL_UNSAFE),
+            List.of(),
+            null,
+            "",
+            null,
+            List.of(),
+            false);
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private boolean closes;
+    private ClientConnection connection = connection(() -> false);
+
+    private ClientConnection connection(BooleanSupplier closing) {
+        return new ClientConnection(
+                new HandleKind.Opened("127.0.0.1:1"),
+                SETTINGS,
+                scheduler,
+                Callbacks.on(Runnable::run, scheduler),
+                closing);
+    }
+
+    /** Of a client of its own. */
+    private Session session() {
+        List<Session> given = new ArrayList<>();
+        EngineClient.of(PortClientBuilder.on(states -> new ScriptedOperations(scheduler), scheduler)
+                        .callbackExecutor(Runnable::run)
+                        .build())
+                .sessions()
+                .request(new SessionSource.User() {
+                    @Override
+                    public void with(Session session) {
+                        given.add(session);
+                    }
+
+                    @Override
+                    public String lockPath() {
+                        return "/locks/orders";
+                    }
+
+                    @Override
+                    public void unavailable(LockException why) {
+                        throw why;
+                    }
+                });
+        scheduler.run();
+        return given.get(0);
+    }
+
+    @Test
+    void lookForTrouble_beginsOnTheEnginesThread() {
+        connection.begin();
+        assertThat(scheduler.timers()).isZero();
+        scheduler.run();
+        assertThat(scheduler.timers()).isEqualTo(1);
+    }
+
+    @Test
+    void waitThatADisconnectBegins_whileTheClientBeginsToClose_endsWithTheClient() throws InterruptedException {
+        connection = connection(() -> {
+            if (closes) {
+                connection.endWaits(); // by the thread that closes, just after this has looked
+            }
+            return false;
+        });
+        Session session = session();
+        connection.use(session);
+        closes = true;
+        connection.onState(session, State.DISCONNECTED, false);
+        connection.end();
+        EngineScheduler clock = new EngineThread();
+        assertThat(connection.await(Deadline.after(Duration.ofHours(1), clock))).isFalse();
+        clock.close();
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class MeasuredOperationsTest {
+    private static final List<Op> READS = List.of(Op.getChildren("/a"), Op.getChildren("/b"));
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final List<Consumer<Answer<List<OpResult>>>> underWay = new ArrayList<>();
+    private final List<Code> answers = new ArrayList<>();
+
+    /** A server before 3.6 answers the first one so and then closes the connection. */
+    @Test
+    @Tag("H98")
+    void serverWithoutMultiReads_isNotAskedAgain_thoughAnotherAnswerIsLost() {
+        ZooKeeperOperations measured = MeasuredOperations.factory(states -> operations(), scheduler, new LargePackets())
+                .open(state -> {});
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
+        underWay.get(1).accept(Answer.failed(Code.CONNECTIONLOSS));
+
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        scheduler.run();
+        assertThat(underWay).hasSize(2);
+        assertThat(answers).containsExactly(Code.UNIMPLEMENTED, Code.CONNECTIONLOSS, Code.UNIMPLEMENTED);
+    }
+
+    /** Mockito would change the classes that other tests measure. */
+    private ZooKeeperOperations operations() {
+        return (ZooKeeperOperations) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {ZooKeeperOperations.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "initialState" -> ZooKeeperOperations.State.CONNECTED;
+                    case "handle" -> Optional.empty();
+                    default -> {
+                        underWay.add(replyOf(arguments));
+                        yield null;
+                    }
+                });
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Consumer<Answer<List<OpResult>>> replyOf(Object[] multi) {
+        return (Consumer<Answer<List<OpResult>>>) multi[1];
+    }
+}
