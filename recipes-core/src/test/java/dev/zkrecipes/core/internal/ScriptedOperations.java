@@ -63,6 +63,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final Map<String, Consumer<NodeEvent>> deletionWatches = new LinkedHashMap<>();
     private final Map<String, Long> madeBy = new HashMap<>(); // by the first read
     private final List<String> dropped = new ArrayList<>();
+    private List<ACL> rightsOfPath = List.of();
+    private long pathMadeAt;
     private State initial = State.CONNECTED;
     private long owner = SESSION;
     private int dataVersion;
@@ -114,6 +116,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** The next request of that kind is not sent: the handle throws. */
     public void breakOn(Request request) {
         broken.add(request);
+    }
+
+    /** The lock's path is another one from now on, with these rights; nodes of the lock have none in particular. */
+    public void recreatePath(List<ACL> rights) {
+        rightsOfPath = rights;
+        pathMadeAt++;
     }
 
     /** The state in which sessions begin. */
@@ -246,6 +254,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         answer(Request.LIST, reply, () -> {
             Stat stat = stat();
             stat.setCversion((int) (2 * zxid)); // so it is if all have left again
+            stat.setCzxid(pathMadeAt);
             return Answer.ok(new Children(view.apply(below(path)), stat));
         });
     }
@@ -257,7 +266,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        answer(Request.ACL, reply, () -> Answer.ok(new Access(List.of(), new Stat())));
+        answer(Request.ACL, reply, () -> {
+            Stat stat = new Stat();
+            stat.setCzxid(pathMadeAt);
+            boolean isNode = nodes.contains(LockPath.name(path));
+            return Answer.ok(new Access(isNode ? List.of() : rightsOfPath, stat));
+        });
     }
 
     @Override

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooDefs;
+import org.junit.jupiter.api.Test;
+
+/** A lock with an ACL of its own compares its path with one of its nodes, which were made with that ACL. */
+class OwnAclTest {
+    private final AcquireFixture fixture = new AcquireFixture();
+
+    private AcquireLoop launched() {
+        return fixture.launched(
+                Mode.QUEUE, new TestDriver("lock-"), LockOptions.defaults().withAcl(ZooDefs.Ids.CREATOR_ALL_ACL));
+    }
+
+    private AcquireLoop run() {
+        AcquireLoop loop = launched();
+        fixture.scheduler.run();
+        return loop;
+    }
+
+    private void acquireAndRelease() {
+        HeldNode held = fixture.assertGranted(run());
+        HeldNodes.release(List.of(held));
+        fixture.scheduler.run();
+    }
+
+    @Test
+    void firstLockOfASession_asksForTheAcls_laterOnesDoNot() {
+        fixture.assertGranted(run());
+        assertThat(fixture.operations.requests())
+                .containsExactly(Request.MULTI, Request.ACL, Request.ACL, Request.LIST);
+        run();
+        assertThat(fixture.operations.requests()).startsWith(Request.CREATE, Request.LIST);
+    }
+
+    @Test
+    void pathThatWasMadeAnew_isComparedAgain() {
+        acquireAndRelease();
+        fixture.operations.recreatePath(List.of());
+        fixture.assertGranted(run());
+        assertThat(fixture.operations.requests())
+                .containsExactly(Request.CREATE, Request.LIST, Request.ACL, Request.ACL, Request.LIST);
+    }
+
+    @Test
+    void pathWithOtherRights_isRefused_andNothingIsLeft() {
+        fixture.operations.recreatePath(ZooDefs.Ids.OPEN_ACL_UNSAFE);
+        AcquireLoop refused = run();
+        assertThat(refused.outcome())
+                .isCompletedExceptionally()
+                .failsWithin(0, TimeUnit.SECONDS)
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOf(LockAccessException.class)
+                .withMessageContaining("lock /locks/orders: somebody else made the path");
+        assertThat(fixture.operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void nodeGoneBeforeItIsCompared_isMadeAgain() {
+        fixture.operations.refuse(Request.ACL, Code.NONODE);
+        AcquireLoop loop = launched();
+        fixture.scheduler.run();
+        fixture.scheduler.advance(fixture.timeout);
+        fixture.assertGranted(loop);
+        assertThat(fixture.operations.requests())
+                .filteredOn(Request.MULTI::equals)
+                .hasSizeGreaterThan(1);
+    }
+
+    @Test
+    void aclsLostWithTheConnection_areAskedForAgain() {
+        fixture.operations.loseAnswerOf(Request.ACL);
+        AcquireLoop loop = launched();
+        fixture.scheduler.run();
+        fixture.scheduler.advance(fixture.timeout.dividedBy(2));
+        fixture.assertGranted(loop);
+        assertThat(fixture.operations.requests())
+                .filteredOn(Request.ACL::equals)
+                .hasSizeGreaterThan(2);
+    }
+}
