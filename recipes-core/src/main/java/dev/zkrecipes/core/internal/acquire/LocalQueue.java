@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   a request ----&gt; waiting ------------------ passed on by a holder ----------------+
  *                      |                                                             v
- *                      |  the held nodes do not suffice                        the next holder
+ *                      |  the held nodes do not suffice                         the next holder
  *                      v                                                             ^
  *                   a scout: one request in ZooKeeper's queue                        |
  *                      |                                                             |
