@@ -115,8 +115,9 @@ public final class CreateNodes {
         }
         int size = PacketLimit.sizeOf(creates());
         if (size > limit) {
-            throw new PacketTooLargeException("lock " + describe() + ": the request for " + nodes.size()
-                    + " nodes takes " + size + " bytes and must not exceed " + limit
+            throw new PacketTooLargeException("lock " + describe() + ": the request for "
+                    + (nodes.size() == 1 ? "its node" : nodes.size() + " nodes") + " takes " + size
+                    + " bytes and must not exceed " + limit
                     + " (jute.maxbuffer): ask for fewer locks at once, use shorter paths or a shorter ACL, or raise"
                     + " jute.maxbuffer on all servers and clients");
         }

@@ -85,7 +85,7 @@ public final class NodeCleaner implements Deletion.Owner {
         boolean now = nodes.stream().allMatch(NodeCleaner::canBeDeletedNow);
         if (now && nodes.stream().anyMatch(OwnNode::leavesOldCounter)) {
             startAnew(deletions);
-        } else if (now && nodes.size() > 1) {
+        } else if (now) {
             deleteTogether(deletions);
         } else {
             deletions.forEach(Deletion::begin);

@@ -29,8 +29,10 @@ import org.apache.zookeeper.data.Stat;
  * <p>A short request for the node's metadata takes the place of a suspected read, so answers keep their order. If that
  * clears it, the read counts as lost with the connection once more; the caller asks again, and then it is sent.
  *
- * <p>A server cuts the connection when it receives a request that it does not know. So once that has happened to a
- * multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session.
+ * <p>A server that does not know a request says so and cuts the connection. So once that has happened to a multi-read,
+ * multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at once, even before it answers
+ * what was sent earlier, and the client does not read an answer out of order: it gives the connection up, and nobody
+ * learns why. So a multi-read that was lost is sent again only when everything before it is answered.
  */
 public final class MeasuredOperations implements ForwardingOperations {
     private final ZooKeeperOperations inner;
@@ -39,6 +41,7 @@ public final class MeasuredOperations implements ForwardingOperations {
     private final int limit;
     private long connection; // 0 while there is none
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
+    private boolean lostMultiRead; // and none was answered since
 
     private MeasuredOperations(ZooKeeperOperations inner, EngineScheduler scheduler, LargePackets packets) {
         this.inner = inner;
@@ -171,6 +174,22 @@ public final class MeasuredOperations implements ForwardingOperations {
             scheduler.execute(() -> reply.accept(Answer.failed(Code.UNIMPLEMENTED)));
             return;
         }
+        if (!lostMultiRead) {
+            sendTogether(operations, reply);
+            return;
+        }
+        inner.acl(
+                operations.get(0).getPath(),
+                answer -> { // its answer comes behind all others, whatever it says
+                    if (answer.isUnsettled()) {
+                        reply.accept(Answer.failed(answer.code()));
+                    } else {
+                        sendTogether(operations, reply);
+                    }
+                });
+    }
+
+    private void sendTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         List<NodePart> what = operations.stream()
                 .map(read ->
                         new NodePart(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
@@ -181,6 +200,7 @@ public final class MeasuredOperations implements ForwardingOperations {
                 answered -> inner.multi(operations, answered),
                 answer -> {
                     knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
+                    lostMultiRead = answer.code() == Code.CONNECTIONLOSS;
                     List<OpResult> results = answer.valueOrNull();
                     for (int i = 0; results != null && i < results.size(); i++) {
                         if (results.get(i) instanceof GetChildrenResult list) {

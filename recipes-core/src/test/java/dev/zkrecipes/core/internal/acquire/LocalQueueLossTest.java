@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import static com.google.common.base.Preconditions.checkState;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,16 +11,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
+import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
@@ -115,6 +123,60 @@ class LocalQueueLossTest extends LocalQueueScene {
         assertThatThrownBy(all.get(0).outcome()::join).hasCauseInstanceOf(LockAccessException.class);
         release(granted(all.get(1)));
         assertLeftNothing();
+    }
+
+    @Test
+    void placeLostBeforeAnyGrant_failsAllThatWaitWithPolicyFail() {
+        scheduler.run();
+        operations.add(AcquireFixture.OTHER);
+        List<Acquisition> all = queueing(3, OPTIONS.withQueueLossPolicy(QueueLossPolicy.FAIL));
+        fixture.become(State.EXPIRED);
+        scheduler.run();
+        assertThat(all)
+                .allSatisfy(request ->
+                        assertThatThrownBy(request.outcome()::join).hasCauseInstanceOf(QueuePlaceLostException.class));
+        operations.remove(AcquireFixture.OTHER);
+        assertLeftNothing();
+    }
+
+    /** A driver's own error, as it decides whether the node at hand suffices. */
+    @Test
+    void failureWhileTheQueueIsLookedAt_isTheFirstOnes() {
+        AtomicBoolean broken = new AtomicBoolean();
+        LockDriver driver = new FailingDriver(broken);
+        scheduler.run();
+        Acquisition holder = launched(Mode.QUEUE, false, driver, OPTIONS);
+        scheduler.run();
+        broken.set(true);
+        Acquisition first = launched(Mode.QUEUE, false, driver, OPTIONS);
+        Acquisition second = launched(Mode.QUEUE, true, driver, OPTIONS);
+        scheduler.runOne();
+        assertThatThrownBy(first.outcome()::join).hasCauseInstanceOf(LockException.class);
+        broken.set(false);
+        scheduler.run();
+        release(granted(holder));
+        scheduler.run();
+        release(granted(second));
+        assertLeftNothing();
+    }
+
+    /** A mutex whose driver fails at will. */
+    private record FailingDriver(AtomicBoolean broken) implements FifoDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, nodeName());
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            checkState(!broken.get(), "broken driver");
+            return predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors);
+        }
     }
 
     // ---- Requests to give back.

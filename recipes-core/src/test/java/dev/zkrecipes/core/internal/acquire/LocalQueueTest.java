@@ -6,11 +6,16 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.MutexDriver;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** How a held node passes from request to request, and when there is another one. */
@@ -191,5 +196,115 @@ class LocalQueueTest extends LocalQueueScene {
         scheduler.run();
         release(granted(late.get(0)));
         assertLeftNothing();
+    }
+
+    @Test
+    void linesThatServeJustAllThatWait_areEnough() {
+        HeldNode held = granted(queueing(1).get(0));
+        queueing(1);
+        launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS); // the second of two that it serves
+        assertThat(scheduler.hasTasks()).isFalse();
+        launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
+        assertThat(scheduler.hasTasks()).isTrue();
+        assertThat(held.state()).isEqualTo(LeaseState.HELD);
+    }
+
+    @Test
+    void secondNode_isGivenUpWhenTheFirstHasServedAll() {
+        List<Acquisition> all = queueing(4);
+        all.get(3).giveUp();
+        scheduler.run();
+        assertThat(fixture.ours()).hasSize(2);
+        release(granted(all.get(0)));
+        release(granted(all.get(1)));
+        scheduler.run();
+        assertThat(fixture.ours()).hasSize(1);
+        release(granted(all.get(2)));
+        assertLeftNothing();
+    }
+
+    @Test
+    void waiter_isSeenBusy_whenSomethingIsKnownToHold() {
+        scheduler.run();
+        operations.add(AcquireFixture.OTHER);
+        operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(1));
+        Acquisition first = launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
+        assertThat(first.wasSeenBusy()).as("nothing was asked").isFalse();
+        scheduler.run();
+        assertThat(first.wasSeenBusy()).as("nothing was answered").isFalse();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(first.wasSeenBusy()).as("another is in front").isTrue();
+        operations.remove(AcquireFixture.OTHER);
+        scheduler.run();
+        HeldNode held = granted(first);
+        assertThat(first.wasSeenBusy()).as("it waits no more").isFalse();
+
+        Acquisition second = queueing(1).get(0);
+        assertThat(second.wasSeenBusy()).as("this client holds it").isTrue();
+        second.giveUp();
+        assertThat(second.wasSeenBusy()).as("it waits no more").isFalse();
+        release(held);
+        assertLeftNothing();
+    }
+
+    @Test
+    void request_tellsItsPath() {
+        Acquisition request = queueing(1).get(0);
+        assertThat(request.lockPath()).isEqualTo(AcquireFixture.PATH);
+        assertThat(request.paths()).containsExactly(AcquireFixture.PATH);
+        assertThat(fixture.engine.acquisitions().localQueues().isEmpty()).isFalse();
+    }
+
+    @Test
+    void nodeGrantedWhenTheLastRequestHasLeft_isGivenBack() {
+        scheduler.run();
+        operations.requests();
+        Acquisition request = launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS);
+        List<Request> sent = new ArrayList<>();
+        while (!sent.contains(Request.LIST)) {
+            scheduler.runOne();
+            sent.addAll(operations.requests());
+        }
+        request.giveUp(); // the answer that grants it comes first
+        scheduler.run();
+        assertThat(operations.deleted()).hasSize(1);
+        assertLeftNothing();
+    }
+
+    /** Threads that time out again and again behind a holder that stays. */
+    @Test
+    void requestsThatGaveUp_areForgotten_thoughOthersWait() {
+        HeldNode held = granted(queueing(1).get(0));
+        Acquisition staying = queueing(1).get(0);
+        List<WeakReference<Acquisition>> abandoned = abandoned(2);
+        scheduler.run();
+        Awaitility.await().untilAsserted(() -> {
+            System.gc();
+            assertThat(abandoned).allMatch(request -> request.refersTo(null));
+        });
+        release(held);
+        release(granted(staying));
+        assertLeftNothing();
+    }
+
+    private List<WeakReference<Acquisition>> abandoned(int count) {
+        return queueing(count).stream()
+                .peek(Acquisition::giveUp)
+                .map(WeakReference::new)
+                .toList();
+    }
+
+    @Test
+    void watchOfANodeThatIsGoneUntold_ends() {
+        HeldNode held = granted(queueing(1).get(0));
+        queueing(1).get(0).giveUp();
+        scheduler.run();
+        String name = LockPath.name(held.nodePath());
+        assertThat(operations.watched()).contains(name);
+        operations.removeUntold(name);
+        release(held);
+        scheduler.run();
+        assertThat(held.gone()).isCompleted();
+        assertThat(held.session().watches().isEmpty()).isTrue();
     }
 }

@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -23,15 +22,15 @@ class MeasuredOperationsTest {
     private static final List<Op> READS = List.of(Op.getChildren("/a"), Op.getChildren("/b"));
 
     private final ManualScheduler scheduler = new ManualScheduler();
-    private final List<Consumer<Answer<List<OpResult>>>> underWay = new ArrayList<>();
+    private final List<Consumer<Answer<?>>> underWay = new ArrayList<>();
+    private final List<String> asked = new ArrayList<>();
     private final List<Code> answers = new ArrayList<>();
 
     /** A server before 3.6 answers the first one so and then closes the connection. */
     @Test
     @Tag("H98")
     void serverWithoutMultiReads_isNotAskedAgain_thoughAnotherAnswerIsLost() {
-        ZooKeeperOperations measured = MeasuredOperations.factory(states -> operations(), scheduler, new LargePackets())
-                .open(state -> {});
+        ZooKeeperOperations measured = measured();
         measured.multi(READS, answer -> answers.add(answer.code()));
         measured.multi(READS, answer -> answers.add(answer.code()));
         underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
@@ -43,6 +42,37 @@ class MeasuredOperationsTest {
         assertThat(answers).containsExactly(Code.UNIMPLEMENTED, Code.CONNECTIONLOSS, Code.UNIMPLEMENTED);
     }
 
+    /** Such a server answers it before what was sent earlier, and the client gives up a connection with answers out of order. */
+    @Test
+    @Tag("H98")
+    void lostMultiRead_isSentAgainBehindAnAnswer() {
+        ZooKeeperOperations measured = measured();
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        underWay.get(0).accept(Answer.failed(Code.CONNECTIONLOSS));
+        assertThat(asked).containsExactly("multi");
+
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        assertThat(asked).containsExactly("multi", "acl");
+        underWay.get(1).accept(Answer.failed(Code.CONNECTIONLOSS));
+        assertThat(answers).containsExactly(Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
+
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        underWay.get(2).accept(Answer.failed(Code.NONODE));
+        assertThat(asked).containsExactly("multi", "acl", "acl", "multi");
+        underWay.get(3).accept(Answer.failed(Code.NONODE));
+        assertThat(answers).last().isEqualTo(Code.NONODE);
+
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        assertThat(asked)
+                .as("what was answered is no longer in doubt")
+                .containsExactly("multi", "acl", "acl", "multi", "multi");
+    }
+
+    private ZooKeeperOperations measured() {
+        return MeasuredOperations.factory(states -> operations(), scheduler, new LargePackets())
+                .open(state -> {});
+    }
+
     /** Mockito would change the classes that other tests measure. */
     private ZooKeeperOperations operations() {
         return (ZooKeeperOperations) Proxy.newProxyInstance(
@@ -52,6 +82,7 @@ class MeasuredOperationsTest {
                     case "initialState" -> ZooKeeperOperations.State.CONNECTED;
                     case "handle" -> Optional.empty();
                     default -> {
+                        asked.add(method.getName());
                         underWay.add(replyOf(arguments));
                         yield null;
                     }
@@ -59,7 +90,7 @@ class MeasuredOperationsTest {
     }
 
     @SuppressWarnings("unchecked")
-    private static Consumer<Answer<List<OpResult>>> replyOf(Object[] multi) {
-        return (Consumer<Answer<List<OpResult>>>) multi[1];
+    private static Consumer<Answer<?>> replyOf(Object[] request) {
+        return (Consumer<Answer<?>>) request[1];
     }
 }

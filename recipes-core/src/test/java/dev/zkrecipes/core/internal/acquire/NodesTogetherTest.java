@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.wire.CounterAge;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+/** The nodes of several locks that were acquired as one leave by one request, or each by itself. */
+class NodesTogetherTest {
+    private static final Duration MOMENT = Duration.ofSeconds(1);
+
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final ManualScheduler scheduler = fixture.scheduler;
+    private final ScriptedOperations operations = fixture.operations;
+
+    private List<HeldNode> held() {
+        List<LockSpec> targets = Stream.of("/locks/a", "/locks/b")
+                .map(path -> new LockSpec(
+                        fixture.engine.settings().paths().acl("/"),
+                        path,
+                        new TestDriver("lock-"),
+                        LockOptions.defaults()))
+                .toList();
+        AcquireLoop loop = fixture.launched(LockGroup.together(targets, LockOptions.defaults()), Mode.QUEUE);
+        scheduler.run();
+        fixture.assertGranted(loop);
+        operations.requests();
+        return loop.outcome().join().orElseThrow();
+    }
+
+    private void release(List<HeldNode> all) {
+        HeldNodes.release(all);
+        scheduler.run();
+    }
+
+    private void assertGone(List<HeldNode> all) {
+        assertThat(all).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+        fixture.assertLeftNothing();
+    }
+
+    private NodeCleaner cleaner() {
+        return fixture.engine.cleaner();
+    }
+
+    @Test
+    void released_theyLeaveByOneRequest() {
+        List<HeldNode> all = held();
+        release(all);
+        assertThat(operations.requests()).containsExactly(Request.MULTI);
+        assertGone(all);
+    }
+
+    @Test
+    void whileTheRequestIsUnderWay_theyAreLeaving() {
+        List<HeldNode> all = held();
+        operations.delayAnswerOf(Request.MULTI, MOMENT);
+        release(all);
+        for (HeldNode node : all) {
+            assertThat(cleaner().leaving(LockPath.parent(node.nodePath()), node.session()))
+                    .containsExactly(LockPath.name(node.nodePath()));
+        }
+        scheduler.advance(MOMENT);
+        assertGone(all);
+    }
+
+    @Test
+    void ifTheAnswerIsLost_eachIsDeletedByItself() {
+        List<HeldNode> all = held();
+        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
+        release(all);
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.DELETE, Request.DELETE);
+        assertGone(all);
+    }
+
+    @Test
+    void withoutAConnection_theyWaitForOne() {
+        List<HeldNode> all = held();
+        fixture.become(State.DISCONNECTED);
+        release(all);
+        assertThat(operations.requests()).isEmpty();
+        fixture.become(State.CONNECTED);
+        scheduler.run();
+        assertThat(operations.requests())
+                .contains(Request.DELETE, Request.DELETE)
+                .doesNotContain(Request.MULTI);
+        assertGone(all);
+    }
+
+    @Test
+    void ofDiscardedNodes_eachHasAFuture() {
+        List<OwnNode> nodes = held().stream().map(HeldNode::node).toList();
+        List<CompletableFuture<Void>> gone = cleaner().discard(nodes);
+        assertThat(gone).hasSize(2).noneMatch(CompletableFuture::isDone);
+        scheduler.run();
+        assertThat(gone).allSatisfy(each -> assertThat(each).isCompleted());
+    }
+
+    // ---- Old counters, which the last to leave starts anew.
+
+    private List<HeldNode> heldOnOldCounters() {
+        scheduler.run();
+        operations.count(CounterAge.OLD);
+        return held();
+    }
+
+    @Test
+    void oldCounters_areStartedAnewByTheSameRequest() {
+        List<HeldNode> all = heldOnOldCounters();
+        release(all);
+        assertThat(operations.requests())
+                .containsExactly(Request.READ, Request.ACL, Request.READ, Request.ACL, Request.MULTI);
+        assertGone(all);
+    }
+
+    @Test
+    void oldCountersThatOthersUse_areLeftAsTheyAre() {
+        List<HeldNode> all = heldOnOldCounters();
+        operations.refuse(Request.MULTI, Code.NOTEMPTY);
+        release(all);
+        assertThat(operations.requests()).endsWith(Request.MULTI, Request.MULTI).doesNotContain(Request.DELETE);
+        assertGone(all);
+    }
+
+    @Test
+    void afterTheClientIsClosed_nothingIsSentAgain() {
+        List<HeldNode> all = heldOnOldCounters();
+        operations.refuse(Request.MULTI, Code.NOTEMPTY);
+        operations.delayAnswerOf(Request.MULTI, MOMENT);
+        release(all);
+        cleaner().abandonAll();
+        operations.requests();
+        scheduler.advance(MOMENT);
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    // ---- When the client is closed.
+
+    @Test
+    void nodesOfLivingSessions_endWithThem() {
+        List<HeldNode> all = held();
+        operations.delayAnswerOf(Request.MULTI, MOMENT);
+        release(all);
+        assertThat(cleaner().hasNodesBeside(fixture.engine.livingSessions())).isFalse();
+        assertThat(cleaner().hasNodesBeside(List.of())).isTrue();
+        scheduler.advance(MOMENT);
+        assertThat(cleaner().hasNodesBeside(List.of())).isFalse();
+    }
+
+    @Test
+    void withoutAnotherSession_theServerIsLeftToDeleteWhatAnEndedOneHad() {
+        List<HeldNode> all = held();
+        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
+        fixture.become(State.DISCONNECTED);
+        release(all);
+        assertThat(cleaner().isEmpty()).isFalse();
+        fixture.setCanOpen(false);
+        fixture.become(State.EXPIRED);
+        scheduler.run();
+        fixture.client.close();
+        scheduler.advance(fixture.timeout.multipliedBy(2));
+        assertThat(cleaner().isEmpty()).isTrue();
+        assertThat(all).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+    }
+}
