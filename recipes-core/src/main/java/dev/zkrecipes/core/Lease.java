@@ -45,6 +45,7 @@ public interface Lease extends AutoCloseable {
      * @throws IllegalMonitorStateException if the lease is closed
      * @throws IllegalStateException if the lease covers several locks that were not entered together and so have separate
      *     tokens: see {@link #fencingTokens()}
+     * @throws UnsupportedOperationException if the lock is of another library
      */
     long fencingToken();
 
@@ -83,6 +84,7 @@ public interface Lease extends AutoCloseable {
      * @throws IllegalMonitorStateException if the lease is closed
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws IllegalStateException if called on ZooKeeper's event thread
+     * @throws UnsupportedOperationException if the lock is of another library
      */
     void verify() throws InterruptedException;
 
@@ -95,6 +97,7 @@ public interface Lease extends AutoCloseable {
      * @throws IllegalMonitorStateException if the lease is closed
      * @throws IllegalStateException if the lease stands on several nodes, which one operation cannot check: see
      *     {@link #guards()}
+     * @throws UnsupportedOperationException if the lock is of another library
      */
     Op guard();
 
@@ -113,7 +116,7 @@ public interface Lease extends AutoCloseable {
     /**
      * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs on
      * a thread that the client keeps for losses, so blocked callbacks do not delay it; it may itself block. The listener
-     * is kept until the lease ends; use {@link #ended()} to wait for less.
+     * is kept until the lease ends; to stop waiting earlier, use {@link #ended()} with a time limit.
      *
      * @param listener what to run
      */

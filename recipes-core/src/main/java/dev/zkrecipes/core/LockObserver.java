@@ -22,7 +22,7 @@ import java.util.Optional;
  * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(slow).build();
  * }</pre>
  *
- * <p>Each request is told once whether it was granted or abandoned; one that was granted, once whether it was released or lost.
+ * <p>An observer is told once for each request whether it was granted or abandoned, and once for each grant whether it was released or lost.
  * Re-entrant acquires are not requests: the thread has the lock. A request that is refused before it is sent, such as an upgrade, is not
  * observed. What is told of one request is told in order; what is told of different requests is in no order, so that a release may
  * be told after the next grant.

@@ -45,7 +45,7 @@ public record LockOptions(
         Optional<String> ownerLabel,
         Optional<String> name) {
 
-    /** The most that {@link #localHandoffs(int)} takes: a fencing token has room for so many holders of one node. */
+    /** The largest value that {@link #localHandoffs(int)} accepts: a fencing token has room for that many holders of one node. */
     public static final int MOST_LOCAL_HANDOFFS = 2047;
 
     private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);

@@ -41,7 +41,7 @@ import java.util.Optional;
  * <p><b>Rights.</b> Asking needs READ and WRITE on the holder's node, breaking DELETE on the lock's path.
  *
  * <p>The methods wait until the requests are written, at most for the request time-out in all (for a lock of another
- * library, or a multi-lock of several clients, not counting the time in which it tells its participants). Instances are
+ * library, or a multi-lock of several clients, not counting the time it takes to list the participants). Instances are
  * thread-safe and hold nothing.
  */
 public final class Revoker {

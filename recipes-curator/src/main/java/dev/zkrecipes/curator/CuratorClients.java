@@ -42,7 +42,7 @@ public final class CuratorClients {
      * Makes a client. It connects in the background when the framework does.
      *
      * @param framework started, and not one that {@code usingNamespace} returned
-     * @return the client; it ends with the framework, or when it is closed before
+     * @return the client; it ends with the framework, or earlier if it is closed
      * @throws IllegalStateException if the framework is not started or is closed
      * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
      */
@@ -59,7 +59,7 @@ public final class CuratorClients {
      *
      * @param framework started, and not one that {@code usingNamespace} returned
      * @param settings changes what was taken from the framework
-     * @return the client; it ends with the framework, or when it is closed before
+     * @return the client; it ends with the framework, or earlier if it is closed
      * @throws IllegalStateException if the framework is not started or is closed, or the settings name what to connect to
      * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
      */

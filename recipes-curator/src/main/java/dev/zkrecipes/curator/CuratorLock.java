@@ -57,6 +57,7 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
         try {
             acquired = request.call();
         } catch (InterruptedException e) {
+            var unused = Thread.interrupted(); // Curator sets the flag again
             throw e;
         } catch (Exception e) {
             throw translated(e);
@@ -74,18 +75,31 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
         }
         if (isOfConnection(failure)) {
             return new LockConnectionException(
-                    "the lock " + path + " of Curator's: no answer from ZooKeeper (" + failure.getMessage()
+                    "Curator's lock " + path + ": no answer from ZooKeeper (" + failure.getMessage()
                             + "); try again when the CuratorFramework is connected",
                     failure);
         }
-        return new LockException("the lock " + path + " of Curator's: " + failure.getMessage(), failure);
+        return new LockException("Curator's lock " + path + " failed: " + failure, failure);
+    }
+
+    LockException belongsToADeadThread(Thread owner, IllegalMonitorStateException failure) {
+        return new LockException(
+                "Curator's lock " + path + " belongs to thread " + owner.getName()
+                        + ", which has ended, and Curator lets no other thread release it: the node stays until the"
+                        + " framework's session ends; close the lease on the thread that acquired it",
+                failure);
     }
 
     /** Whether Curator repeats a deletion by itself. */
     static boolean isOfConnection(Exception failure) {
-        return failure instanceof KeeperException.ConnectionLossException
-                || failure instanceof KeeperException.OperationTimeoutException
-                || failure instanceof KeeperException.SessionExpiredException
-                || failure instanceof KeeperException.SessionMovedException;
+        for (Throwable each = failure; each != null; each = each.getCause()) { // its semaphores wrap it
+            if (each instanceof KeeperException.ConnectionLossException
+                    || each instanceof KeeperException.OperationTimeoutException
+                    || each instanceof KeeperException.SessionExpiredException
+                    || each instanceof KeeperException.SessionMovedException) {
+                return true;
+            }
+        }
+        return false;
     }
 }

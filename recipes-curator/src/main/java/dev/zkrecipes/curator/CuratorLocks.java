@@ -30,7 +30,7 @@ public final class CuratorLocks {
      * lock, a time-out of zero or less tries once, and {@code acquire(-1, null)} waits for as long as it takes. Errors are
      * those that callers of Curator know: {@code KeeperException.ConnectionLossException} if there is no connection, {@code
      * KeeperException.NoAuthException} if ZooKeeper refuses, {@code IllegalStateException} if the client is closed, {@code
-     * IllegalMonitorStateException} if the lock is not held; each has ours as its cause. All others are ours, which are
+     * IllegalMonitorStateException} if the lock is not held; all but the last have ours as their cause. All others are ours, which are
      * unchecked. Better than with Curator, {@code acquire} by a thread that has lost the lock throws {@link
      * dev.zkrecipes.core.LockLostException} until it has released it, and {@code isAcquiredInThisProcess} is false then.
      *
@@ -51,9 +51,11 @@ public final class CuratorLocks {
      * }</pre>
      *
      * <p>It is held by threads and re-entrant, whatever Curator's is. The framework's connection decides the state of its
-     * leases: SUSPENDED, HELD again after {@code RECONNECTED}, LOST for good after {@code LOST}. If the session changes
+     * leases: SUSPENDED, HELD again after {@code RECONNECTED}, LOST for good after {@code LOST} or when the framework is
+     * closed. If the session changes
      * during an acquire, the lock is given back and acquired again. Curator provides no more, so there are no fencing tokens,
-     * guards or participants; see {@link LockGroups#foreign}. Time-outs are Curator's: its retries come on top.
+     * guards or participants; see {@link LockGroups#foreign}. Curator's mutexes can be released by their own thread only,
+     * so closing the lease of a dead thread throws {@link dev.zkrecipes.core.LockException}. Time-outs are Curator's: its retries come on top.
      *
      * @param framework what the lock was made with
      * @param path the path of the lock, for messages

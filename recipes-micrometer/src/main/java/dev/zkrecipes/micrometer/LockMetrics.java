@@ -11,7 +11,9 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -40,7 +42,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(new LockMetrics(registry)).build();
  * }</pre>
  *
- * <p>Instances are thread-safe.
+ * <p>Several observers may share a registry, one for each client: they count together. Instances are thread-safe.
  */
 public final class LockMetrics implements LockObserver {
     /** How many pairs of name and kind have meters of their own. */
@@ -48,7 +50,14 @@ public final class LockMetrics implements LockObserver {
 
     private static final String PREFIX = "zkrecipes.lock.";
 
+    /**
+     * What gauges show, for all observers of a registry: it takes only the first gauge of a name, and does not keep what
+     * that shows.
+     */
+    private static final Map<MeterRegistry, ConcurrentMap<Tags, Levels>> LEVELS = new WeakHashMap<>();
+
     private final MeterRegistry registry;
+    private final ConcurrentMap<Tags, Levels> levels;
     private final ConcurrentMap<Tags, OfOneName> known = new ConcurrentHashMap<>();
 
     /**
@@ -58,14 +67,21 @@ public final class LockMetrics implements LockObserver {
      */
     public LockMetrics(MeterRegistry registry) {
         this.registry = Objects.requireNonNull(registry, "registry");
+        synchronized (LEVELS) {
+            this.levels = LEVELS.computeIfAbsent(registry, key -> new ConcurrentHashMap<>());
+        }
     }
+
+    /** Must not refer to the registry, whose life it would prolong. */
+    private record Levels(AtomicInteger waiting, AtomicInteger held) {}
 
     @Override
     public Progress onWaiting(Request request) {
         Tags tags = Tags.of("name", request.name().orElse("none"), "kind", request.kind());
         OfOneName meters = known.get(tags);
         if (meters == null) {
-            Tags bounded = known.size() < MOST ? tags : Tags.of("name", "other", "kind", "other");
+            Tags bounded =
+                    levels.containsKey(tags) || levels.size() < MOST ? tags : Tags.of("name", "other", "kind", "other");
             meters = known.computeIfAbsent(bounded, OfOneName::new);
         }
         return new Measured(meters);
@@ -73,26 +89,33 @@ public final class LockMetrics implements LockObserver {
 
     private final class OfOneName {
         private final Tags tags;
-        private final AtomicInteger waiting = new AtomicInteger();
-        private final AtomicInteger held = new AtomicInteger();
+        private final AtomicInteger waiting;
+        private final AtomicInteger held;
         private final Counter timeouts;
         private final Counter losses;
         private final Counter revocations;
 
         OfOneName(Tags tags) {
             this.tags = tags;
-            gauge("waiting", "Requests for locks that are under way", waiting);
-            gauge("held", "Locks that are held", held);
+            Levels shown = levels.computeIfAbsent(tags, key -> shown());
+            this.waiting = shown.waiting();
+            this.held = shown.held();
             this.timeouts = counter("timeouts", "Requests for locks that timed out");
             this.losses = counter("losses", "Locks that were lost while they were held");
             this.revocations = counter("revocations", "Requests to give a lock back that its holder heard of");
+        }
+
+        private Levels shown() {
+            Levels made = new Levels(new AtomicInteger(), new AtomicInteger());
+            gauge("waiting", "Requests for locks that are under way", made.waiting());
+            gauge("held", "Locks that are held", made.held());
+            return made;
         }
 
         private void gauge(String name, String description, AtomicInteger value) {
             Gauge.builder(PREFIX + name, value, AtomicInteger::get)
                     .description(description)
                     .tags(tags)
-                    .strongReference(true)
                     .register(registry);
         }
 

@@ -29,6 +29,22 @@ class LockMetricsTest {
         assertThat(meters.get("zkrecipes.lock.held").gauge().value()).isEqualTo(1);
     }
 
+    /** One for each client, or a new one for a client that took the place of another. */
+    @Test
+    void observersOfOneRegistry_countTogether() {
+        observeOneHold();
+        observeOneHold();
+        assertThat(meters.get("zkrecipes.lock.held").gauge().value()).isEqualTo(2);
+    }
+
+    @Test
+    void observersOfSeveralRegistries_countApart() {
+        observeOneHold();
+        SimpleMeterRegistry others = new SimpleMeterRegistry();
+        new LockMetrics(others).onWaiting(new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-"));
+        assertThat(others.get("zkrecipes.lock.held").gauge().value()).isZero();
+    }
+
     private LockMetrics observeOneHold() {
         LockMetrics observer = new LockMetrics(meters);
         observer.onWaiting(new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-"))

@@ -41,7 +41,7 @@ final class MixedLock implements ForeignLock {
 
     @Override
     public Hold acquire() throws InterruptedException {
-        return acquire(TimeLimit.NONE).orElseThrow();
+        return acquire(TimeLimit.none()).orElseThrow();
     }
 
     @Override

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /** How long an acquire may take in all, on the monotonic clock; computed once and used by every wait. */
 final class TimeLimit {
-    static final TimeLimit NONE = new TimeLimit(null);
-
     /** For so long a lock that was seen busy counts as busy, though the rest of the time was too short for an answer. */
     private static final Duration RECENTLY = Duration.ofMillis(500);
+
+    private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final @Nullable Long end;
     // Of the last lock that was tried, and of the one thread that waits.
@@ -34,27 +34,36 @@ final class TimeLimit {
         this.end = end;
     }
 
+    static TimeLimit none() {
+        return new TimeLimit(null);
+    }
+
     static TimeLimit after(Duration timeout) {
         return new TimeLimit(System.nanoTime() + saturated(timeout));
     }
 
-    /** Waits for the lock within the limit; empty if the limit is reached. */
+    /** Waits for the lock within the limit, also for its connection; empty if the limit is reached. */
     Optional<Lease> acquire(InterProcessLock lock) throws InterruptedException {
-        if (end == null) {
-            return Optional.of(lock.acquire());
-        }
-        Duration left = left(end);
-        if (left.isZero()) {
-            return Optional.empty();
-        }
-        try {
-            return lock.tryAcquire(left);
-        } catch (LockConnectionException e) {
-            if (seenBusyAt != null && System.nanoTime() - seenBusyAt < RECENTLY.toNanos()) {
+        while (true) {
+            Duration left = end == null ? null : left(end);
+            if (left != null && left.isZero()) {
                 return Optional.empty();
             }
-            throw e;
+            try {
+                Optional<Lease> lease = left == null ? Optional.of(lock.acquire()) : lock.tryAcquire(left);
+                unanswered = null;
+                return lease;
+            } catch (LockConnectionException e) {
+                if (end != null && !isBusyStill()) {
+                    unanswered = e;
+                }
+            }
+            var unused = pause(PAUSE); // a lock of another library may tell this at once
         }
+    }
+
+    private boolean isBusyStill() {
+        return seenBusyAt != null && System.nanoTime() - seenBusyAt < RECENTLY.toNanos();
     }
 
     /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */

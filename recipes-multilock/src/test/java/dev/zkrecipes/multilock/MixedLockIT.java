@@ -251,4 +251,17 @@ class MixedLockIT {
         all.asLock().unlock();
         assertThat(nodes()).isZero();
     }
+
+    @Test
+    void release_ofAMemberThatWasNotAcquired_isRefused() throws Exception {
+        Lease lease = all.acquire();
+        assertThatThrownBy(members.get(0)::release).isInstanceOf(IllegalMonitorStateException.class);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(nodes()).isEqualTo(3);
+        members.get(0).acquire();
+        members.get(0).release();
+        assertThat(nodes()).isEqualTo(3);
+        lease.close();
+        assertThat(nodes()).isZero();
+    }
 }

@@ -10,6 +10,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,8 +20,11 @@ import org.junit.jupiter.api.Test;
 
 @Tag("H105")
 class TimeLimitTest {
+    private static final Duration BRIEF = Duration.ofMillis(50);
+
     private final InterProcessLock busy = mock(InterProcessLock.class);
-    private final TimeLimit limit = TimeLimit.after(Duration.ofMinutes(1));
+    private final InterProcessLock silent = mock(InterProcessLock.class);
+    private TimeLimit limit = TimeLimit.after(BRIEF);
 
     @BeforeEach
     void busyLockThatNoServerAnswersFor() throws InterruptedException {
@@ -28,23 +32,53 @@ class TimeLimitTest {
         when(busy.tryAcquire(any())).thenThrow(new LockConnectionException("no answer"));
     }
 
+    @BeforeEach
+    void lockOfWhichNothingIsKnown() throws InterruptedException {
+        when(silent.tryAcquire()).thenThrow(new LockConnectionException("no answer"));
+        when(silent.tryAcquire(any())).thenReturn(Optional.empty());
+    }
+
     @Test
     void lockSeenBusyJustNow_isBusyAtTheEndOfABriefWait() throws InterruptedException {
         assertThat(limit.tryAtOnce(busy)).isEmpty();
         assertThat(limit.acquire(busy)).isEmpty();
+        assertThat(limit.overdue()).isEmpty();
     }
 
     @Test
-    void lockNeverSeen_isNotCalledBusy() {
-        assertThatThrownBy(() -> limit.acquire(busy)).isInstanceOf(LockConnectionException.class);
+    void lockNeverSeen_isNotCalledBusy() throws InterruptedException {
+        assertThat(limit.acquire(busy)).isEmpty();
+        assertThatThrownBy(limit::overdue).isInstanceOf(LockConnectionException.class);
     }
 
     @Test
-    void unansweredTry_voidsAnEarlierAnswer() {
-        InterProcessLock silent = mock(InterProcessLock.class);
-        when(silent.tryAcquire()).thenThrow(new LockConnectionException("no answer"));
+    void unansweredTry_voidsAnEarlierAnswer() throws InterruptedException {
         assertThat(limit.tryAtOnce(busy)).isEmpty();
         assertThat(limit.tryAtOnce(silent)).isEmpty();
-        assertThatThrownBy(() -> limit.acquire(busy)).isInstanceOf(LockConnectionException.class);
+        assertThat(limit.acquire(busy)).isEmpty();
+        assertThatThrownBy(limit::overdue).isInstanceOf(LockConnectionException.class);
+    }
+
+    @Test
+    void answeredWait_voidsAnEarlierMissingAnswer() throws InterruptedException {
+        assertThat(limit.tryAtOnce(silent)).isEmpty();
+        assertThat(limit.acquire(silent)).isEmpty();
+        assertThat(limit.overdue()).isEmpty();
+    }
+
+    /** A lock of another library does not wait for its connection. */
+    @Test
+    void lockThatTellsAtOnceThatItHasNoConnection_isAskedAgain() throws InterruptedException {
+        Lease lease = mock(Lease.class);
+        when(silent.tryAcquire(any()))
+                .thenThrow(new LockConnectionException("no answer"))
+                .thenReturn(Optional.of(lease));
+        when(silent.acquire())
+                .thenThrow(new LockConnectionException("no answer"))
+                .thenReturn(lease);
+        limit = TimeLimit.after(Duration.ofMinutes(1));
+        assertThat(limit.tryAtOnce(busy)).isEmpty();
+        assertThat(limit.acquire(silent)).containsSame(lease);
+        assertThat(TimeLimit.none().acquire(silent)).containsSame(lease);
     }
 }

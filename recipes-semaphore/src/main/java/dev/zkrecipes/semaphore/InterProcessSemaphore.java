@@ -3,9 +3,8 @@
 
 package dev.zkrecipes.semaphore;
 
+import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
-import com.google.common.cache.CacheLoader;
-import com.google.common.cache.LoadingCache;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
@@ -57,7 +56,7 @@ public final class InterProcessSemaphore {
     private final int maxLeases;
     private final LockOptions options;
     private final LockInternals internals;
-    private final LoadingCache<Integer, InterProcessLock> bySize;
+    private final Cache<Integer, InterProcessLock> bySize;
 
     /**
      * Makes a semaphore on a path; sends nothing.
@@ -87,7 +86,7 @@ public final class InterProcessSemaphore {
         this.options = options;
         this.path = new LockInternals(client, path, driver(path, 1), options).path();
         this.internals = internals(1);
-        this.bySize = CacheBuilder.newBuilder().maximumSize(SIZES).build(CacheLoader.from(this::permits));
+        this.bySize = CacheBuilder.newBuilder().maximumSize(SIZES).build();
     }
 
     private LockInternals internals(int permits) {
@@ -108,7 +107,7 @@ public final class InterProcessSemaphore {
     }
 
     /**
-     * So many permits of this semaphore as a lock, for code that takes a lock and as member of a multi-lock. Its acquires
+     * The given number of permits as a lock, for code that takes a lock or as a member of a multi-lock. Its acquires
      * are those of {@link #acquire(int)}: not re-entrant, each takes permits of its own. Its leases may be closed by any
      * thread, and {@link InterProcessLock#release()} by any thread gives back the youngest.
      *
@@ -219,7 +218,13 @@ public final class InterProcessSemaphore {
     }
 
     private InterProcessLock lock(int permits) {
-        return bySize.getUnchecked(Permits.check(permits));
+        InterProcessLock known = bySize.getIfPresent(Permits.check(permits));
+        if (known != null) {
+            return known;
+        }
+        InterProcessLock made = permits(permits);
+        InterProcessLock first = bySize.asMap().putIfAbsent(permits, made);
+        return first == null ? made : first;
     }
 
     /**
@@ -309,6 +314,7 @@ public final class InterProcessSemaphore {
      *
      * @return the participants, of which {@link #permitsOf} tells the size; empty if there are none
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
      * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer within the request
      *     time-out
      * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses the request

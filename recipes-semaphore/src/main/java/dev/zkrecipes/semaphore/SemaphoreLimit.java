@@ -62,7 +62,7 @@ record SemaphoreLimit(int configured, int current, int earlier) {
     }
 
     /**
-     * Does nothing if this is the limit of a semaphore that was configured so.
+     * Does nothing if the semaphore was configured with this number.
      *
      * @throws LockRefusedException if it is not
      */

@@ -46,9 +46,11 @@ class PacketFaultIT {
     void dropReply_losesTheReplyOfAnAppliedRequest_andAllBehindIt()
             throws InterruptedException, ExecutionException, TimeoutException {
         Fault fault = proxy.dropReply(RequestType.CREATE, 2);
+        proxy.pauseRequests(); // so that all are under way at once
         CompletableFuture<Code> first = client.createAsync("/drop-reply-1");
         CompletableFuture<Code> second = client.createAsync("/drop-reply-2");
         CompletableFuture<Code> behind = client.existsAsync("/drop-reply-2");
+        proxy.resume();
 
         assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Code.OK);
         assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(Code.CONNECTIONLOSS);

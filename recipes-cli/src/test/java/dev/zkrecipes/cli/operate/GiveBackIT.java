@@ -143,11 +143,11 @@ class GiveBackIT {
         Lease lease = take(lock("mutex"));
         CompletableFuture<RevocationRequest> heard = new CompletableFuture<>();
         lease.onRevocationRequested(heard::complete);
-        Ran ran = run("revoke", "--grace=0.05", path);
+        Ran ran = run("revoke", "--grace=2", path);
         assertThat(ran.code()).isZero();
-        assertThat(ran.lines().get(0)).endsWith(", or lose it in 0.050 s");
+        assertThat(ran.lines().get(0)).endsWith(", or lose it in 2.000 s");
         assertThat(ran.lines().get(1)).contains("did not give it back: its lease was broken");
-        assertThat(Soon.get(heard).grace()).isEqualTo(Optional.of(Duration.ofMillis(50)));
+        assertThat(Soon.get(heard).grace()).isEqualTo(Optional.of(Duration.ofSeconds(2)));
         Soon.await().until(() -> lease.state() == LeaseState.LOST);
     }
 

@@ -99,7 +99,7 @@ class RunLossIT {
     @Test
     void serverGoneForGood_isALossOnceTheSessionExpires() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = quickServer();
-                RunningZkLock zklock = run(server, "run", "--session-timeout", "2", "/loss", "sh", "-c", OBEDIENT)) {
+                RunningZkLock zklock = run(server, "run", "--session-timeout", "6", "/loss", "sh", "-c", OBEDIENT)) {
             zklock.number("pid");
             server.stop();
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
@@ -140,7 +140,7 @@ class RunLossIT {
     @Test
     void sessionExpiredWhileStopped_isDetectedOnContinue() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = quickServer();
-                RunningZkLock zklock = run(server, "run", "--session-timeout", "2", "/loss", "sh", "-c", OBEDIENT)) {
+                RunningZkLock zklock = run(server, "run", "--session-timeout", "6", "/loss", "sh", "-c", OBEDIENT)) {
             long session = zklock.number("session");
             zklock.signal("STOP");
             await().atMost(RunningZkLock.LIMIT).until(() -> !server.sessions().contains(session));

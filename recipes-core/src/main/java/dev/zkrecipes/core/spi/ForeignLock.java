@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A lock of another library, as far as it has to be written by hand to be an {@link InterProcessLock}, for example a member of
- * a multi-lock. {@link LockGroups#foreign} adds the rest: holds and their threads, re-entrancy, leases, the view as a {@code
+ * The part of another library's lock that you write yourself so that it can be used as an {@link InterProcessLock}, for
+ * example as a member of a multi-lock. {@link LockGroups#foreign} adds the rest: holds and their threads, re-entrancy, leases, the view as a {@code
  * java.util.concurrent} lock.
  *
  * <pre>{@code

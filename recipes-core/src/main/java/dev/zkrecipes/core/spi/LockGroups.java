@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Locks that belong together: two modes of one lock, several locks as one, and what a lock needs that is put together of
+ * Locks that belong together: two modes of one lock, several locks as one, and helpers for locks that are composed of
  * others. The author of one lock with one driver needs {@link LockInternals} only.
  */
 public final class LockGroups {

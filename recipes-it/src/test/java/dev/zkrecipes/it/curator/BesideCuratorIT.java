@@ -66,7 +66,11 @@ class BesideCuratorIT {
     }
 
     private static CuratorFramework curator(String connectString) throws InterruptedException {
-        CuratorFramework curator = CuratorFrameworkFactory.newClient(connectString, new RetryOneTime(100));
+        CuratorFramework curator = CuratorFrameworkFactory.builder()
+                .connectString(connectString)
+                .retryPolicy(new RetryOneTime(100))
+                .ensembleTracker(false) // which sends requests of its own in the background
+                .build();
         curator.start();
         assertThat(curator.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
         return curator;

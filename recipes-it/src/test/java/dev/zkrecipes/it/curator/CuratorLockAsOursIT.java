@@ -5,6 +5,7 @@ package dev.zkrecipes.it.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -21,6 +22,7 @@ import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,8 +31,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.listen.ListenerManager;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -236,6 +242,121 @@ class CuratorLockAsOursIT {
                 .acquire();
         lease.close();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    }
+
+    /** As Curator's semaphores tell it. */
+    @Test
+    void releaseWithoutAConnection_isLeftToCurator_alsoIfCuratorWrapsTheReason() throws Exception {
+        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
+                    @Override
+                    public void release() throws Exception {
+                        throw new IOException(new KeeperException.ConnectionLossException());
+                    }
+                })
+                .acquire();
+        lease.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+    }
+
+    @Test
+    @Tag("H53")
+    void releaseByAnInterruptedThread_givesTheLockBack_andKeepsTheFlag() throws Exception {
+        Lease lease = lock.acquire();
+        Thread.currentThread().interrupt();
+        lease.close();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(server.children(path)).isEmpty();
+    }
+
+    @Test
+    @Tag("H53")
+    void releaseThatIsInterrupted_isLeftToCurator_andKeepsTheFlag() throws Exception {
+        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
+                    @Override
+                    public void release() throws Exception {
+                        throw new InterruptedException();
+                    }
+                })
+                .acquire();
+        lease.close();
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptedAcquire_clearsTheFlagThatCuratorSetsAgain() {
+        InterProcessLock interrupted = CuratorLocks.ofCurator(curator, path, new Fake() {
+            @Override
+            public boolean acquire(long time, TimeUnit unit) throws Exception {
+                Thread.currentThread().interrupt();
+                throw new InterruptedException();
+            }
+        });
+        assertThatThrownBy(interrupted::acquire).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    @Tag("H02")
+    void closedFramework_losesTheLease_whichClosesSilently() throws Exception {
+        try (CuratorFramework own = Curators.connect(server)) {
+            InterProcessLock lost = theirs(own);
+            Lease lease = lost.acquire();
+            CompletableFuture<Void> told = new CompletableFuture<>();
+            lease.onLost(() -> told.complete(null));
+            own.close();
+            assertThat(told).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+            assertThat(lease.ended()).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(LeaseState.LOST);
+            assertThat(lost.isHeldByCurrentThread()).isFalse();
+            assertThatThrownBy(lost::acquire).isInstanceOf(LockLostException.class);
+            lease.close();
+            assertThat(lost.holdCount()).isZero();
+        }
+        assertThat(lock.tryAcquire(Duration.ofSeconds(20))).isPresent();
+    }
+
+    /** Such a server has no majority behind it, which may end the session and grant the lock to somebody else. */
+    @Test
+    @SuppressWarnings("unchecked")
+    void readOnlyServer_suspendsTheLease() throws Exception {
+        Lease lease = lock.acquire();
+        var listeners = (ListenerManager<ConnectionStateListener, ConnectionStateListener>)
+                curator.getConnectionStateListenable();
+        listeners.forEach(listener -> listener.stateChanged(curator, ConnectionState.READ_ONLY));
+        assertThat(lease.state()).isEqualTo(LeaseState.SUSPENDED);
+        listeners.forEach(listener -> listener.stateChanged(curator, ConnectionState.RECONNECTED));
+        assertThat(lease.isValid()).isTrue();
+        lease.close();
+    }
+
+    @Test
+    void leaseOfADeadThread_saysThatCuratorLetsNobodyReleaseIt() throws Exception {
+        CompletableFuture<Lease> acquired = new CompletableFuture<>();
+        workers.start("owner", () -> acquired.complete(lock.acquire()));
+        workers.join(Duration.ofSeconds(20));
+        assertThatThrownBy(acquired.join()::close)
+                .isInstanceOf(LockException.class)
+                .hasMessageStartingWith("Curator's lock " + path + " belongs to thread ")
+                .hasMessageContaining("which has ended");
+    }
+
+    @Test
+    void curatorsEventThread_isRefused() throws Exception {
+        CompletableFuture<Throwable> refusal = new CompletableFuture<>();
+        curator.getZookeeperClient()
+                .getZooKeeper()
+                .getData(
+                        "/",
+                        false,
+                        (rc, node, context, data, stat) -> {
+                            refusal.complete(catchThrowable(lock::tryAcquire));
+                        },
+                        null);
+        assertThat(refusal)
+                .succeedsWithin(Duration.ofSeconds(20), InstanceOfAssertFactories.THROWABLE)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("call from another thread");
     }
 
     @Test

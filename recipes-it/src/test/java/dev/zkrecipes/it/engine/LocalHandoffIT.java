@@ -178,12 +178,13 @@ class LocalHandoffIT {
         for (int granted = 1; granted <= all.size(); granted++) {
             int count = granted;
             await().until(() -> order.size() == count);
-            Lease holder = all.stream()
-                    .filter(future -> future.isDone() && future.join().state() == LeaseState.HELD)
-                    .findFirst()
-                    .orElseThrow()
-                    .join();
-            Soon.get(holder.closeAsync());
+            Optional<CompletableFuture<Lease>> holder = await().until( // which is noted before its future is done
+                            () -> all.stream()
+                                    .filter(future ->
+                                            future.isDone() && future.join().state() == LeaseState.HELD)
+                                    .findFirst(),
+                            Optional::isPresent);
+            Soon.get(holder.orElseThrow().join().closeAsync());
         }
         assertThat(order)
                 .containsExactly(

@@ -181,17 +181,17 @@ class MutexSessionIT {
             expired.get(20, TimeUnit.SECONDS);
 
             server.restart();
+            assertThat(server.ephemerals(old)).as("nodes of the old session").hasSize(2 * each + 1);
             proxy.resume();
             proxy.accept();
-            assertThat(server.ephemerals(old)).as("nodes of the old session").hasSize(2 * each + 1);
+            await().until(() -> server.ephemerals(old).isEmpty());
+            assertThat(server.sessions()).as("the old session lives on").contains(old);
             try (ZooKeeperClient other = client(server.connectString(), session)) {
                 for (int i = 0; i < each; i++) {
                     new InterProcessMutex(other, path + "/" + i).acquire().close();
                 }
                 new InterProcessMutex(other, path + "/unknown").acquire().close();
             }
-            assertThat(server.ephemerals(old)).isEmpty();
-            assertThat(server.sessions()).as("the old session lives on").contains(old);
             CompletableFuture.allOf(closed.toArray(new CompletableFuture<?>[0])).get(20, TimeUnit.SECONDS);
         }
     }

@@ -25,7 +25,7 @@ import org.apache.zookeeper.ZooKeeper;
  * session lasts, and then records the first answers that it gets.
  */
 final class PausedHolder {
-    static final Duration SESSION = Duration.ofSeconds(2);
+    static final Duration SESSION = Duration.ofSeconds(4);
 
     private final Path diary;
 

@@ -44,8 +44,8 @@ class ReplacedHandlesIT {
 
     @Test
     void latestSuppliedHandle_determinesTheState() throws Exception {
-        try (ZooKeeper first = handle(1000);
-                ZooKeeper second = handle(2000)) {
+        try (ZooKeeper first = handle(20_000);
+                ZooKeeper second = handle(40_000)) {
             AtomicReference<ZooKeeper> current = new AtomicReference<>(first);
             try (ZooKeeperClient client = ZooKeeperClient.over(current::get)) {
                 Lease held = Soon.get(new InterProcessMutex(client, "/held").acquireAsync());

@@ -145,10 +145,11 @@ class SuppliedHandlesIT {
                     .hasMessageContaining("supplier")
                     .hasMessageContaining("not\\u000astarted")
                     .hasMessageContaining(path);
-            assertThatThrownBy(() -> mutex.tryAcquire(Duration.ofMillis(100)))
-                    .isInstanceOf(LockConnectionException.class)
-                    .hasCause(cause)
-                    .hasMessageContaining("supplier");
+            Soon.await() // the supplier may be slower than that
+                    .untilAsserted(() -> assertThatThrownBy(() -> mutex.tryAcquire(Duration.ofMillis(100)))
+                            .isInstanceOf(LockConnectionException.class)
+                            .hasCause(cause)
+                            .hasMessageContaining("supplier"));
         }
         try (ZooKeeperClient client = ZooKeeperClient.over(() -> null)) {
             InterProcessLock mutex = new InterProcessMutex(client, path);

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 public abstract class AcquireContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
-    private static final Duration SHORT = Duration.ofMillis(200);
+    private static final Duration SHORT = Duration.ofMillis(600);
     /** How late a thread may be on a machine that is not overloaded. */
     private static final Duration LATE = Duration.ofMillis(700);
 

@@ -213,8 +213,9 @@ final class QueueView {
         @Override
         public void onRefused(String rulePath, Answer<?> answer) {
             ruleWatch = null;
-            LockException why = ZooKeeperErrors.of(path, "watch " + rulePath, answer);
-            List.copyOf(places).forEach(place -> place.waiter().fail(why));
+            // Each is told by an error of its own, which gets the stack trace of its thread.
+            List.copyOf(places)
+                    .forEach(place -> place.waiter().fail(ZooKeeperErrors.of(path, "watch " + rulePath, answer)));
         }
     }
 }

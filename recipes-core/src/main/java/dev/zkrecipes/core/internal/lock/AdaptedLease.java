@@ -7,6 +7,8 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.FencedHold;
 import dev.zkrecipes.core.spi.ForeignLock;
@@ -26,7 +28,9 @@ final class AdaptedLease implements Lease {
     private final Thread owner;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    private final CompletableFuture<LeaseState> endedForAll = SharedFuture.of(ended, this::tellEnd);
     private final CompletableFuture<Void> released = new CompletableFuture<>();
+    private final CompletableFuture<Void> releasedForAll = SharedFuture.of(released, Runnable::run);
 
     AdaptedLease(AdaptedLock lock, AdaptedGrant grant, Thread owner) {
         this.lock = lock;
@@ -88,6 +92,7 @@ final class AdaptedLease implements Lease {
     @Override
     public void verify() throws InterruptedException {
         open("cannot be verified").verify();
+        var unused = open("cannot be verified"); // a member may be lost while another one is verified
     }
 
     @Override
@@ -122,10 +127,28 @@ final class AdaptedLease implements Lease {
     public void onLost(Runnable listener) {
         Objects.requireNonNull(listener, "listener");
         var unused = ended.thenAccept(state -> {
-            if (state == LeaseState.LOST) {
+            if (state != LeaseState.LOST) {
+                return;
+            }
+            if (isFenced()) {
                 grant.hold().onLost(listener);
+            } else {
+                EngineThreads.tellingOfLoss(listener);
             }
         });
+    }
+
+    /** A hold of ours tells of losses on a thread for that; the thread of another library is not to be blocked. */
+    private void tellEnd(Runnable task) {
+        if (isFenced() || closedAs.get() != null) {
+            task.run();
+        } else {
+            EngineThreads.tellingOfLoss(task);
+        }
+    }
+
+    private boolean isFenced() {
+        return grant.hold() instanceof FencedHold;
     }
 
     /** A lock of another library has none: requests are written into nodes of ours. */
@@ -143,7 +166,7 @@ final class AdaptedLease implements Lease {
 
     @Override
     public CompletableFuture<LeaseState> ended() {
-        return ended.copy();
+        return endedForAll;
     }
 
     @Override
@@ -167,7 +190,7 @@ final class AdaptedLease implements Lease {
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
-        return released.copy();
+        return releasedForAll;
     }
 
     private void requireOwner() {

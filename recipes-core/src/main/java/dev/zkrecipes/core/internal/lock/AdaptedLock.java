@@ -40,6 +40,7 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
+        Blocking.requireNoEventThread();
         Blocking.throwIfInterrupted();
         Optional<Lease> again = reenter();
         return again.isPresent() ? again.get() : begin(foreign.acquire());
@@ -47,6 +48,7 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
+        Blocking.requireNoEventThread();
         Optional<Lease> again = reenter();
         return again.isPresent()
                 ? again
@@ -57,6 +59,7 @@ public final class AdaptedLock implements InterProcessLock {
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
+        Blocking.requireNoEventThread();
         Blocking.throwIfInterrupted();
         if (timeout.isZero()) {
             return tryAcquire();

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The locks that one attempt acquires as a whole: one, or several of one client on different paths. Two groups of the
- * same locks are equal, in any order.
+ * same locks are equal, in any order; a group of one is not equal to its lock alone, whose release must not end it.
  */
 public final class LockGroup {
     /** Keeps every {@code multi} far below ZooKeeper's packet limit of 1 MiB. */
@@ -26,14 +26,16 @@ public final class LockGroup {
     private static final int MOST_PATH_CHARACTERS = 100_000;
 
     private final List<LockSpec> all;
+    private final boolean isJoined;
     private final LockOptions options;
     private final String path;
     private final List<String> paths;
     private final ListQuery query;
     private final Optional<Duration> holdAtMost;
 
-    private LockGroup(List<LockSpec> all, LockOptions options) {
+    private LockGroup(List<LockSpec> all, boolean isJoined, LockOptions options) {
         this.all = all;
+        this.isJoined = isJoined;
         this.options = options;
         this.paths = all.stream().map(LockSpec::path).toList();
         this.path = String.join(",", paths);
@@ -51,7 +53,7 @@ public final class LockGroup {
     }
 
     public static LockGroup of(LockSpec target) {
-        return new LockGroup(List.of(target), target.options());
+        return new LockGroup(List.of(target), false, target.options());
     }
 
     /**
@@ -82,7 +84,7 @@ public final class LockGroup {
                 "paths of %s characters in all; the most that enter at once are %s",
                 characters,
                 MOST_PATH_CHARACTERS);
-        return new LockGroup(List.copyOf(targets), options);
+        return new LockGroup(List.copyOf(targets), true, options);
     }
 
     public List<LockSpec> all() {
@@ -130,6 +132,7 @@ public final class LockGroup {
     public boolean equals(@Nullable Object other) {
         return other == this
                 || (other instanceof LockGroup that
+                        && isJoined == that.isJoined
                         && all.size() == that.all.size()
                         && (isSingle() ? all.equals(that.all) : new HashSet<>(all).equals(new HashSet<>(that.all))));
     }

@@ -29,7 +29,11 @@ public final class Blocking {
 
     /** Whether the caller may wait for the engine: on the threads that feed it, it would wait for itself. */
     public static boolean mayBlock(EngineScheduler engine) {
-        return !Thread.currentThread().getClass().getName().equals(EVENT_THREAD) && !engine.isEngineThread();
+        return !isEventThread() && !engine.isEngineThread();
+    }
+
+    private static boolean isEventThread() {
+        return Thread.currentThread().getClass().getName().equals(EVENT_THREAD);
     }
 
     public static void requireMayBlock(EngineScheduler engine) {
@@ -37,6 +41,14 @@ public final class Blocking {
             throw new IllegalStateException("a blocking lock call on thread "
                     + ThreadName.ofCaller()
                     + " would wait for itself: use acquireAsync or closeAsync, or call from another thread");
+        }
+    }
+
+    /** The same for a lock without an engine of ours. */
+    public static void requireNoEventThread() {
+        if (isEventThread()) {
+            throw new IllegalStateException("a blocking lock call on thread " + ThreadName.ofCaller()
+                    + " could wait for an event that this thread has to deliver: call from another thread");
         }
     }
 
@@ -100,6 +112,7 @@ public final class Blocking {
                     return wait.await();
                 } catch (InterruptedException e) {
                     interrupted = true;
+                    var unused = Thread.interrupted(); // Curator sets the flag again: the next wait would end at once
                 }
             }
         } finally {

@@ -83,7 +83,7 @@ public final class Callbacks {
         }
     }
 
-    private static Runnable guarded(Runnable task) {
+    static Runnable guarded(Runnable task) {
         return () -> {
             try {
                 task.run();

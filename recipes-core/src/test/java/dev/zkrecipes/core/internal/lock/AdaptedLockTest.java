@@ -6,7 +6,9 @@ package dev.zkrecipes.core.internal.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -18,12 +20,15 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class AdaptedLockTest {
@@ -32,6 +37,7 @@ class AdaptedLockTest {
     private static final class Other implements ForeignLock, ForeignLock.Hold {
         final List<String> calls = Collections.synchronizedList(new ArrayList<>());
         boolean busy;
+        int interruptions;
         LeaseState state = LeaseState.HELD;
 
         @Nullable
@@ -62,6 +68,10 @@ class AdaptedLockTest {
         public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
             calls.add("try " + atMost);
             if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            if (interruptions-- > 0) { // as Curator tells it
+                Thread.currentThread().interrupt();
                 throw new InterruptedException();
             }
             return busy ? Optional.empty() : Optional.of(this);
@@ -100,6 +110,8 @@ class AdaptedLockTest {
             listeners.forEach(Runnable::run);
         }
     }
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
 
     private final Other other = new Other();
     private final InterProcessLock lock = LockGroups.foreign(other);
@@ -143,14 +155,14 @@ class AdaptedLockTest {
     void loss_isToldOnceToEachLease_andEndsWithTheLastOne() throws InterruptedException {
         Lease first = lock.acquire();
         Lease second = lock.acquire();
-        List<String> told = new ArrayList<>();
+        List<String> told = new CopyOnWriteArrayList<>();
         first.onLost(() -> told.add("first"));
         second.close();
         second.onLost(() -> told.add("second"));
         other.lose();
         other.lose();
-        assertThat(told).containsExactly("first");
-        assertThat(first.ended()).isCompletedWithValue(LeaseState.LOST);
+        assertThat(first.ended()).succeedsWithin(LIMIT).isEqualTo(LeaseState.LOST);
+        await().untilAsserted(() -> assertThat(told).containsExactly("first"));
         assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class).hasMessageContaining("other:1");
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         assertThat(lock.holdCount()).isEqualTo(1);
@@ -248,5 +260,51 @@ class AdaptedLockTest {
         assertThat(lock.holdCount()).isEqualTo(1);
         lease.close();
         assertThat(other.calls).containsExactly("acquire", "release");
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptionThatLeavesTheFlagSet_doesNotKeepATryFromEnding() {
+        other.interruptions = 1;
+        assertThat(lock.tryAcquire()).isPresent();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(other.calls).containsExactly("try PT0S", "try PT0S");
+    }
+
+    @Test
+    @Tag("H91")
+    void lossListener_blocksNeitherTheOtherLibrarysThread_norOtherListeners() throws Exception {
+        Lease lease = lock.acquire();
+        CountDownLatch blocked = new CountDownLatch(1);
+        Runnable block = () -> {
+            var unused = Uninterruptibles.awaitUninterruptibly(blocked, Duration.ofSeconds(5));
+        };
+        List<Thread> told = new CopyOnWriteArrayList<>();
+        try {
+            lease.onLost(block);
+            lease.onLost(() -> {
+                throw new IllegalStateException("fails");
+            });
+            lease.onLost(() -> told.add(Thread.currentThread()));
+            var dependent = lease.ended().thenRun(block);
+            other.lose();
+            await().untilAsserted(() -> assertThat(told).hasSize(1).doesNotContain(Thread.currentThread()));
+            assertThat(dependent).isNotDone();
+        } finally {
+            blocked.countDown();
+        }
+        lease.close();
+    }
+
+    @Test
+    @Tag("H95")
+    void futuresOfALease_areSharedByAllThatAsk() throws InterruptedException {
+        Lease lease = lock.acquire();
+        assertThat(lease.ended()).isSameAs(lease.ended());
+        lease.ended().cancel(false);
+        lease.ended().complete(LeaseState.LOST);
+        assertThat(lease.ended()).isNotDone();
+        assertThat(lease.closeAsync()).isCompleted().isSameAs(lease.closeAsync());
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
     }
 }

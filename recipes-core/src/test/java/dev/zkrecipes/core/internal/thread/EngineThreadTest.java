@@ -199,9 +199,9 @@ class EngineThreadTest {
 
     @Test
     void timers_runInTheOrderOfTheirTimes() throws Exception {
-        engine.schedule(Duration.ofMillis(900), () -> ran.add("third"));
-        engine.schedule(Duration.ofMillis(300), () -> ran.add("first"));
-        engine.schedule(Duration.ofMillis(600), () -> ran.add("second"));
+        engine.schedule(Duration.ofMillis(2_500), () -> ran.add("third"));
+        engine.schedule(Duration.ofMillis(200), () -> ran.add("first"));
+        engine.schedule(Duration.ofSeconds(1), () -> ran.add("second"));
         assertThat(List.of(next(), next(), next())).containsExactly("first", "second", "third");
     }
 
