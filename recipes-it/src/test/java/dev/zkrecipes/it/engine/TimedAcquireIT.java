@@ -5,6 +5,7 @@ package dev.zkrecipes.it.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
@@ -28,6 +29,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -134,20 +137,31 @@ class TimedAcquireIT {
                         .acquireAsync()
                         .get();
                 InterProcessLock lock = locks(asking, asking, "/half-way").get(kind);
-                Thread cutter = new Thread(() -> {
-                    Soon.await()
-                            .until(() -> lock.participants().size()
-                                    > held.fencingTokens().size());
-                    proxy.refuse();
-                });
-                cutter.start();
-                assertThatThrownBy(() -> lock.tryAcquire(Duration.ofSeconds(5)))
+                Throwable told = null;
+                boolean cutInTime = false;
+                while (told == null && !cutInTime) { // a cut that comes after the end proves nothing
+                    AtomicBoolean isOver = new AtomicBoolean();
+                    CompletableFuture<Void> cut = CompletableFuture.runAsync(
+                            () -> {
+                                Soon.await()
+                                        .until(() -> isOver.get()
+                                                || lock.participants().size()
+                                                        > held.fencingTokens().size());
+                                proxy.refuse();
+                                Soon.await().until(() -> asking.connectionState() != ConnectionState.CONNECTED);
+                            },
+                            task -> new Thread(task, "cutter").start());
+                    told = catchThrowable(() -> lock.tryAcquire(Duration.ofSeconds(5)));
+                    cutInTime = cut.isDone();
+                    isOver.set(true);
+                    Soon.get(cut);
+                    proxy.accept();
+                    Soon.await().until(() -> asking.connectionState() == ConnectionState.CONNECTED);
+                }
+                assertThat(told)
                         .as(kind)
                         .isInstanceOf(LockConnectionException.class)
                         .hasMessageContaining("any more (the lock was busy when it was last seen)");
-                cutter.join();
-                proxy.accept();
-                Soon.await().until(() -> asking.connectionState() == ConnectionState.CONNECTED);
                 held.close();
                 lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow().close();
             }
