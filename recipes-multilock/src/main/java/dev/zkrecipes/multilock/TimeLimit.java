@@ -29,6 +29,7 @@ final class TimeLimit {
     // Of the last lock that was tried, and of the one thread that waits.
     private @Nullable LockConnectionException unanswered;
     private @Nullable Long seenBusyAt;
+    private boolean waited; // for the lock that was granted last, which was busy for long
 
     private TimeLimit(@Nullable Long end) {
         this.end = end;
@@ -49,12 +50,14 @@ final class TimeLimit {
             if (left != null && left.isZero()) {
                 return Optional.empty();
             }
+            long asked = System.nanoTime();
             try {
                 Optional<Lease> lease = left == null ? Optional.of(lock.acquire()) : lock.tryAcquire(left);
                 unanswered = null;
+                waited = System.nanoTime() - asked > RECENTLY.toNanos();
                 return lease;
             } catch (LockConnectionException e) {
-                if (end != null && !isBusyStill()) {
+                if (left != null && !isBusyStill() && !isLate(left)) {
                     unanswered = e;
                 }
             }
@@ -66,21 +69,27 @@ final class TimeLimit {
         return seenBusyAt != null && System.nanoTime() - seenBusyAt < RECENTLY.toNanos();
     }
 
+    /** Whether the time went by because another lock was busy, and what is left may be too short for an answer. */
+    private boolean isLate(Duration left) {
+        return waited && left.compareTo(RECENTLY) < 0;
+    }
+
     /** Takes the lock if it is free; empty if it is not, or if that cannot be found out within the limit. */
     Optional<Lease> tryAtOnce(InterProcessLock lock) {
+        Duration left = end == null ? null : left(end);
         try {
-            if (end == null) {
+            if (left == null) {
                 return lock.tryAcquire();
             }
             unanswered = null;
             seenBusyAt = null;
-            Optional<Lease> lease = LockGroups.tryAtOnce(lock, left(end));
+            Optional<Lease> lease = LockGroups.tryAtOnce(lock, left);
             if (lease.isEmpty()) {
                 seenBusyAt = System.nanoTime();
             }
             return lease;
         } catch (LockConnectionException e) {
-            if (end != null) {
+            if (left != null && !isLate(left)) {
                 unanswered = e;
             }
             return Optional.empty(); // to wait for it is to wait for the connection

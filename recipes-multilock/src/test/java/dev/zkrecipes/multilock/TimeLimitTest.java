@@ -66,6 +66,21 @@ class TimeLimitTest {
         assertThat(limit.overdue()).isEmpty();
     }
 
+    /** What is left of the time may be too short for an answer. */
+    @Test
+    void lockTriedAtTheEnd_afterAnotherWasBusyForLong_isNotSaidToBeSilent() throws InterruptedException {
+        InterProcessLock slow = mock(InterProcessLock.class);
+        when(slow.tryAcquire(any())).thenAnswer(busyForLong -> {
+            Thread.sleep(900);
+            return Optional.of(mock(Lease.class));
+        });
+        limit = TimeLimit.after(Duration.ofSeconds(1));
+        assertThat(limit.acquire(slow)).isPresent();
+        assertThat(limit.tryAtOnce(silent)).isEmpty();
+        assertThat(limit.acquire(busy)).isEmpty();
+        assertThat(limit.overdue()).isEmpty();
+    }
+
     /** A lock of another library does not wait for its connection. */
     @Test
     void lockThatTellsAtOnceThatItHasNoConnection_isAskedAgain() throws InterruptedException {

@@ -169,7 +169,7 @@ class NodesTogetherTest {
     }
 
     @Test
-    void withoutAnotherSession_theServerIsLeftToDeleteWhatAnEndedOneHad() {
+    void closedClient_leavesToTheServerWhatAnEndedSessionHad() {
         List<HeldNode> all = held();
         operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
         fixture.become(State.DISCONNECTED);
