@@ -71,7 +71,19 @@ final class AcquireFixture {
     }
 
     LockSpec spec(LockDriver driver, LockOptions options) {
-        return new LockSpec(engine.settings().paths().acl("/"), PATH, driver, options);
+        return specAt(PATH, driver, options);
+    }
+
+    LockSpec specAt(String path, LockDriver driver, LockOptions options) {
+        return new LockSpec(engine.settings().paths().acl("/"), path, driver, options);
+    }
+
+    /** Mutexes on several paths, as one. */
+    LockGroup together(LockOptions ofEach, String... paths) {
+        List<LockSpec> targets = Stream.of(paths)
+                .map(path -> specAt(path, new TestDriver("lock-"), ofEach))
+                .toList();
+        return LockGroup.together(targets, LockOptions.defaults());
     }
 
     LockSpec spec(LockDriver driver) {

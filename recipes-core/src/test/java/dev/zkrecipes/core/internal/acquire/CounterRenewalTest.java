@@ -11,10 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
@@ -201,14 +198,8 @@ class CounterRenewalTest {
     void severalPaths_areRenewedOneAfterTheOther() {
         scheduler.run();
         operations.count(CounterAge.WORN_OUT);
-        List<LockSpec> targets = List.of("/locks/a", "/locks/b").stream()
-                .map(path -> new LockSpec(
-                        fixture.engine.settings().paths().acl("/"),
-                        path,
-                        new TestDriver("lock-"),
-                        LockOptions.defaults()))
-                .toList();
-        AcquireLoop loop = fixture.launched(LockGroup.together(targets, LockOptions.defaults()), Mode.QUEUE);
+        AcquireLoop loop =
+                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
         scheduler.run();
         fixture.assertGranted(loop);
         assertThat(operations.requests())

@@ -13,7 +13,6 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import java.util.List;
@@ -33,25 +32,25 @@ class CreateNodesTest {
     private static final int ROOM_BESIDE = 4096;
 
     private final AcquireFixture fixture = new AcquireFixture();
+    private OwnNode held;
     private Session session;
 
     @BeforeEach
     void openSession() {
-        fixture.assertGranted(fixture.queueing());
-        session = fixture.engine.livingSessions().iterator().next();
+        held = fixture.assertGranted(fixture.queueing()).node();
+        session = held.session();
         fixture.operations.requests();
     }
 
     private CreateNodes creation(int locks, List<ACL> acl) {
-        List<LockSpec> targets = IntStream.range(0, locks)
-                .mapToObj(i -> new LockSpec(
-                        fixture.engine.settings().paths().acl("/"),
-                        AcquireFixture.PATH + i,
-                        new TestDriver("lock-"),
-                        LockOptions.defaults().withAcl(acl)))
-                .toList();
-        LockGroup group =
-                locks == 1 ? LockGroup.of(targets.get(0)) : LockGroup.together(targets, LockOptions.defaults());
+        LockOptions options = LockOptions.defaults().withAcl(acl);
+        LockGroup group = locks == 1
+                ? LockGroup.of(fixture.spec(new TestDriver("lock-"), options))
+                : fixture.together(
+                        options,
+                        IntStream.range(0, locks)
+                                .mapToObj(i -> AcquireFixture.PATH + i)
+                                .toArray(String[]::new));
         return new CreateNodes(fixture.engine.requests(), group, session);
     }
 
@@ -88,7 +87,7 @@ class CreateNodesTest {
         CreateNodes creation = creationOfLength(1, charactersThatFit(1) + 1);
         assertThatThrownBy(() -> creation.send(answer -> {}))
                 .isInstanceOf(PacketTooLargeException.class)
-                .hasMessageStartingWith("lock /locks/orders0: the request for its node takes " + (packetRoom() + 1)
+                .hasMessageStartingWith("lock /locks/orders: the request for its node takes " + (packetRoom() + 1)
                         + " bytes and must not exceed " + packetRoom() + " ");
         assertRefused(creation);
     }
@@ -110,18 +109,16 @@ class CreateNodesTest {
     @ValueSource(ints = {1, 2})
     void sessionWithRoomForNoMore_isFull(int locks) {
         int room = session.nodes().packetLimit() / 8 * 7;
-        List<OwnNode> nodes = creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE).nodes();
-        int more = nodes.stream().mapToInt(OwnNode::sizeAtEnd).sum();
-        int held = nodes.get(0).sizeAtEnd() - 1; // of the lock without a number at its end
-        session.nodes().add("others", room - held - more + 1);
+        int more = creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE).nodes().stream()
+                .mapToInt(OwnNode::sizeAtEnd)
+                .sum();
+        session.nodes().add("others", room - held.sizeAtEnd() - more + 1);
 
         CreateNodes creation = creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE);
         assertThatThrownBy(() -> creation.send(answer -> {}))
                 .isInstanceOf(SessionFullException.class)
                 .hasMessageStartingWith(
-                        locks == 1
-                                ? "lock /locks/orders0: its session"
-                                : "lock /locks/orders0 and 1 more: its session");
+                        locks == 1 ? "lock /locks/orders: its session" : "lock /locks/orders0 and 1 more: its session");
         assertRefused(creation);
 
         session.nodes().remove("others", 1);

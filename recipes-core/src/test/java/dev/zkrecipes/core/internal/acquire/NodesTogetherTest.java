@@ -9,21 +9,17 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
-import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
-import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
@@ -36,14 +32,8 @@ class NodesTogetherTest {
     private final ScriptedOperations operations = fixture.operations;
 
     private List<HeldNode> held() {
-        List<LockSpec> targets = Stream.of("/locks/a", "/locks/b")
-                .map(path -> new LockSpec(
-                        fixture.engine.settings().paths().acl("/"),
-                        path,
-                        new TestDriver("lock-"),
-                        LockOptions.defaults()))
-                .toList();
-        AcquireLoop loop = fixture.launched(LockGroup.together(targets, LockOptions.defaults()), Mode.QUEUE);
+        AcquireLoop loop =
+                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
         scheduler.run();
         fixture.assertGranted(loop);
         operations.requests();

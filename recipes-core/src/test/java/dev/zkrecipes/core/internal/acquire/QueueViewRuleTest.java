@@ -21,6 +21,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class QueueViewRuleTest {
     }
 
     private LockSpec spec(String path, LockDriver driver) {
-        return new LockSpec(fixture.engine.settings().paths().acl("/"), path, driver, LockOptions.defaults());
+        return fixture.specAt(path, driver, LockOptions.defaults());
     }
 
     private void occupyTwice() {
@@ -116,6 +117,10 @@ class QueueViewRuleTest {
         scheduler.run();
         fixture.assertFailed(first, LockAccessException.class, "watch " + PATH);
         fixture.assertFailed(second, LockAccessException.class, "watch " + PATH);
+        List<Throwable> told = Stream.of(first, second)
+                .map(loop -> loop.outcome().handle((grants, failure) -> failure).join())
+                .toList();
+        assertThat(told).as("each has the stack trace of its own thread").doesNotHaveDuplicates();
     }
 
     @Test
