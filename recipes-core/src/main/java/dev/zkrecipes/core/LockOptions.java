@@ -223,7 +223,7 @@ public record LockOptions(
      *
      * <p>The time runs from the grant, on the monotonic clock of the holder's process. Re-entry does not prolong it, nor does a
      * downgrade to the shared mode; whoever re-enters through a lock object with other options stands under those of the first
-     * acquire. {@link Lease#isValid()} is false from that moment on, also if everything else in the process is late. The others
+     * acquire. {@link Lease#isValid()} is false from that moment on, even if everything else in the process is late. The others
      * get the lock a little later, when the deletion has reached the server; without a connection, when there is one again or the
      * session has ended. As after any loss, the holder may still be at work, so where that would do harm use {@link
      * Lease#fencingToken()} or {@link Lease#guard()}.

@@ -49,9 +49,9 @@ record SemaphoreLimit(int configured, int current, int earlier) {
                 return new SemaphoreLimit(configured.get(), current.get(), Math.max(earlier, current.get()));
             }
         }
-        throw new LockRefusedException("the node " + path + " contains "
+        throw new LockRefusedException("the node " + path + " has "
                 + (data.length == 0 ? "no data" : data.length + " bytes of other data")
-                + " instead of a semaphore's limit: it was created by another library such as Curator, for another"
+                + " where a semaphore keeps its limit: it was created by another library such as Curator, for another"
                 + " purpose, or by hand; use another path, or delete the node while it is not in use");
     }
 
@@ -69,7 +69,7 @@ record SemaphoreLimit(int configured, int current, int earlier) {
     void requireConfigured(String path, int maxLeases) {
         if (configured != maxLeases) {
             throw new LockRefusedException("the semaphore " + path + " was made with " + configured
-                    + " leases, and this process is configured with " + maxLeases
+                    + " permits, and this process is configured with " + maxLeases
                     + ": name the same number in all processes, and change the number in force with resize");
         }
     }

@@ -88,7 +88,7 @@ public interface ForeignLock {
         void onLost(Runnable listener);
 
         /**
-         * Gives the lock back, also if it is lost. Called once, by the thread that acquired it, or by another one when that
+         * Gives the lock back, even if it is lost. Called once, by the thread that acquired it, or by another one when that
          * thread is dead. Like {@link dev.zkrecipes.core.Lease#close()} it does not fail because there is no connection.
          */
         void release();

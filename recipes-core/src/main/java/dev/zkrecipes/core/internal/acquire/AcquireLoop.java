@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread, except for what callers do.
  */
 public final class AcquireLoop extends AcquisitionTask<AcquireStep>
-        implements Enqueue.Owner, QueueView.Waiter, CounterRenewal.Owner {
+        implements Enqueue.Owner, Waiter, CounterRenewal.Owner {
 
     private final Requests requests;
     private final LockGroup group;

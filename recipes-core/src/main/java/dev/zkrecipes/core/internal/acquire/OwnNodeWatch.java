@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * Watches a node of ours: first for the request that waits with it, then for its holder. Confined to the engine thread.
  */
 final class OwnNodeWatch implements WatchRegistry.DeletionSubscriber {
-    private QueueView.@Nullable Waiter waiter;
+    private @Nullable Waiter waiter;
     private Runnable whenGone = () -> {};
 
-    OwnNodeWatch(QueueView.Waiter waiter) {
+    OwnNodeWatch(Waiter waiter) {
         this.waiter = waiter;
     }
 

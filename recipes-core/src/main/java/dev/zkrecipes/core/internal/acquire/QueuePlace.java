@@ -33,13 +33,28 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread.
  */
 final class QueuePlace {
-    private final QueueView view;
+
+    /** All places of the path. */
+    interface View {
+        boolean has(QueuePlace place);
+
+        /** Returns whether the place was here. */
+        boolean remove(QueuePlace place);
+
+        void endIfEmpty();
+
+        /** Watches the data of the path, by which the drivers decide. */
+        void watchRule();
+    }
+
+    private final View view;
+    private final SeenQueue seen;
     private final Session session;
     private final ServingOrder order;
     private final LockSpec spec;
     private final OwnNode node;
     private final LockNode self;
-    private final QueueView.Waiter waiter;
+    private final Waiter waiter;
     private final OwnNodeWatch ownWatch;
     private boolean granted;
     private boolean ownIsWatched;
@@ -48,9 +63,10 @@ final class QueuePlace {
 
     /** See {@link QueueView#enter}. */
     QueuePlace(
-            QueueView view, ServingOrder order, LockSpec spec, OwnNode node, LockNode self, QueueView.Waiter waiter) {
+            View view, SeenQueue seen, ServingOrder order, LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         this.view = view;
-        this.session = view.session();
+        this.seen = seen;
+        this.session = seen.session();
         this.order = order;
         this.spec = spec;
         this.node = node;
@@ -63,7 +79,7 @@ final class QueuePlace {
         return self;
     }
 
-    QueueView.Waiter waiter() {
+    Waiter waiter() {
         return waiter;
     }
 
@@ -105,35 +121,35 @@ final class QueuePlace {
 
     // ---- What the request wants to know.
 
-    /** Whether the driver grants by what the view knows. Once it does, it does until the next {@link #ask}. */
+    /** Whether the driver grants by what is known. Once it does, it does until the next {@link #ask}. */
     boolean isGranted() {
         return granted;
     }
 
-    /** Whether the node was there after all changes that the view knows of. */
+    /** Whether the node was there after all changes that are known. */
     boolean isStanding() {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
     }
 
     /** Whether events are heard in the order of the changes, and the rule in force is known. */
     boolean isInOrder() {
-        return view.isInOrder(spec);
+        return seen.isInOrder(spec);
     }
 
     /** Whether a node that came after the list may stand in front and keep this one from being granted. */
     boolean mayHaveNewNodeInFront() {
         Optional<LockNode> inFront = spec.nodeInFrontOf(self);
-        return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
+        return inFront.isPresent() && seen.queue(spec).wouldBeBlockedBy(inFront.get(), self);
     }
 
-    /** Whether there is no other node below the path, by what the view knows. */
+    /** Whether there is no other node below the path, by what is known. */
     boolean isAlone() {
-        return view.hasOneNode();
+        return seen.hasOneNode();
     }
 
     /** The data of the path that decisions are based on. */
     Optional<Content> rule() {
-        return view.rule();
+        return seen.rule();
     }
 
     // ---- Decide.
@@ -155,13 +171,13 @@ final class QueuePlace {
      * @param fresh whether the list was taken just now
      */
     private Decision decision(boolean fresh) {
-        LockQueue queue = view.queue(spec);
+        LockQueue queue = seen.queue(spec);
         if (!queue.contains(self)) {
             return new Decision.WaitFor(List.of(self)); // gone: its own watch tells, now or when it is set
         }
         Decision decision = queue.decideOnOwn(self);
         if (decision instanceof Decision.Never never) {
-            throw new LockRefusedException("the lock " + view.path() + " refuses this request: " + never.reason());
+            throw new LockRefusedException("the lock " + seen.path() + " refuses this request: " + never.reason());
         } else if (decision instanceof Decision.WaitFor wait) {
             await(wait.nodes(), queue, fresh);
         }
@@ -179,7 +195,7 @@ final class QueuePlace {
         isBehindWaiter = !blockingBoth.isEmpty();
         List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
         boolean isKnown = fresh
-                || order.predecessors().haveAll(next, view::isKnownToStand)
+                || order.predecessors().haveAll(next, seen::isKnownToStand)
                 || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
         if (isKnown) {
             watch(next, !isBehindWaiter && !ownIsWatched && queue.wouldGrantWithout(next, self));

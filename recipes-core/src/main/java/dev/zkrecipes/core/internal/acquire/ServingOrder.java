@@ -13,21 +13,21 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * The places in a {@link QueueView} that are served one after another. Under drivers that serve in order ({@link
+ * The places in the queue of a path that are served one after another. Under drivers that serve in order ({@link
  * dev.zkrecipes.core.spi.FifoDriver}) none is granted before the first, so only the first is decided for and has its
  * predecessors watched. They all share one order. Each request under another driver has an order of its own.
  *
  * <p>Confined to the engine thread.
  */
 final class ServingOrder implements PredecessorWatches.Owner {
-    private final QueueView view;
+    private final SeenQueue seen;
     private final TreeMap<LockNode, QueuePlace> waiting = new TreeMap<>();
     private final PredecessorWatches predecessors;
     private boolean advancing;
 
-    ServingOrder(QueueView view) {
-        this.view = view;
-        this.predecessors = new PredecessorWatches(view.session().watches(), view.path(), this);
+    ServingOrder(SeenQueue seen) {
+        this.seen = seen;
+        this.predecessors = new PredecessorWatches(seen.session().watches(), seen.path(), this);
     }
 
     /** The watches on the nodes that the first waits for. */
@@ -77,13 +77,13 @@ final class ServingOrder implements PredecessorWatches.Owner {
     }
 
     private void onGone(QueuePlace first, String nodePath) {
-        Session session = view.session();
+        Session session = seen.session();
         String name = LockPath.name(nodePath);
         if (session.nodes().awaitEnd(NodeId.in(name), () -> onGone(nodePath))) {
             session.leases().onNodeGone(nodePath);
             return; // the end of the session deletes its nodes in any order, and ours may be gone as well
         }
-        view.noteGone(name);
+        seen.noteGone(name);
         if (first.isInOrder()) {
             advance();
         } else {
@@ -94,7 +94,7 @@ final class ServingOrder implements PredecessorWatches.Owner {
     @Override
     public void onRefused(String nodePath, Answer<?> answer) {
         if (!waiting.isEmpty()) {
-            waiting.firstEntry().getValue().waiter().fail(ZooKeeperErrors.of(view.path(), "watch " + nodePath, answer));
+            waiting.firstEntry().getValue().waiter().fail(ZooKeeperErrors.of(seen.path(), "watch " + nodePath, answer));
         }
     }
 }

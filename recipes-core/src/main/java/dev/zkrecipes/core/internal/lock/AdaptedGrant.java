@@ -12,9 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** What a thread has of an {@link AdaptedLock}; all its re-entrant leases stand on it. */
 final class AdaptedGrant {
     private final ForeignLock.Hold hold;
-    private final Set<AdaptedLease> leases = ConcurrentHashMap.newKeySet();
+    private final Set<Listener> leases = ConcurrentHashMap.newKeySet();
     /** The leases that stand on it. A count, as several threads may close the leases of a dead one. */
     private final AtomicInteger open = new AtomicInteger();
+
+    /** A lease that stands on it. */
+    interface Listener {
+        void onGrantLost();
+    }
 
     AdaptedGrant(ForeignLock.Hold hold) {
         this.hold = hold;
@@ -29,7 +34,7 @@ final class AdaptedGrant {
     }
 
     /** Tells the lease of a loss, unless it is detached before. */
-    void attach(AdaptedLease lease) {
+    void attach(Listener lease) {
         open.incrementAndGet();
         leases.add(lease);
         try {
@@ -43,12 +48,12 @@ final class AdaptedGrant {
     }
 
     /** Returns whether this was the last lease, with which the lock is to be given back. */
-    boolean detach(AdaptedLease lease) {
+    boolean detach(Listener lease) {
         leases.remove(lease);
         return open.decrementAndGet() == 0;
     }
 
     void tellOfLoss() {
-        leases.forEach(AdaptedLease::onGrantLost);
+        leases.forEach(Listener::onGrantLost);
     }
 }

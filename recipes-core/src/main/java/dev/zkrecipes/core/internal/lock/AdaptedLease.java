@@ -7,7 +7,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.FencedHold;
@@ -22,20 +22,27 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /** One hold of an {@link AdaptedLock}. */
-final class AdaptedLease implements Lease {
-    private final AdaptedLock lock;
+final class AdaptedLease implements Lease, AdaptedGrant.Listener {
+    private final String path;
     private final AdaptedGrant grant;
     private final Thread owner;
+    private final Consumer<AdaptedLease> whenClosed;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
     private final CompletableFuture<LeaseState> endedForAll = SharedFuture.of(ended, this::tellEnd);
     private final CompletableFuture<Void> released = new CompletableFuture<>();
     private final CompletableFuture<Void> releasedForAll = SharedFuture.of(released, Runnable::run);
 
-    AdaptedLease(AdaptedLock lock, AdaptedGrant grant, Thread owner) {
-        this.lock = lock;
+    /**
+     * A hold of the calling thread.
+     *
+     * @param whenClosed told when it is closed, before the lock is given back with the last one
+     */
+    AdaptedLease(String path, AdaptedGrant grant, Consumer<AdaptedLease> whenClosed) {
+        this.path = path;
         this.grant = grant;
-        this.owner = owner;
+        this.owner = Thread.currentThread();
+        this.whenClosed = whenClosed;
         grant.attach(this);
     }
 
@@ -47,7 +54,8 @@ final class AdaptedLease implements Lease {
         return owner;
     }
 
-    void onGrantLost() {
+    @Override
+    public void onGrantLost() {
         ended.complete(LeaseState.LOST);
     }
 
@@ -60,7 +68,7 @@ final class AdaptedLease implements Lease {
 
     @Override
     public String path() {
-        return lock.path();
+        return path;
     }
 
     @Override
@@ -133,7 +141,7 @@ final class AdaptedLease implements Lease {
             if (isFenced()) {
                 grant.hold().onLost(listener);
             } else {
-                EngineThreads.tellingOfLoss(listener);
+                Callbacks.tellLossOfAnother(listener);
             }
         });
     }
@@ -143,7 +151,7 @@ final class AdaptedLease implements Lease {
         if (isFenced() || closedAs.get() != null) {
             task.run();
         } else {
-            EngineThreads.tellingOfLoss(task);
+            Callbacks.tellLossOfAnother(task);
         }
     }
 
@@ -206,7 +214,7 @@ final class AdaptedLease implements Lease {
         if (!closedAs.compareAndSet(null, last)) {
             return;
         }
-        lock.forget(this);
+        whenClosed.accept(this);
         boolean wasLast = grant.detach(this);
         try {
             if (wasLast) {

@@ -71,7 +71,7 @@ public final class AdaptedLock implements InterProcessLock {
     private Optional<Lease> reenter() {
         return Optional.ofNullable(mine().peekFirst()).map(youngest -> {
             youngest.requireNotLost();
-            return add(new AdaptedLease(this, youngest.grant(), Thread.currentThread()));
+            return add(new AdaptedLease(path(), youngest.grant(), this::forget));
         });
     }
 
@@ -79,7 +79,7 @@ public final class AdaptedLock implements InterProcessLock {
         AdaptedGrant grant = new AdaptedGrant(hold);
         try {
             hold.onLost(grant::tellOfLoss);
-            return add(new AdaptedLease(this, grant, Thread.currentThread()));
+            return add(new AdaptedLease(path(), grant, this::forget));
         } catch (RuntimeException | Error e) {
             try {
                 hold.release();
@@ -99,7 +99,7 @@ public final class AdaptedLock implements InterProcessLock {
     }
 
     /** Takes a closed lease away. */
-    void forget(AdaptedLease lease) {
+    private void forget(AdaptedLease lease) {
         Deque<AdaptedLease> ofOwner = open.getOrDefault(lease.owner(), new ConcurrentLinkedDeque<>());
         ofOwner.remove(lease);
         if (ofOwner.isEmpty()) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AsyncRequest {
     private final HoldingHost client;
-    private final HoldOrigin lock;
+    private final Hold.Origin lock;
     private final LockData data;
     private final Acquisition attempt;
     private final @Nullable ObservedRequest observed;
@@ -32,7 +32,7 @@ final class AsyncRequest {
      */
     AsyncRequest(
             HoldingHost client,
-            HoldOrigin lock,
+            Hold.Origin lock,
             LockData data,
             Acquisition attempt,
             @Nullable ObservedRequest observed) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
 final class BlockingRequest {
     private final HoldingHost client;
-    private final HoldOrigin lock;
+    private final Hold.Origin lock;
     private final Ownership ownership;
     private final Acquisition attempt;
     private final @Nullable ObservedRequest observed;
@@ -36,7 +36,7 @@ final class BlockingRequest {
     /** Prepares a request, which is not launched yet. */
     BlockingRequest(
             HoldingHost client,
-            HoldOrigin lock,
+            Hold.Origin lock,
             Ownership ownership,
             Acquisition attempt,
             @Nullable ObservedRequest observed) {

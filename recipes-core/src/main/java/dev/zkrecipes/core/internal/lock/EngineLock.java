@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread of the application may die in here, at the end of its stack or of the heap. Whatever is thrown, its
  * request leaves the queue, or the grant is given back.
  */
-public final class EngineLock implements InterProcessLock, HoldOrigin {
+public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     private final LockGroup targets;
     private final HoldingHost client;

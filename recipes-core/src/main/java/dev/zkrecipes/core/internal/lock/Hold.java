@@ -42,6 +42,27 @@ public final class Hold implements Lease, HeldNode.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable RevocationListeners> REVOCATIONS =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, RevocationListeners.class, "revocations");
 
+    /** The lock through which a hold was acquired. */
+    interface Origin {
+        LockHost client();
+
+        LockGroup targets();
+
+        String path();
+
+        /** Releases those grants on which no hold stands any more, now that this one has left the record. */
+        CompletableFuture<Void> giveBack(Hold lease);
+
+        /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
+        void onHoldEnded(Hold lease);
+
+        /** Whether giving back waits for ZooKeeper's answer and reports it. */
+        boolean confirmsRelease();
+
+        /** Waits for ZooKeeper's confirmation that the node is gone, as long as there is a connection. */
+        void awaitRelease(CompletableFuture<Void> givenBack);
+    }
+
     /** What a hold was closed as, and what is released with it. */
     private static final class Closing {
         private final LeaseState as;
@@ -63,7 +84,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
     private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
 
-    private final HoldOrigin lock;
+    private final Origin lock;
     private final List<HeldNode> grants;
     private final LockData data;
     private volatile @Nullable Closing closing;
@@ -71,7 +92,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private volatile @Nullable RevocationListeners revocations;
 
     /** Makes a hold that is in no record yet. */
-    Hold(HoldOrigin lock, List<HeldNode> grants, LockData data) {
+    Hold(Origin lock, List<HeldNode> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
@@ -81,7 +102,7 @@ public final class Hold implements Lease, HeldNode.Listener {
      * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is
      * thrown in here, the grants are given back.
      */
-    static Hold open(HoldOrigin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
+    static Hold open(Origin lock, List<HeldNode> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
         try {
             data.opened(opened);

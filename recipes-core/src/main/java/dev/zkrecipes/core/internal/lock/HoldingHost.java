@@ -3,8 +3,10 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.ZooKeeperClient;
+
 /** A client with its record of all holds. */
-public interface HoldingHost extends LockHost {
+public interface HoldingHost extends LockHost, ZooKeeperClient {
     LockDataTable holds();
 
     DeadOwnerCheck deadOwners();

@@ -191,7 +191,7 @@ public final class LockData implements HeldNode.Listener {
      * it is alive, so no stack that is not empty is removed meanwhile. Whatever is thrown in here, nothing was opened.
      */
     @Nullable
-    Hold reenter(HoldOrigin lock, @Nullable LockSpec otherMode) {
+    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
         LockGroup targets = lock.targets();
         if (targets.isSingle()) {
             LockSpec target = targets.all().get(0);

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockObserver;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A client, as its locks see it. */
-public interface LockHost extends ZooKeeperClient {
+public interface LockHost {
     EngineScheduler scheduler();
 
     Callbacks callbacks();
@@ -29,6 +29,8 @@ public interface LockHost extends ZooKeeperClient {
 
     /** How long a call that needs one answer waits for it. */
     Duration requestTimeout();
+
+    ConnectionState connectionState();
 
     /**
      * An error that tells of the missing connection.

@@ -105,7 +105,7 @@ final class Ownership {
 
     /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
     @Nullable
-    Lease reenter(HoldOrigin lock) {
+    Lease reenter(Hold.Origin lock) {
         if (owner == Owner.THREAD) {
             LockData mine = table.mine();
             return mine == null ? null : mine.reenter(lock, otherMode);

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * One node on its way out. It waits for the answer to its create; for its place in the {@link DeletionQueue}; for an
  * answer; for a timer, if there was none; or for its turn among those of its path that were refused.
  */
-final class Deletion {
+final class Deletion implements DeletionQueue.Entry {
     private static final Logger log = LoggerFactory.getLogger(Deletion.class);
 
     /** What follows from what happens to a deletion. */
@@ -67,7 +67,8 @@ final class Deletion {
         this.owner = owner;
     }
 
-    OwnNode node() {
+    @Override
+    public OwnNode node() {
         return node;
     }
 
@@ -126,7 +127,8 @@ final class Deletion {
         }
     }
 
-    void send() {
+    @Override
+    public void send() {
         stopWaiting();
         if (finished || leftover.isNothing()) {
             finish();

@@ -18,11 +18,20 @@ import org.jspecify.annotations.Nullable;
 final class DeletionQueue implements SessionSource.User {
     private static final int WINDOW = 100;
 
+    /** A deletion, as the queue sees it. */
+    interface Entry {
+        /** The node to delete. */
+        OwnNode node();
+
+        /** It is its turn. */
+        void send();
+    }
+
     private final SessionSource sessions;
     private final Runnable onNoSession;
-    private final Set<Deletion> ready = new LinkedHashSet<>();
-    private final Set<Deletion> withoutConnection = new LinkedHashSet<>();
-    private final Set<Deletion> underWay = new HashSet<>();
+    private final Set<Entry> ready = new LinkedHashSet<>();
+    private final Set<Entry> withoutConnection = new LinkedHashSet<>();
+    private final Set<Entry> underWay = new HashSet<>();
     private @Nullable Session successor; // of sessions that have ended
     private boolean seeking;
 
@@ -36,20 +45,20 @@ final class DeletionQueue implements SessionSource.User {
         this.onNoSession = onNoSession;
     }
 
-    void add(Deletion deletion) {
+    void add(Entry deletion) {
         ready.add(deletion);
     }
 
-    boolean contains(Deletion deletion) {
+    boolean contains(Entry deletion) {
         return ready.contains(deletion) || withoutConnection.contains(deletion);
     }
 
-    void remove(Deletion deletion) {
+    void remove(Entry deletion) {
         ready.remove(deletion);
         withoutConnection.remove(deletion);
     }
 
-    void isUnderWay(Deletion deletion) {
+    void isUnderWay(Entry deletion) {
         underWay.add(deletion);
     }
 
@@ -58,7 +67,7 @@ final class DeletionQueue implements SessionSource.User {
         return ready.isEmpty() && underWay.size() < WINDOW;
     }
 
-    void isAnswered(Deletion deletion) {
+    void isAnswered(Entry deletion) {
         underWay.remove(deletion);
     }
 
@@ -78,7 +87,7 @@ final class DeletionQueue implements SessionSource.User {
 
     /** A connected session to send it in; null if it has to wait for one, which it does here. */
     @Nullable
-    Session sessionFor(Deletion deletion) {
+    Session sessionFor(Entry deletion) {
         Session own = deletion.node().session();
         Session found = own.isEnded() ? successor() : own;
         if (found == null || !found.isConnected()) {

@@ -353,7 +353,7 @@ public final class HeldNode implements KeepAlive.Held {
     private void tellOfLoss() {
         End last = endOrThrow();
         if (last.state() == LeaseState.LOST) {
-            LockLog.lost(this, last.reason());
+            LockLog.lost(nodePath, last.reason());
             tellObserver(last);
         }
     }

@@ -53,8 +53,8 @@ public final class LockLog {
         log.info("ZooKeeper session 0x{} has ended ({}).", Long.toHexString(id), how);
     }
 
-    static void lost(HeldNode node, String reason) {
-        log.info("Lost the lock {} (node {}): {}.", node.lockPath(), LockPath.name(node.nodePath()), reason);
+    static void lost(String nodePath, String reason) {
+        log.info("Lost the lock {} (node {}): {}.", LockPath.parent(nodePath), LockPath.name(nodePath), reason);
     }
 
     private static String millis(Duration time) {

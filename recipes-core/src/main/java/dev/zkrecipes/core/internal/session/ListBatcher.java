@@ -29,7 +29,7 @@ public final class ListBatcher {
     /** As many names as fit a packet ten times over. */
     private static final int SMALL = 1000;
 
-    private final Session session;
+    private final SessionLink session;
     private final EngineScheduler scheduler;
     private final Map<Wish, Asked> asked = new LinkedHashMap<>();
     private final Set<ListQuery> perhapsTooLarge = new HashSet<>();
@@ -51,7 +51,7 @@ public final class ListBatcher {
         }
     }
 
-    public ListBatcher(Session session, EngineScheduler scheduler) {
+    ListBatcher(SessionLink session, EngineScheduler scheduler) {
         this.session = session;
         this.scheduler = scheduler;
     }

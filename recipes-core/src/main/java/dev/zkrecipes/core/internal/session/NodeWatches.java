@@ -38,12 +38,12 @@ final class NodeWatches<T, S extends WatchSubscriber> {
         void tell(S subscriber, String path, T answer);
     }
 
-    private final Session session;
+    private final SessionLink session;
     private final Request<T> request;
     private final Greeting<T, S> greeting;
     private final Map<String, Watch> watches = new HashMap<>();
 
-    NodeWatches(Session session, Request<T> request, Greeting<T, S> greeting) {
+    NodeWatches(SessionLink session, Request<T> request, Greeting<T, S> greeting) {
         this.session = session;
         this.request = request;
         this.greeting = greeting;

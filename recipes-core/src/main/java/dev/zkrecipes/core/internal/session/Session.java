@@ -26,7 +26,7 @@ import org.apache.zookeeper.OpResult.ErrorResult;
  *
  * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
  */
-public final class Session {
+public final class Session implements SessionLink {
     /** Why leases are lost when the session {@link #isOutlived}. */
     public static final String OUTLIVED = "no server has confirmed the session for a whole session time-out";
 
@@ -83,6 +83,7 @@ public final class Session {
         become(operations.initialState());
     }
 
+    @Override
     public ZooKeeperOperations zk() {
         return operations;
     }
@@ -107,6 +108,7 @@ public final class Session {
         return leases;
     }
 
+    @Override
     public boolean isConnected() {
         return state == State.CONNECTED;
     }
@@ -118,6 +120,7 @@ public final class Session {
         return connections;
     }
 
+    @Override
     public boolean isEnded() {
         return state.isFinal();
     }
@@ -158,6 +161,7 @@ public final class Session {
      * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle
      * lives, its answer comes before that of any request that is sent after it.
      */
+    @Override
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
         operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {
@@ -217,7 +221,7 @@ public final class Session {
         return scheduler.schedule(Duration.ofNanos(timeoutNanos / 6), task);
     }
 
-    /** Runs a task after the longest retry delay. */
+    @Override
     public void later(Runnable task) {
         scheduler.schedule(retryDelay, task);
     }

@@ -33,7 +33,7 @@ public final class WatchRegistry {
     private final NodeWatches<Content, Subscriber> content;
     private final NodeWatches<String, DeletionSubscriber> deletions;
 
-    public WatchRegistry(Session session) {
+    WatchRegistry(SessionLink session) {
         this.content = new NodeWatches<>(
                 session,
                 (path, watch, reply) -> session.zk().readAndWatch(path, watch, reply),

@@ -50,6 +50,11 @@ public final class Callbacks {
         runOn(losses, ownForLosses, guarded(task));
     }
 
+    /** The same for a loss that no client of this library has found out: on a thread of its own. */
+    public static void tellLossOfAnother(Runnable task) {
+        EngineThreads.tellingOfLoss(guarded(task));
+    }
+
     /** An executor that runs its tasks as {@link #run} does, one after another, in order. */
     public Executor sequential() {
         Executor inOrder = MoreExecutors.newSequentialExecutor(this::run);
@@ -83,7 +88,7 @@ public final class Callbacks {
         }
     }
 
-    static Runnable guarded(Runnable task) {
+    private static Runnable guarded(Runnable task) {
         return () -> {
             try {
                 task.run();

@@ -45,9 +45,9 @@ public final class EngineThreads {
         return executor;
     }
 
-    /** Tells user code of a loss that no client of this library has found out; it may block as long as it likes. */
-    public static void tellingOfLoss(Runnable task) {
-        named("zkrecipes-loss-").newThread(Callbacks.guarded(task)).start();
+    /** Tells user code of a loss; it may block as long as it likes. */
+    static void tellingOfLoss(Runnable task) {
+        named("zkrecipes-loss-").newThread(task).start();
     }
 
     /** What the JVM starts when it ends. */

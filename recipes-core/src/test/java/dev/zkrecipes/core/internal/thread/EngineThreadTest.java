@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class EngineThreadTest {
     private static final Duration HOUR = Duration.ofHours(1);
+    private static final int SPINS = 10_000;
 
     /** It never wakes up by itself, so a wake-up that is lost is a test that does not end. */
     private final EngineThread engine = new EngineThread(HOUR.toNanos());
@@ -55,13 +56,18 @@ class EngineThreadTest {
         return (Thread) next();
     }
 
-    /** Ends when the test's time-out interrupts it, too. */
+    /** Ends when the test's time-out interrupts it, too. After a while it lets others have the processor. */
+    @SuppressWarnings("ThreadPriorityCheck") // nothing depends on it but the time that the test takes
     private static void spinUntil(BooleanSupplier condition) throws InterruptedException {
-        while (!condition.getAsBoolean()) {
+        for (int spins = 0; !condition.getAsBoolean(); spins++) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            Thread.onSpinWait();
+            if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
         }
     }
 
@@ -134,6 +140,7 @@ class EngineThreadTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
+    @Timeout(300)
     void taskGivenWhileTheEngineFallsAsleep_isRun(long seed) throws Exception {
         Random random = new Random(seed);
         AtomicInteger done = new AtomicInteger();
