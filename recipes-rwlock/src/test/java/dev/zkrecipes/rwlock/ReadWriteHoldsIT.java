@@ -15,6 +15,7 @@ import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -223,7 +224,7 @@ class ReadWriteHoldsIT {
         Lease writing = write.acquire();
         onAnotherThread(() -> {
             assertThat(read.tryAcquire()).isEmpty();
-            assertThat(write.tryAcquire(Duration.ofSeconds(1))).isEmpty();
+            assertThat(TimedTry.on(write)).isEmpty();
             assertThatThrownBy(writing::close).isInstanceOf(IllegalMonitorStateException.class);
         });
         writing.close();

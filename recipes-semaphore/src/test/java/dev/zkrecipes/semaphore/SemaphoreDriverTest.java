@@ -156,7 +156,7 @@ class SemaphoreDriverTest {
                 .isEqualTo(Decision.granted());
         assertThatThrownBy(() -> driver(5).under(resized))
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining(PATH + " was made with 2 leases")
+                .hasMessageContaining(PATH + " was made with 2 permits")
                 .hasMessageContaining("configured with 5");
     }
 

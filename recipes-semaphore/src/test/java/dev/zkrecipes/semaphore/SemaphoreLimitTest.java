@@ -67,14 +67,14 @@ class SemaphoreLimitTest {
                 .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(PATH)
                 .hasMessageContaining(data.getBytes(StandardCharsets.UTF_8).length
-                        + " bytes of other data instead of a semaphore's limit");
+                        + " bytes of other data where a semaphore keeps its limit");
     }
 
     @Test
     void missingDataAndBinaryData_areRejected() {
         assertThatThrownBy(() -> decode(""))
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("contains no data");
+                .hasMessageContaining("has no data");
         assertThatThrownBy(() -> SemaphoreLimit.decode(PATH, new byte[] {(byte) 0xff, 0, (byte) 0xc3}))
                 .isInstanceOf(LockRefusedException.class);
     }
@@ -109,6 +109,6 @@ class SemaphoreLimitTest {
         resized.requireConfigured(PATH, 4);
         assertThatThrownBy(() -> resized.requireConfigured(PATH, 7))
                 .isInstanceOf(LockRefusedException.class)
-                .hasMessageContaining("was made with 4 leases, and this process is configured with 7");
+                .hasMessageContaining("was made with 4 permits, and this process is configured with 7");
     }
 }

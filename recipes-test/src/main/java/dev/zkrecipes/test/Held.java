@@ -27,7 +27,7 @@ public final class Held {
     /**
      * Tells whether the packet has come.
      *
-     * @return true once the stream stands in front of it, also after it went on
+     * @return true once the stream stands in front of it, even after it went on
      */
     public boolean isReached() {
         return reached.isGiven();

@@ -57,12 +57,13 @@ final class ProxyListener {
         if (socket != null) {
             socket.close();
             socket = null;
+            cut(); // now, as the rest may take a while
             // While a thread still waits for clients, the system keeps listening even on a closed socket.
             Uninterruptibles.awaitUninterruptibly(ended);
+            cut(); // those that came meanwhile, the last ones
             port.hold();
             awaitRefusal();
         }
-        cut();
     }
 
     /** A process that is being started shares the open sockets for a moment, and the system listens until it lets them go. */

@@ -33,7 +33,7 @@ import org.awaitility.Awaitility;
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {
     /** How long a follower that hears nothing from its leader continues to serve, and vice versa. */
-    public static final Duration SYNC_LIMIT = Duration.ofSeconds(6);
+    public static final Duration SYNC_LIMIT = Duration.ofSeconds(20);
 
     private static final Duration TICK = Duration.ofMillis(200);
     private static final int SIZE = 3;

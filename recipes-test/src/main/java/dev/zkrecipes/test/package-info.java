@@ -20,8 +20,8 @@
  *       cuts what passes. {@link dev.zkrecipes.test.Fault} and {@link dev.zkrecipes.test.Held} tell when it happened.
  *   <li>Suites: {@link dev.zkrecipes.test.contract} has the tests that every lock has to pass.
  *   <li>Time and chance: {@link dev.zkrecipes.test.Soon} waits for something that is about to happen, {@link
- *       dev.zkrecipes.test.Lateness} tells how slow the machine is meanwhile, {@link dev.zkrecipes.test.Seed} lets a random
- *       test be replayed.
+ *       dev.zkrecipes.test.TimedTry} for a busy lock, {@link dev.zkrecipes.test.Lateness} tells how slow the machine is
+ *       meanwhile, {@link dev.zkrecipes.test.Seed} lets a random test be replayed.
  *   <li>Threads: {@link dev.zkrecipes.test.Workers} runs the threads of a test and reports their failures;
  *       {@link dev.zkrecipes.test.LeakCheck} finds the threads that code under test left running.
  * </ul>

@@ -30,7 +30,7 @@ public final class GroupLock {
         this.path = path;
     }
 
-    /** The lock for a member of a group, re-entrant per thread: keep it for that, another one queues anew. */
+    /** The lock for a member of a group, re-entrant per thread. A thread is in one group at a time: another one is refused. */
     public InterProcessLock lock(String group) {
         if (!GROUP.matcher(group).matches()) {
             throw new IllegalArgumentException("not up to 80 of A-Z a-z 0-9 . _ ~, so no group: \"" + group + "\"");

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.nio.charset.StandardCharsets;
@@ -43,8 +44,8 @@ class SeatsIT {
             mine.change(2);
             assertThat(second).succeedsWithin(LIMIT);
             mine.change(1);
-            assertThat(first.isValid()).isTrue();
-            assertThat(second.join().isValid()).isTrue();
+            Soon.await().until(first::isValid);
+            Soon.await().until(second.join()::isValid);
             assertThat(mine.seat().tryAcquire()).isEmpty();
             first.close();
             assertThat(mine.seat().tryAcquire()).isEmpty();

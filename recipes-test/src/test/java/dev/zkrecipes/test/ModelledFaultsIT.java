@@ -55,6 +55,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 @Tag("one-jdk")
 class ModelledFaultsIT {
+    /** Does not expire while a test runs, and hears of its server again before it gives up a connection. */
+    private static final Duration LASTING = Duration.ofSeconds(30);
+
     private static final byte[] OLD = {1};
     private static final byte[] NEW = {2};
     private static final byte[] NOTHING = {};
@@ -84,7 +87,7 @@ class ModelledFaultsIT {
         other = ensemble.followers().get(1);
         path = "/" + test.getTestMethod().orElseThrow().getName() + "-"
                 + Integer.toHexString(test.getDisplayName().hashCode());
-        try (Client client = Client.connect(follower.connectString())) {
+        try (Client client = connect(follower.connectString())) {
             client.create(path);
         }
     }
@@ -93,6 +96,10 @@ class ModelledFaultsIT {
     void heal() {
         ensemble.heal();
         ensemble.awaitComplete();
+    }
+
+    private static Client connect(String connectString) {
+        return Client.connect(connectString, LASTING);
     }
 
     private static FaultProxy proxyTo(EnsembleServer server) {
@@ -108,9 +115,10 @@ class ModelledFaultsIT {
 
     @Test
     void sessionBehindACutFollower_expiresWithItsNodes_whileItsClientIsAnswered() throws Exception {
-        Duration session = ZooKeeperEnsemble.SYNC_LIMIT.dividedBy(2);
+        // Both the client and the follower must bear that the machine stands still for a while.
+        Duration session = ZooKeeperEnsemble.SYNC_LIMIT.multipliedBy(3).dividedBy(5);
         try (Client behind = Client.connect(follower.connectString(), session);
-                Client ahead = Client.connect(leader.connectString())) {
+                Client ahead = connect(leader.connectString())) {
             List<String> parents = List.of(path + "/a", path + "/b");
             for (String parent : parents) {
                 behind.create(parent);
@@ -145,8 +153,8 @@ class ModelledFaultsIT {
 
     @Test
     void deposedLeader_answersFromThePast_untilItNotices() throws Exception {
-        try (Client behind = Client.connect(leader.connectString());
-                Client ahead = Client.connect(follower.connectString() + "," + other.connectString())) {
+        try (Client behind = connect(leader.connectString());
+                Client ahead = connect(follower.connectString() + "," + other.connectString())) {
             behind.zk().setData(path, OLD, -1);
             try (FrozenJvm frozen = deposeLeader()) {
                 assertThat(frozen).isNotNull();
@@ -173,7 +181,7 @@ class ModelledFaultsIT {
         try (FaultProxy ahead = proxyTo(follower);
                 FaultProxy behind = proxyTo(leader)) {
             behind.refuse();
-            try (Client client = Client.connect(ahead.connectString() + "," + behind.connectString())) {
+            try (Client client = connect(ahead.connectString() + "," + behind.connectString())) {
                 try (FrozenJvm frozen = deposeLeader()) {
                     assertThat(frozen).isNotNull();
                     client.awaitState(KeeperState.SyncConnected, 2);
@@ -207,9 +215,9 @@ class ModelledFaultsIT {
     void createInFlight_isRefused_onceItsSessionHasMoved(boolean moves) throws Exception {
         try (FaultProxy before = proxyTo(follower);
                 FaultProxy after = proxyTo(other);
-                Client bystander = Client.connect(follower.connectString())) {
+                Client bystander = connect(follower.connectString())) {
             after.refuse();
-            try (Client client = Client.connect(before.connectString() + "," + after.connectString())) {
+            try (Client client = connect(before.connectString() + "," + after.connectString())) {
                 follower.cutFrom(leader);
                 CompletableFuture<Code> created = client.createAsync(path + "/late");
                 awaitOutstanding(follower);
@@ -242,8 +250,9 @@ class ModelledFaultsIT {
     @Test
     void clientWithoutAServer_abandonsItsSession() throws Exception {
         Duration session = Duration.ofMillis(1500);
-        try (FaultProxy proxy = proxyTo(follower);
-                Client witness = Client.connect(leader.connectString());
+        try (Lateness lateness = Lateness.measure();
+                FaultProxy proxy = proxyTo(follower);
+                Client witness = connect(leader.connectString());
                 Client client = Client.connect(proxy.connectString(), session)) {
             client.create(path + "/mine", CreateMode.EPHEMERAL);
             CompletableFuture<EventType> gone = witness.watch(path + "/mine");
@@ -252,7 +261,7 @@ class ModelledFaultsIT {
             client.awaitState(KeeperState.Expired, 1); // nobody can have told it
             assertThat(Duration.ofNanos(System.nanoTime() - start))
                     .as("4/3 of the time-out since it last heard from a server, which was sent a ping a third earlier")
-                    .isGreaterThan(session.dividedBy(2));
+                    .isGreaterThan(session.dividedBy(2).minus(lateness.soFar()));
             assertThat(get(gone)).isEqualTo(EventType.NodeDeleted);
         }
     }
@@ -262,8 +271,8 @@ class ModelledFaultsIT {
     @Test
     void disconnectedClient_receivesMissedEvents() throws Exception {
         try (FaultProxy proxy = proxyTo(follower);
-                Client client = Client.connect(proxy.connectString());
-                Client operator = Client.connect(leader.connectString())) {
+                Client client = connect(proxy.connectString());
+                Client operator = connect(leader.connectString())) {
             List<String> nodes = List.of(path + "/deleted", path + "/changed", path + "/created");
             client.create(nodes.get(0));
             client.create(nodes.get(1));
@@ -291,7 +300,7 @@ class ModelledFaultsIT {
     @Test
     void watchersOfOnePath_shareOneEvent() throws Exception {
         try (FaultProxy proxy = proxyTo(follower);
-                Client client = Client.connect(proxy.connectString())) {
+                Client client = connect(proxy.connectString())) {
             List<EventType> one = watch(client, path);
             List<EventType> another = watch(client, path);
             client.zk().setData(path, OLD, -1);
@@ -311,7 +320,7 @@ class ModelledFaultsIT {
 
     @Test
     void removedWatcher_keepsTheOther() throws Exception {
-        try (Client client = Client.connect(follower.connectString())) {
+        try (Client client = connect(follower.connectString())) {
             List<EventType> removed = new CopyOnWriteArrayList<>();
             org.apache.zookeeper.Watcher watcher = event -> removed.add(event.getType());
             client.zk().getData(path, watcher, null);
@@ -328,7 +337,7 @@ class ModelledFaultsIT {
 
     @Test
     void sequenceNumber_countsCreations_whileTheParentCountsDeletionsToo() throws Exception {
-        try (Client client = Client.connect(follower.connectString())) {
+        try (Client client = connect(follower.connectString())) {
             client.create(path + "/plain");
             client.zk().delete(path + "/plain", -1);
             assertThat(client.create(path + "/n-", CreateMode.EPHEMERAL_SEQUENTIAL))
@@ -342,7 +351,7 @@ class ModelledFaultsIT {
 
     @Test
     void multi_isAllOrNothing_andNamesTheFailedOperation() throws Exception {
-        try (Client client = Client.connect(follower.connectString())) {
+        try (Client client = connect(follower.connectString())) {
             KeeperException refused = catchThrowableOfType(
                     KeeperException.class,
                     () -> client.zk()
@@ -361,7 +370,7 @@ class ModelledFaultsIT {
 
     @Test
     void multiOfChecks_isCommitted_andOneOfReadsIsNot() throws Exception {
-        try (Client behind = Client.connect(follower.connectString())) {
+        try (Client behind = connect(follower.connectString())) {
             // The smallest of several: other sessions may come and go in between.
             assertThat(smallestStep(behind, Op.check(path, -1))).isEqualTo(2);
             assertThat(smallestStep(behind, Op.getChildren(path))).isEqualTo(1);
@@ -369,7 +378,7 @@ class ModelledFaultsIT {
             follower.cutFrom(leader);
             assertThat(get(multi(behind, Op.getChildren(path)))).isEqualTo(Code.OK);
             CompletableFuture<Code> checked = multi(behind, Op.check(path, -1));
-            try (Client bystander = Client.connect(leader.connectString())) {
+            try (Client bystander = connect(leader.connectString())) {
                 bystander.create(path + "/while-cut");
             }
             assertThat(checked).isNotDone();

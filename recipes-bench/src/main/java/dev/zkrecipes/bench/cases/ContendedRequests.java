@@ -18,7 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Two clients in turn: while one holds, the other queues; when nothing more is sent, the holder releases. So the order of
+ * Two clients in turn: while one holds, the other queues; when it watches and nothing more is sent, the holder releases. So the order of
  * events is always the same, and the counts are exact. It counts one acquire that waits, the hand-over and one release.
  *
  * @param opener connects two clients
@@ -52,10 +52,10 @@ record ContendedRequests(Scene.Opener opener) implements Experiment {
 
     private static void handOver(Side holder, Side next, Site site) throws InterruptedException {
         Future<?> acquire = next.acquire();
-        site.server().awaitQuiet(site.path(), 2);
+        site.server().awaitQuiet(site.path(), 2, 1);
         join(holder.release());
         join(acquire);
-        site.server().awaitQuiet(site.path(), 1);
+        site.server().awaitQuiet(site.path(), 1, 0);
     }
 
     private static void join(Future<?> step) throws InterruptedException {

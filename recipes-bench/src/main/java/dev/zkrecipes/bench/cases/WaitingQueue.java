@@ -59,7 +59,7 @@ record WaitingQueue(int waiters) implements Experiment {
         for (int i = 0; i < waiters; i++) {
             queue.add(lock.acquireAsync());
         }
-        site.server().awaitQuiet(path, waiters + 1);
+        site.server().awaitQuiet(path, waiters + 1, 0);
         heap = liveHeap() - heap;
         CountDownLatch served = new CountDownLatch(handOvers);
         for (CompletableFuture<Lease> request : queue.subList(0, handOvers)) {

@@ -14,7 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.zookeeper.server.PurgeTxnLog;
 
 /**
@@ -58,6 +60,7 @@ public final class BenchServer implements AutoCloseable {
         return switch (question[0]) {
             case "counts" -> server.requests().total() + " " + server.eventsSent();
             case "children" -> Integer.toString(children(question[1]));
+            case "watches" -> Integer.toString(watches(question[1]));
             case "proxy" -> Integer.toString(openProxy(Duration.ofNanos(Long.parseLong(question[1]))));
             case "tidy" -> tidy();
             default -> throw new IllegalArgumentException("unknown question: " + question[0]);
@@ -66,6 +69,23 @@ public final class BenchServer implements AutoCloseable {
 
     private int children(String path) {
         return server.nodeExists(path) ? server.children(path).size() : 0;
+    }
+
+    private int watches(String path) {
+        if (!server.nodeExists(path)) {
+            return 0;
+        }
+        return server.childWatchers(path).size()
+                + server.children(path).stream()
+                        .mapToInt(child -> watchesOfOthers(path + "/" + child))
+                        .sum();
+    }
+
+    private int watchesOfOthers(String node) {
+        Set<Long> watching = new HashSet<>(server.watchers(node));
+        watching.addAll(server.childWatchers(node));
+        server.owner(node).ifPresent(watching::remove);
+        return watching.size();
     }
 
     private String tidy() throws IOException {

@@ -104,19 +104,32 @@ public final class ServerProcess implements AutoCloseable {
         ask("tidy");
     }
 
-    /** Waits until so many children are there and, for a tenth of a second, nobody sent anything. */
-    public void awaitQuiet(String path, int children) throws InterruptedException {
+    /**
+     * How many watches there are of others than the owner, on a path's list of children and on each child, each session
+     * counted for itself.
+     */
+    private int watches(String path) {
+        return Integer.parseInt(ask("watches " + path));
+    }
+
+    /**
+     * Waits until so many children are there, those who wait watch what they wait for, and, for a tenth of a second, nobody
+     * sent anything.
+     *
+     * @param watches how many there are at least when all watch; a watch on what the session itself made is not counted
+     */
+    public void awaitQuiet(String path, int children, int watches) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(3);
         Counts before = counts();
         boolean quiet = false;
         while (!quiet) {
             if (System.nanoTime() - end > 0) {
-                throw new IllegalStateException(path + " has " + children(path) + " children, not " + children
-                        + ", or is still busy, after three minutes");
+                throw new IllegalStateException(path + " has " + children(path) + " children and " + watches(path)
+                        + " watches, not " + children + " and " + watches + ", or is still busy, after three minutes");
             }
             TimeUnit.MILLISECONDS.sleep(100);
             Counts now = counts();
-            quiet = now.equals(before) && children(path) == children;
+            quiet = now.equals(before) && children(path) == children && (watches == 0 || watches(path) >= watches);
             before = now;
         }
     }

@@ -84,11 +84,11 @@ public final class WaysToWait {
         List<Counts> spent = new ArrayList<>();
         for (int i = 0; i <= HAND_OVERS; i++) {
             Waiter holder = join(turns.get(i));
-            settle(way, path, handles.size());
+            settle(way, path, handles.size(), handles.size());
             Counts before = server.counts();
             holder.release();
             join(turns.get(i + 1));
-            settle(way, path, handles.size() - 1);
+            settle(way, path, handles.size(), handles.size() - 1);
             spent.add(server.counts().minus(before));
             holder.enqueue();
             turns.add(holder.await());
@@ -106,11 +106,12 @@ public final class WaysToWait {
         return turn.orTimeout(LIMIT_SECONDS, TimeUnit.SECONDS).join();
     }
 
-    private void settle(Way way, String path, int nodes) throws InterruptedException {
+    /** Until all who wait watch: the list, which the last one that came to hold watches too, or one predecessor each. */
+    private void settle(Way way, String path, int clients, int nodes) throws InterruptedException {
         if (way == Way.POLLING) {
             TimeUnit.MILLISECONDS.sleep(Waiter.POLL_MILLIS);
         } else {
-            server.awaitQuiet(path, nodes);
+            server.awaitQuiet(path, nodes, way == Way.PARENT ? clients - 1 : nodes - 1);
         }
     }
 

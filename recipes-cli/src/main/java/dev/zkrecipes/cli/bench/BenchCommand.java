@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures the round trip of a write, and then locks: acquiring and releasing one that nobody else wants, handing one "
                     + "over to a waiting session, and many sessions that want the same one. The bench writes as fast as the servers "
-                    + "answer, so they have less time for others meanwhile. It removes its nodes, also after Ctrl-C.",
+                    + "answer, so they have less time for others meanwhile. It removes its nodes, even after Ctrl-C.",
             ""
         },
         sortOptions = false,

@@ -8,7 +8,7 @@ enum Measure {
     CREATE("create", "node created: one round trip"),
     MUTEX("mutex", "mutex: acquire and release"),
     SEMAPHORE("semaphore", "semaphore: acquire and release 1 of 3"),
-    MULTI_LOCK("multi-lock", "multi-lock of 3 paths: both"),
+    MULTI_LOCK("multi-lock", "multi-lock: acquire and release 3 paths"),
     HAND_OVER("hand-over", "hand-over to another session"),
     CONTENDED("contended", "all sessions want one mutex");
 

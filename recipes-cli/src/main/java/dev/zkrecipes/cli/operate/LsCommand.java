@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done, also if nobody holds the lock or the path does not exist",
+            "0:done, even if nobody holds the lock or the path does not exist",
             "64:the command line is wrong; nothing was sent",
             "69:no server could be reached",
             "77:no right to read the path"

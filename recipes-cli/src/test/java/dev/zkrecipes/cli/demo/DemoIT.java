@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Execution(ExecutionMode.CONCURRENT)
 class DemoIT {
     private static final Duration SOON = Duration.ofSeconds(10);
+    private static final int TRIES = 3;
 
     @TempDir
     private Path temporary;
@@ -33,13 +34,33 @@ class DemoIT {
         await().atMost(SOON).until(() -> children.stream().noneMatch(ProcessHandle::isAlive));
     }
 
+    /** One run, unless it was held up; that of the last try counts in any case. */
+    private interface Play {
+        boolean isOver(boolean last) throws IOException, InterruptedException;
+    }
+
+    private static void play(Play play) throws IOException, InterruptedException {
+        boolean over = false;
+        for (int tries = 1; !over; tries++) {
+            over = play.isOver(tries == TRIES);
+        }
+    }
+
     @Test
     void demo_passesAndLeavesNothing() throws IOException, InterruptedException {
+        play(this::passesAndLeavesNothing);
+    }
+
+    private boolean passesAndLeavesNothing(boolean last) throws IOException, InterruptedException {
         try (RunningDemo demo = RunningDemo.start(temporary, "--seconds", "6")) {
             demo.awaitLine("acquire, add 1");
             List<ProcessHandle> children = demo.children();
             assertThat(children).hasSize(5);
-            assertThat(demo.awaitExit()).as(String.join("\n", demo.lines())).isZero();
+            int code = demo.awaitExit();
+            if (demo.wasHeldUp() && !last) {
+                return false;
+            }
+            assertThat(code).as(String.join("\n", demo.lines())).isZero();
             assertThat(demo.linesOfAFastMachine())
                     .endsWith("PASSED")
                     .allSatisfy(line -> assertThat(line)
@@ -51,14 +72,23 @@ class DemoIT {
             assertThat(demo.linesOfAFastMachine()).hasSizeLessThanOrEqualTo(40);
             assertThat(children).noneMatch(ProcessHandle::isAlive);
             assertThat(temporary).isEmptyDirectory();
+            return true;
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"rwlock", "semaphore", "multilock"})
     void demoOfEachRecipe_passesAndLeavesNothing(String recipe) throws IOException, InterruptedException {
+        play(last -> passesAndLeavesNothing(recipe, last));
+    }
+
+    private boolean passesAndLeavesNothing(String recipe, boolean last) throws IOException, InterruptedException {
         try (RunningDemo demo = RunningDemo.start(temporary, recipe, "--seconds", "5", "--workers", "3")) {
-            assertThat(demo.awaitExit()).as(String.join("\n", demo.lines())).isZero();
+            int code = demo.awaitExit();
+            if (demo.wasHeldUp() && !last) {
+                return false;
+            }
+            assertThat(code).as(String.join("\n", demo.lines())).isZero();
             assertThat(demo.linesOfAFastMachine())
                     .endsWith("PASSED")
                     .allSatisfy(line -> assertThat(line)
@@ -67,6 +97,7 @@ class DemoIT {
                     .anyMatch(line -> line.contains("TOOK OVER from w2"))
                     .anyMatch(line -> line.matches("  ok +rule +.*: never violated"));
             assertThat(temporary).isEmptyDirectory();
+            return true;
         }
     }
 
@@ -97,12 +128,21 @@ class DemoIT {
 
     @Test
     void demoOnAnEnsemble_removesItsPath() throws IOException, InterruptedException {
+        play(this::passesAndRemovesItsPath);
+    }
+
+    private boolean passesAndRemovesItsPath(boolean last) throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 RunningDemo demo = RunningDemo.start(
                         temporary, "--seconds=5", "--workers=2", "--tick=500", "--connect=" + server.connectString())) {
-            assertThat(demo.awaitExit()).as(String.join("\n", demo.lines())).isZero();
+            int code = demo.awaitExit();
+            if (demo.wasHeldUp() && !last) {
+                return false;
+            }
+            assertThat(code).as(String.join("\n", demo.lines())).isZero();
             assertThat(server.children("/")).containsExactly("zookeeper");
             assertThat(temporary).isEmptyDirectory();
+            return true;
         }
     }
 

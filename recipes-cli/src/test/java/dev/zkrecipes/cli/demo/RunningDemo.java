@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.test.Lateness;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -21,10 +22,13 @@ import java.util.concurrent.TimeUnit;
 /** {@code zklock demo} from the jar, in a process and a folder for temporary files of its own. */
 final class RunningDemo implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(90);
+    /** Half of what the demo allows the machine for a take-over. */
+    private static final Duration LATE = Duration.ofMillis(500);
 
     private final Process process;
     private final Thread reader;
     private final List<String> lines = new CopyOnWriteArrayList<>();
+    private final Lateness lateness = Lateness.measure();
 
     private RunningDemo(Process process) {
         this.process = process;
@@ -57,6 +61,13 @@ final class RunningDemo implements AutoCloseable {
         return lines.stream()
                 .filter(line -> !line.contains("Not connected to ZooKeeper") && !line.contains("was held up"))
                 .toList();
+    }
+
+    /** Whether it failed only because the next holder came too late, on a machine that was late itself. */
+    boolean wasHeldUp() {
+        return lines.stream().anyMatch(line -> line.startsWith("  FAILED  take-over"))
+                && lines.stream().anyMatch(line -> line.startsWith("FAILED: 1 of "))
+                && lateness.soFar().compareTo(LATE) > 0;
     }
 
     void awaitLine(String part) {
@@ -107,6 +118,7 @@ final class RunningDemo implements AutoCloseable {
     public void close() {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
+        lateness.close();
     }
 
     private void read() {

@@ -101,7 +101,7 @@ class LsWatchIT {
             assertThat(ls.complaints()).isEmpty();
         }
         // Its session ended with it.
-        await().atMost(Duration.ofSeconds(5)).until(() -> server.sessions().size() <= 1);
+        await().atMost(LIMIT).until(() -> server.sessions().size() <= 1);
     }
 
     @Test

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
@@ -79,7 +80,7 @@ class RunExitCodeIT {
             assertThat(shared.awaitExit()).as(shared.err()).isZero();
             assertThat(atOnce.out() + inTime.out() + shared.out() + atOnce.err() + inTime.err())
                     .isEmpty();
-            assertThat(lease.isValid()).isTrue();
+            Soon.await().until(lease::isValid);
         }
     }
 
@@ -98,7 +99,7 @@ class RunExitCodeIT {
             assertThat(fits.awaitExit()).as(fits.err()).isZero();
             assertThat(many.awaitExit()).as(many.err()).isEqualTo(1);
             assertThat(all.awaitExit()).as(all.err()).isEqualTo(5);
-            assertThat(read.isValid() && two.isValid()).isTrue();
+            Soon.await().until(() -> read.isValid() && two.isValid());
         }
     }
 
@@ -110,7 +111,7 @@ class RunExitCodeIT {
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(65);
             assertThat(zklock.err().lines()).singleElement().asString().contains("/exit/foreign");
             assertThat(zklock.out()).isEmpty();
-            assertThat(two.isValid()).isTrue();
+            Soon.await().until(two::isValid);
         }
     }
 

@@ -81,7 +81,7 @@ class ServerIT {
             server.signal("INT");
             assertThat(server.awaitExit()).isEqualTo(130);
         }
-        await().atMost(Duration.ofSeconds(5))
+        await().atMost(Duration.ofSeconds(20))
                 .untilAsserted(() -> assertThat(folder).isEmptyDirectory());
     }
 }

@@ -7,11 +7,17 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
@@ -63,6 +69,61 @@ class RoomsTest {
     @Test
     void rooms_areFreeOfCycles() {
         slices().matching(ENGINE + "(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    /** Each class with those that it uses, nested ones counted as their outermost. */
+    private static Map<String, Set<String>> uses() {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        for (JavaClass each : CLASSES) {
+            Set<String> used = uses.computeIfAbsent(outermost(each), name -> new TreeSet<>());
+            each.getDirectDependenciesFromSelf().stream()
+                    .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+                    .filter(target -> CLASSES.contain(target.getName()))
+                    .map(RoomsTest::outermost)
+                    .filter(name -> !name.equals(outermost(each)))
+                    .forEach(used::add);
+        }
+        return uses;
+    }
+
+    private static String outermost(JavaClass each) {
+        return each.getEnclosingClass().map(RoomsTest::outermost).orElse(each.getName());
+    }
+
+    /** A cycle is read as a whole or not at all. */
+    @Test
+    void classes_formNoLargeCycle() {
+        Map<String, Set<String>> uses = uses();
+        for (String each : uses.keySet()) {
+            List<String> cycle = reachable(uses, each).stream()
+                    .filter(other -> reachable(uses, other).contains(each))
+                    .toList();
+            assertThat(cycle).hasSizeLessThanOrEqualTo(4);
+        }
+    }
+
+    private static Set<String> reachable(Map<String, Set<String>> uses, String from) {
+        Set<String> found = new TreeSet<>();
+        Deque<String> open = new ArrayDeque<>(uses.getOrDefault(from, Set.of()));
+        while (!open.isEmpty()) {
+            String next = open.remove();
+            if (found.add(next)) {
+                open.addAll(uses.getOrDefault(next, Set.of()));
+            }
+        }
+        return found;
+    }
+
+    @Test
+    void fewPairsOfClasses_useEachOther() {
+        Map<String, Set<String>> uses = uses();
+        List<String> pairs = uses.keySet().stream()
+                .flatMap(each -> uses.get(each).stream()
+                        .filter(other ->
+                                each.compareTo(other) < 0 && uses.get(other).contains(each))
+                        .map(other -> each + " and " + other))
+                .toList();
+        assertThat(pairs).hasSizeLessThanOrEqualTo(6);
     }
 
     /** Users of the engine's ports, such as a test kit, make clients on them; applications see no seam. */

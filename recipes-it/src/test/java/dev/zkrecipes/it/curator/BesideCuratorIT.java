@@ -146,7 +146,7 @@ class BesideCuratorIT {
     void tryOnABusyMutex_takesOneRead_andFourRequestsInCurator() throws Exception {
         try (ZooKeeperClient holder = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
                 Lease held = new InterProcessMutex(holder, path).acquire()) {
-            assertThat(held.isValid()).isTrue();
+            Soon.await().until(held::isValid);
             InterProcessMutex our = new InterProcessMutex(ours, path);
             InterProcessLock their = theirMutex(theirs);
             assertThat(cost(() -> assertThat(our.tryAcquire()).isEmpty()).consistsOf(RequestType.GET_CHILDREN2))

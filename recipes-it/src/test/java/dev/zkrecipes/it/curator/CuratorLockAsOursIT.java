@@ -20,6 +20,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.io.IOException;
@@ -37,6 +38,7 @@ import org.apache.curator.framework.state.ConnectionStateListener;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -85,7 +87,7 @@ class CuratorLockAsOursIT {
     void mutexesOfBothLibraries_excludeEachOther() throws Exception {
         InterProcessMutex ours = new InterProcessMutex(client, path);
         Lease lease = lock.acquire();
-        assertThat(lease.isValid()).isTrue();
+        Soon.await().until(lease::isValid);
         assertThat(lease.path()).isEqualTo(path);
         assertThat(ours.tryAcquire()).isEmpty();
         lease.close();
@@ -132,7 +134,7 @@ class CuratorLockAsOursIT {
         InterProcessMutex busy = new InterProcessMutex(client, path);
         Lease busyLease = busy.acquireAsync().get(20, TimeUnit.SECONDS);
         assertThat(both.tryAcquire()).isEmpty();
-        assertThat(both.tryAcquire(Duration.ofSeconds(1))).isEmpty();
+        assertThat(TimedTry.on(both)).isEmpty();
         assertThat(ours.isHeldByCurrentThread()).isFalse();
         busyLease.close();
         Lease all = both.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
@@ -161,7 +163,7 @@ class CuratorLockAsOursIT {
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         all.close();
         Lease next = lock.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
-        assertThat(next.isValid()).isTrue();
+        Soon.await().until(next::isValid);
         next.close();
         assertThat(server.children(path)).isEmpty();
     }
@@ -326,7 +328,7 @@ class CuratorLockAsOursIT {
         listeners.forEach(listener -> listener.stateChanged(curator, ConnectionState.READ_ONLY));
         assertThat(lease.state()).isEqualTo(LeaseState.SUSPENDED);
         listeners.forEach(listener -> listener.stateChanged(curator, ConnectionState.RECONNECTED));
-        assertThat(lease.isValid()).isTrue();
+        Soon.await().until(lease::isValid);
         lease.close();
     }
 
@@ -343,16 +345,16 @@ class CuratorLockAsOursIT {
 
     @Test
     void curatorsEventThread_isRefused() throws Exception {
+        assertRefusedOnCuratorsEventThread(lock::acquire);
+        assertRefusedOnCuratorsEventThread(lock::tryAcquire);
+        assertRefusedOnCuratorsEventThread(() -> lock.tryAcquire(Duration.ofSeconds(1)));
+    }
+
+    private void assertRefusedOnCuratorsEventThread(ThrowingCallable call) throws Exception {
         CompletableFuture<Throwable> refusal = new CompletableFuture<>();
         curator.getZookeeperClient()
                 .getZooKeeper()
-                .getData(
-                        "/",
-                        false,
-                        (rc, node, context, data, stat) -> {
-                            refusal.complete(catchThrowable(lock::tryAcquire));
-                        },
-                        null);
+                .getData("/", false, (rc, node, context, data, stat) -> refusal.complete(catchThrowable(call)), null);
         assertThat(refusal)
                 .succeedsWithin(Duration.ofSeconds(20), InstanceOfAssertFactories.THROWABLE)
                 .isInstanceOf(IllegalStateException.class)

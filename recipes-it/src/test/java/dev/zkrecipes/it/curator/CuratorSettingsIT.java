@@ -12,6 +12,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.curator.CuratorClients;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.util.ArrayList;
 import java.util.List;
@@ -126,7 +127,7 @@ class CuratorSettingsIT {
     private void assertAcl(CuratorFramework curator, ZooKeeperClient client, String path, List<ACL> acl)
             throws Exception {
         try (Lease lease = new InterProcessMutex(client, path).acquire()) {
-            assertThat(lease.isValid()).isTrue();
+            Soon.await().until(lease::isValid);
             assertThat(curator.getACL().forPath(path)).isEqualTo(acl);
             String node = server.children("/app" + path).get(0);
             assertThat(curator.getACL().forPath(path + "/" + node)).isEqualTo(acl);

@@ -15,7 +15,9 @@ import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -76,11 +78,17 @@ class MigrationExamplesIT {
     }
 
     @Test
-    void clientOnTheFramework_andALockBehindCuratorsInterface() throws Exception {
+    void clientOnTheFramework_andALockOfEitherInterface() throws Exception {
         ZooKeeperClient client = CuratorClients.over(curator);
         InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
         mutex.acquire().close();
         assertThat(server.watchCount()).as("the standing watch").isEqualTo(1);
+        Optional<Lease> granted = mutex.tryAcquire(Duration.ofSeconds(2));
+        if (granted.isPresent()) {
+            try (Lease lease = granted.get()) {
+                work();
+            }
+        }
         InterProcessLock lock = CuratorLocks.asCurator(new InterProcessMutex(client, "/locks/orders"));
         if (lock.acquire(2, TimeUnit.SECONDS)) {
             try {
@@ -89,7 +97,7 @@ class MigrationExamplesIT {
                 lock.release();
             }
         }
-        assertThat(worked).isEqualTo(1);
+        assertThat(worked).isEqualTo(2);
     }
 
     @Test

@@ -64,7 +64,7 @@ class MigrationGuideTest {
                 .map(block -> withoutBlanks(block.group(1)))
                 .toList();
         assertThat(blocks)
-                .hasSize(4)
+                .hasSize(5)
                 .allSatisfy(block -> assertThat(withoutBlanks(tested)).contains(block));
     }
 

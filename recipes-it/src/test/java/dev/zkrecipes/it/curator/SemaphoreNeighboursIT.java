@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.it.curator.Party.Hold;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
@@ -175,13 +176,25 @@ class SemaphoreNeighboursIT {
         held.giveBack();
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void ourSemaphore_onAPathThatCuratorMade_isRefusedForItsMissingLimit(Theirs theirs) throws Exception {
+        Hold held = theirs.acquire(curator, path);
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 2);
+        assertThatThrownBy(semaphore::acquire)
+                .isInstanceOf(LockRefusedException.class)
+                .hasMessageContaining(path + " has no data where a semaphore keeps its limit")
+                .hasMessageContaining("Curator");
+        held.giveBack();
+    }
+
     @Test
     void requestFolder_mayBeALockItself() throws Exception {
         Lease below = new InterProcessMutex(client, path + "/locks").acquire();
         for (InterProcessLock lock : ours()) {
             lock.acquire().close();
         }
-        assertThat(below.isValid()).isTrue();
+        Soon.await().until(below::isValid);
         below.close();
     }
 }

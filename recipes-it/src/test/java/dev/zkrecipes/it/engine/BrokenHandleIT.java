@@ -13,6 +13,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.time.Duration;
@@ -145,7 +146,7 @@ class BrokenHandleIT {
         try (Lease held = semaphore.acquire()) {
             handle.missing = "getData";
             assertNamesIt(semaphore.acquireAsync());
-            assertThat(held.isValid()).isTrue();
+            Soon.await().until(held::isValid);
         }
     }
 }

@@ -81,8 +81,8 @@ class ClientShutdownIT {
     @Tag("H59")
     void nodeOfASessionGivenUpByTheClient_isDeletedBeforeTheClientEnds() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = client(proxy.connectString());
-                ZooKeeperClient other = client(server.connectString())) {
+                ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
+                ZooKeeperClient other = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
             Lease lease = acquire(client, path);
             long oldSession = client.zooKeeper().orElseThrow().getSessionId();
             proxy.latency(

@@ -19,6 +19,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.LeakCheck;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Worker;
 import dev.zkrecipes.test.Workers;
@@ -54,9 +55,13 @@ class ConnectionStatesIT {
     }
 
     private static ZooKeeperClient open(String connectString) {
+        return open(connectString, Duration.ofMillis(SESSION_MILLIS));
+    }
+
+    private static ZooKeeperClient open(String connectString, Duration session) {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
-                .sessionTimeout(Duration.ofMillis(SESSION_MILLIS))
+                .sessionTimeout(session)
                 .build();
     }
 
@@ -67,7 +72,7 @@ class ConnectionStatesIT {
         List<ConnectionState> toldToAnother = new CopyOnWriteArrayList<>();
         try (FaultProxy proxy = FaultProxy.to(server)) {
             proxy.pause();
-            ZooKeeperClient client = open(proxy.connectString());
+            ZooKeeperClient client = open(proxy.connectString(), TestClients.LONG_SESSION);
             assertThat(client.connectionState()).isEqualTo(ConnectionState.CONNECTING);
             client.addConnectionListener(state -> {
                 throw new IllegalStateException("a listener that fails");

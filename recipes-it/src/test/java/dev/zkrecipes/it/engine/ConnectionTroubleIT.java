@@ -5,6 +5,7 @@ package dev.zkrecipes.it.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.zkrecipes.core.ConnectionState;
@@ -32,6 +33,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 @WithZooKeeper(tickTimeMillis = 100)
 class ConnectionTroubleIT {
+    /** For so long after a connection was lost no client looks for the reason. */
+    private static final Duration FIRST_LOOK = Duration.ofSeconds(3);
+
     private final EmbeddedZooKeeper server;
 
     ConnectionTroubleIT(EmbeddedZooKeeper server) {
@@ -49,6 +53,7 @@ class ConnectionTroubleIT {
         InterProcessMutex mutex = new InterProcessMutex(client, "/trouble");
         Throwable[] last = new Throwable[1];
         Soon.await()
+                .atMost(Duration.ofSeconds(60)) // on a slow machine it may look more than once
                 .untilAsserted(() -> assertThatThrownBy(mutex::tryAcquire)
                         .isInstanceOf(LockConnectionException.class)
                         .hasMessageStartingWith("not connected to ZooKeeper (")
@@ -137,16 +142,23 @@ class ConnectionTroubleIT {
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = ZooKeeperClient.builder()
                         .connectString(proxy.connectString())
-                        .requestTimeout(Duration.ofSeconds(60)) // the first look comes after three seconds
+                        .requestTimeout(Duration.ofSeconds(60))
                         .build()) {
             assertThat(client.awaitConnected(Duration.ofSeconds(20))).isTrue();
             proxy.refuse();
             trouble(client, "since the connection was lost: ");
-            proxy.accept();
-            Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
-            proxy.refuse();
-            Soon.await().until(() -> client.connectionState() != ConnectionState.CONNECTED);
-            assertThatThrownBy(new InterProcessMutex(client, "/trouble")::tryAcquire)
+            Duration took = FIRST_LOOK;
+            Throwable told = null;
+            for (int tries = 0; tries < 5 && took.compareTo(FIRST_LOOK) >= 0; tries++) {
+                proxy.accept();
+                Soon.await().until(() -> client.connectionState() == ConnectionState.CONNECTED);
+                long start = System.nanoTime();
+                proxy.refuse();
+                Soon.await().until(() -> client.connectionState() != ConnectionState.CONNECTED);
+                told = catchThrowable(new InterProcessMutex(client, "/trouble")::tryAcquire);
+                took = Duration.ofNanos(System.nanoTime() - start);
+            }
+            assertThat(told)
                     .isInstanceOf(LockConnectionException.class)
                     .hasMessageStartingWith("not connected to ZooKeeper, ");
         }

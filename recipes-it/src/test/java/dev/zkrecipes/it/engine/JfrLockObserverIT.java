@@ -59,7 +59,7 @@ class JfrLockObserverIT {
             mutex.acquire().close();
             Lease lease = mutex.acquire();
             CompletableFuture<Boolean> busy =
-                    CompletableFuture.supplyAsync(() -> mutex.tryAcquire().isEmpty());
+                    CompletableFuture.supplyAsync(() -> mutex.tryAcquire().isEmpty(), task -> new Thread(task).start());
             assertThat(busy.get(40, TimeUnit.SECONDS)).isTrue();
             server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
             assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);

@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.Soon.await;
-
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -16,12 +14,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
-import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Prints what the engine costs under load, one line for each figure, always the same lines, so that two versions can be
@@ -286,12 +283,15 @@ public final class LoadFigures {
         }
     }
 
-    private static boolean within(Duration limit, Callable<Boolean> condition) {
-        try {
-            await().atMost(limit).until(condition);
-            return true;
-        } catch (ConditionTimeoutException e) {
-            return false;
+    /** Polls: the class path has the kit, and no library for tests. */
+    private static boolean within(Duration limit, BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end >= 0) {
+                return false;
+            }
+            Thread.sleep(50);
         }
+        return true;
     }
 }

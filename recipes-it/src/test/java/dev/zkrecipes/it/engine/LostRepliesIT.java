@@ -15,7 +15,6 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +31,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @WithZooKeeper(tickTimeMillis = 200)
 @Execution(ExecutionMode.CONCURRENT)
 class LostRepliesIT {
-    private static final Duration SESSION = Duration.ofSeconds(6);
     private static final Pattern SPACE = Pattern.compile(" ");
 
     private final EmbeddedZooKeeper server;
@@ -59,8 +57,8 @@ class LostRepliesIT {
     @Tag("H06")
     void lostRequestsAndReplies_leaveOneNodeAndAGrant(String faults) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
-                ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION);
-                ZooKeeperClient other = TestClients.connect(server.connectString(), SESSION)) {
+                ZooKeeperClient client = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION);
+                ZooKeeperClient other = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             mutex.acquire().close();
             CompletableFuture<Void> armed = CompletableFuture.completedFuture(null);

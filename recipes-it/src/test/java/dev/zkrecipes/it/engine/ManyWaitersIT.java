@@ -136,6 +136,7 @@ class ManyWaitersIT {
         CountDownLatch holding = new CountDownLatch(threads);
         CountDownLatch enough = new CountDownLatch(1);
         try (ZooKeeperClient client = connect(timeout);
+                Standstill standstill = new Standstill(timeout);
                 Workers workers = new Workers()) {
             for (int i = 0; i < threads; i++) {
                 InterProcessLock own = new InterProcessMutex(client, "/own/" + i);
@@ -158,9 +159,11 @@ class ManyWaitersIT {
             await().pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(20))
                     .during(timeout.multipliedBy(2))
-                    .atMost(timeout.multipliedBy(3))
+                    .atMost(timeout.multipliedBy(10))
                     .until(() -> {
-                        samples[other.isValid() ? 1 : 0]++;
+                        boolean valid = other.isValid();
+                        boolean excused = standstill.isRecent();
+                        samples[valid || excused ? 1 : 0]++;
                         return true;
                     });
             waiting.forEach(future -> future.cancel(false));

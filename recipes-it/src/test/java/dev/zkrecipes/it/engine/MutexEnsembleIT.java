@@ -41,8 +41,8 @@ import org.junit.jupiter.api.Timeout;
 /** What a mutex may and may not believe of a follower that has lost its leader and still answers from the past. */
 @Timeout(120)
 class MutexEnsembleIT {
-    private static final Duration SESSION = Duration.ofSeconds(4);
-    private static final Duration LONG_SESSION = Duration.ofSeconds(20);
+    private static final Duration SESSION = Duration.ofSeconds(8);
+    private static final Duration LONG_SESSION = Duration.ofSeconds(30);
 
     private static ZooKeeperEnsemble ensemble;
 
@@ -75,6 +75,14 @@ class MutexEnsembleIT {
 
     private static ZooKeeperClient client(String connectString, Duration session) throws InterruptedException {
         return TestClients.connect(connectString, session);
+    }
+
+    /** One whose tries are not over before the follower is with its leader again. */
+    private static ZooKeeperClient patient(String connectString) throws InterruptedException {
+        return TestClients.connect(ZooKeeperClient.builder()
+                .connectString(connectString)
+                .sessionTimeout(LONG_SESSION)
+                .requestTimeout(Duration.ofSeconds(40)));
     }
 
     private static ZooKeeper bystander(EnsembleServer server) throws Exception {
@@ -144,8 +152,8 @@ class MutexEnsembleIT {
     @Tag("H57")
     void heldLock_isNeverFreeToAStaleReader() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", port(follower));
-                ZooKeeperClient holding = client(leader.connectString(), SESSION);
-                ZooKeeperClient late = client(proxy.connectString(), LONG_SESSION);
+                ZooKeeperClient holding = client(leader.connectString(), LONG_SESSION);
+                ZooKeeperClient late = patient(proxy.connectString());
                 ZooKeeper ahead = bystander(leader)) {
             InterProcessMutex mutex = new InterProcessMutex(late, path);
             mutex.acquire().close(); // the follower knows the path, and that the lock is free
@@ -176,8 +184,8 @@ class MutexEnsembleIT {
     @Tag("H57")
     void justReleasedLock_mayLookBusyToAStaleReader_whichWritesNothing() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", port(follower));
-                ZooKeeperClient holding = client(leader.connectString(), SESSION);
-                ZooKeeperClient late = client(proxy.connectString(), LONG_SESSION);
+                ZooKeeperClient holding = client(leader.connectString(), LONG_SESSION);
+                ZooKeeperClient late = patient(proxy.connectString());
                 ZooKeeper behind = bystander(follower);
                 ZooKeeper ahead = bystander(leader)) {
             InterProcessMutex mutex = new InterProcessMutex(late, path);

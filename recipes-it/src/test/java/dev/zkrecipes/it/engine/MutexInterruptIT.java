@@ -58,7 +58,7 @@ class MutexInterruptIT {
         lateness = Lateness.measure();
         client = ZooKeeperClient.builder()
                 .connectString(server.connectString())
-                .sessionTimeout(Duration.ofSeconds(10))
+                .sessionTimeout(TestClients.LONG_SESSION)
                 .build();
         other = TestClients.connect(server.connectString()); // somebody else, also in the same thread
         holder = new InterProcessMutex(other, path);

@@ -80,7 +80,7 @@ class MutexQueueIT {
     @Test
     @Tag("H25")
     void waiterWithoutAServerForAWhile_keepsItsPlace() throws Exception {
-        try (ZooKeeperClient client = client(server.connectString())) {
+        try (ZooKeeperClient client = TestClients.connect(server.connectString(), TestClients.LONG_SESSION)) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
             Lease held = mutex.acquire();
             CompletableFuture<Lease> wanted = mutex.acquireAsync();

@@ -10,16 +10,17 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
@@ -140,9 +141,10 @@ class MutexRefusedDeletionIT {
         Lease lease = mutex.acquire();
         InterProcessMutex other = new InterProcessMutex(alice, path);
         long deletes = server.requests().of(RequestType.DELETE);
-        assertThat(CompletableFuture.supplyAsync(() -> timedOut(other)))
-                .succeedsWithin(Duration.ofSeconds(20))
-                .isEqualTo(true);
+        try (Workers workers = new Workers()) {
+            workers.start("times out", () -> assertThat(isGranted(other)).isFalse());
+            workers.join(Duration.ofSeconds(20));
+        }
         Soon.await().until(() -> server.requests().of(RequestType.DELETE) > deletes); // and so before the rights change
         assertThat(server.children(path)).hasSize(2);
         setRights(ALICE.acl(Perms.ALL));
@@ -150,11 +152,12 @@ class MutexRefusedDeletionIT {
         lease.close();
     }
 
-    private static boolean timedOut(InterProcessMutex mutex) {
+    /** Tried once: the node that a first try leaves would be in the way of a second one. */
+    private static boolean isGranted(InterProcessMutex mutex) throws InterruptedException {
         try {
-            return mutex.tryAcquire(Duration.ofSeconds(1)).isEmpty();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+            return mutex.tryAcquire(Duration.ofSeconds(1)).isPresent();
+        } catch (LockConnectionException e) {
+            return false; // on a slow machine: nobody knows whether it is busy
         }
     }
 

@@ -147,7 +147,7 @@ class MutexSessionIT {
     @Test
     @Tag("H59")
     void deletesOfASessionGivenUpByTheClient_continueInTheNext() throws Exception {
-        Duration session = Duration.ofSeconds(6);
+        Duration session = Duration.ofSeconds(9);
         int each = 20;
         try (FaultProxy proxy = FaultProxy.to(server);
                 ZooKeeperClient client = client(proxy.connectString(), session)) {
@@ -178,7 +178,7 @@ class MutexSessionIT {
             List<CompletableFuture<Void>> closed =
                     leases.stream().map(Lease::closeAsync).toList();
             waiting.forEach(future -> future.cancel(false));
-            expired.get(20, TimeUnit.SECONDS);
+            expired.get(40, TimeUnit.SECONDS);
 
             server.restart();
             assertThat(server.ephemerals(old)).as("nodes of the old session").hasSize(2 * each + 1);

@@ -73,7 +73,7 @@ class NamespaceIT {
             assertThat(permits.maxLeases()).isEqualTo(2);
             permits.resize(3);
             assertThatThrownBy(new InterProcessSemaphore(client, "/permits", 5)::acquire)
-                    .hasMessageContaining("the semaphore /billing/permits was made with 2 leases");
+                    .hasMessageContaining("the semaphore /billing/permits was made with 2 permits");
         }
     }
 

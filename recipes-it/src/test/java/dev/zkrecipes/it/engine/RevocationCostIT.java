@@ -49,8 +49,8 @@ class RevocationCostIT {
 
     @BeforeEach
     void connect() throws InterruptedException {
-        holding = TestClients.connect(server.connectString());
-        asking = TestClients.connect(server.connectString());
+        holding = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
+        asking = TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
     }
 
     @AfterEach

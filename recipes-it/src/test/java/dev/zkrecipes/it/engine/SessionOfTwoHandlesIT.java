@@ -79,8 +79,9 @@ class SessionOfTwoHandlesIT {
     @Tag("H58")
     void sessionTakenBackBeforeASecondHandleHasClosedIt_stands_andSoDoItsLeases() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server);
+                FaultProxy wayBack = FaultProxy.to(server);
                 Workers workers = new Workers();
-                ZooKeeperClient client = TestClients.connect(server.connectString(), LASTING)) {
+                ZooKeeperClient client = TestClients.connect(wayBack.connectString(), LASTING)) {
             InterProcessMutex mutex = new InterProcessMutex(client, "/second-handle-is-late");
             Lease lease = Soon.get(mutex.acquireAsync());
             CompletableFuture<Lease> next = mutex.acquireAsync();
@@ -90,11 +91,13 @@ class SessionOfTwoHandlesIT {
             CompletableFuture<Void> suspended = told(client, ConnectionState.SUSPENDED);
             CompletableFuture<Void> back = told(client, ConnectionState.CONNECTED);
             Held closing = proxy.holdRequest(RequestType.CLOSE_SESSION, 1);
+            Held comingBack = wayBack.holdRequest(RequestType.RESUME_SESSION, 1);
             ZooKeeper second = second(proxy.connectString(), handle);
             assertThat(second.exists("/", false)).isNotNull();
             Soon.get(suspended);
             workers.start("closes the second handle", second::close);
             closing.awaitReached(LIMIT);
+            comingBack.release();
             // The client takes its session back, and the server closes the connection of the second handle, which gives
             // up: close() returns as if it had ended the session.
             Soon.get(back);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 @Tag("H83")
 class SlowRuleChangeIT {
-    private static final Duration SESSION = Duration.ofSeconds(4);
+    private static final Duration SESSION = Duration.ofSeconds(8);
 
     @Test
     void slowRuleChange_runsOnTheCallersThread_andLeasesStayValid(EmbeddedZooKeeper server) throws Exception {
@@ -40,8 +40,8 @@ class SlowRuleChangeIT {
                 ruled.changeRule(rule -> {
                     ranOn.set(Thread.currentThread());
                     // If the engine waited for this, the lease would be LOST by then, for good.
-                    await().pollDelay(Duration.ofSeconds(7))
-                            .atMost(Duration.ofSeconds(20))
+                    await().pollDelay(Duration.ofSeconds(11))
+                            .atMost(Duration.ofSeconds(30))
                             .until(lease::isValid);
                     return "slow".getBytes(StandardCharsets.UTF_8);
                 });

@@ -16,6 +16,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.time.Duration;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 class SuppliedHandlesIT {
     private static final Duration LONG = Duration.ofSeconds(20);
-    private static final int SESSION_MILLIS = 6000;
+    private static final int SESSION_MILLIS = (int) TestClients.LONG_SESSION.toMillis();
 
     private final EmbeddedZooKeeper server;
     private String path;

@@ -21,6 +21,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -112,15 +113,13 @@ class TimedAcquireIT {
             for (Map.Entry<String, InterProcessLock> each :
                     locks(asking, holding, "/busy").entrySet()) {
                 if (!each.getKey().equals("mixed")) { // of which this thread holds a part
-                    assertThat(each.getValue().tryAcquire(WAIT))
-                            .as(each.getKey())
-                            .isEmpty();
+                    assertThat(TimedTry.on(each.getValue())).as(each.getKey()).isEmpty();
                 }
             }
             InterProcessLock local = new InterProcessMutex(
                     holding, "/busy/own", LockOptions.defaults().localHandoffs(8));
             Lease held = local.acquireAsync().get();
-            assertThat(local.tryAcquire(WAIT)).as("behind one of this client").isEmpty();
+            assertThat(TimedTry.on(local)).as("behind one of this client").isEmpty();
             held.close();
         }
     }

@@ -98,7 +98,7 @@ class UnusedContainerIT {
         Held reply = proxy.holdReply(RequestType.CREATE_CONTAINER, 1);
         CompletableFuture<Lease> wanted = new InterProcessMutex(client, root).acquireAsync();
         reply.awaitReached(LIMIT);
-        CompletableFuture<Void> closing = CompletableFuture.runAsync(client::close);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(client::close, task -> new Thread(task).start());
         assertThat(wanted).failsWithin(LIMIT);
         reply.release();
         assertThat(closing).succeedsWithin(LIMIT);

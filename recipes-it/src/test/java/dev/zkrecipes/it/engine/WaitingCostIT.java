@@ -15,6 +15,8 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +35,8 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper
 class WaitingCostIT {
     private static final int LOST_CREATES = 300;
-    private static final Duration T = Duration.ofSeconds(3);
+    private static final Duration T = Duration.ofSeconds(12);
+    private static final int WINDOWS = 3;
 
     private final EmbeddedZooKeeper server;
     private final String path;
@@ -64,6 +67,10 @@ class WaitingCostIT {
         return connect(server.connectString(), T);
     }
 
+    private ZooKeeperClient connectForLong() throws InterruptedException {
+        return connect(server.connectString(), TestClients.LONG_SESSION);
+    }
+
     private static List<CompletableFuture<Lease>> queue(int count, InterProcessLock lock) {
         return Stream.generate(lock::acquireAsync).limit(count).toList();
     }
@@ -75,7 +82,8 @@ class WaitingCostIT {
     @Test
     @Tag("H100")
     void idleWaitingSessions_sendNothing() throws Exception {
-        Lease held = new InterProcessMutex(connect(), path).acquireAsync().get(20, TimeUnit.SECONDS);
+        Lease held =
+                new InterProcessMutex(connectForLong(), path).acquireAsync().get(20, TimeUnit.SECONDS);
         int sessions = 20;
         for (int i = 0; i < sessions; i++) {
             var unused = new InterProcessMutex(connect(), path).acquireAsync();
@@ -83,24 +91,31 @@ class WaitingCostIT {
         await().atMost(Duration.ofSeconds(30))
                 // Each has waited long enough to watch its own node, beside the one in front.
                 .until(() -> server.children(path).size() == sessions + 1 && server.watchCount() == 2 * sessions);
+        RequestCounts sent = sentInAWhile();
+        for (int windows = 1; windows < WINDOWS && hasReconnects(sent); windows++) { // the machine stood still
+            sent = sentInAWhile();
+        }
+        Soon.await().until(held::isValid);
+        // The holder's checks; what the sessions had under way when the count began.
+        assertThat(sent.of(RequestType.MULTI)).as("%s", sent).isLessThanOrEqualTo(5);
+        assertThat(sent.total() - sent.of(RequestType.MULTI)).as("%s", sent).isLessThanOrEqualTo(sessions / 10);
+    }
+
+    /** What is sent in one and a half session time-outs, in which a session that polled would send many requests. */
+    private RequestCounts sentInAWhile() {
         RequestCounts before = server.requests();
-        RequestCounts[] sent = {before};
-        await().pollDelay(T.multipliedBy(3)).atMost(T.multipliedBy(4)).until(() -> {
-            sent[0] = server.requests().minus(before);
-            return true;
-        });
-        assertThat(held.isValid()).isTrue();
-        // The holder's checks, one each T/6; what the sessions had under way when the count began.
-        assertThat(sent[0].of(RequestType.MULTI)).as("%s", sent[0]).isBetween(10L, 3 * 6L + 3);
-        assertThat(sent[0].total() - sent[0].of(RequestType.MULTI))
-                .as("%s", sent[0])
-                .isLessThanOrEqualTo(sessions / 10);
+        await().pollDelay(T.plus(T.dividedBy(2))).atMost(T.multipliedBy(5)).until(() -> true);
+        return server.requests().minus(before);
+    }
+
+    private static boolean hasReconnects(RequestCounts sent) {
+        return sent.of(RequestType.CREATE_SESSION) + sent.of(RequestType.RESUME_SESSION) > 0;
     }
 
     @Test
     @Tag("H82")
     void readersLetInTogetherAfterALongWait_shareOneProof() throws Exception {
-        Lease writer = new InterProcessReadWriteLock(connect(), path)
+        Lease writer = new InterProcessReadWriteLock(connectForLong(), path)
                 .writeLock()
                 .acquireAsync()
                 .get(20, TimeUnit.SECONDS);
@@ -112,18 +127,21 @@ class WaitingCostIT {
                 .atMost(Duration.ofSeconds(30))
                 .until(() -> server.children(path).size() == count + 1 && server.watchCount() > 0);
         RequestCounts before = server.requests();
+        long start = System.nanoTime();
         writer.close();
         awaitAll(readers);
         RequestCounts cost = server.requests().minus(before);
+        // On a slow machine those who are in are checked while others come in, once each T/6.
+        long checks = Duration.ofNanos(System.nanoTime() - start).dividedBy(T.dividedBy(6));
         assertThat(cost.of(RequestType.DELETE)).isEqualTo(1);
         // One proof and one list; another of each, if some were woken just after these were sent; a check of holds.
-        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(4);
-        assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(10);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(4 + checks);
+        assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(10 + checks);
     }
 
     @Test
     void waitersServedInTurn_needNoList() throws Exception {
-        InterProcessLock lock = new InterProcessMutex(connect(server.connectString(), Duration.ofSeconds(60)), path);
+        InterProcessLock lock = new InterProcessMutex(connectForLong(), path);
         Lease held = lock.acquireAsync().get(20, TimeUnit.SECONDS);
         int count = 200;
         List<CompletableFuture<Lease>> waiting = queue(count, lock);

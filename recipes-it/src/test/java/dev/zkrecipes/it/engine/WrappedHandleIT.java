@@ -16,6 +16,8 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.LeakCheck;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
 import java.time.Duration;
@@ -37,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 class WrappedHandleIT {
     private static final Duration LONG = Duration.ofSeconds(20);
-    private static final int SESSION_MILLIS = 6000;
+    private static final int SESSION_MILLIS = (int) TestClients.LONG_SESSION.toMillis();
 
     private final EmbeddedZooKeeper server;
     private String path;
@@ -143,8 +145,7 @@ class WrappedHandleIT {
                 Lease held = new InterProcessMutex(two, path).acquire();
                 handle.getData(path + "/" + server.children(path).get(0), event -> seen.add(event.getType()), null);
                 // It watches the same node and takes its watch back.
-                assertThat(new InterProcessMutex(one, path).tryAcquire(Duration.ofSeconds(1)))
-                        .isEmpty();
+                assertThat(TimedTry.on(new InterProcessMutex(one, path))).isEmpty();
                 one.close();
                 held.verify();
                 CompletableFuture<Lease> waiting = new InterProcessMutex(two, path).acquireAsync();

@@ -141,7 +141,7 @@ final class Trouble {
             }
             say("stops process " + victim + ", which holds " + stay.way() + " (" + frozen + ")");
             String node = held.get().node();
-            await().atMost(SESSION.multipliedBy(20))
+            await().atMost(Duration.ofMinutes(1))
                     .until(() -> holder(stay.way())
                             .filter(next -> !next.node().equals(node))
                             .isPresent());

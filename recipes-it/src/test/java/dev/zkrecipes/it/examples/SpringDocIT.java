@@ -13,6 +13,7 @@ import dev.zkrecipes.micrometer.LockMetrics;
 import dev.zkrecipes.micrometer.LockObservations;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -171,7 +172,7 @@ class SpringDocIT {
         try (var context = start(server, LockBeans.class, WorkerBeans.class)) {
             worker = context.getBean(Worker.class);
             client = context.getBean(ZooKeeperClient.class);
-            assertThat(worker.lease.isValid()).isTrue();
+            Soon.await().until(worker.lease::isValid);
         }
         assertThat(worker.end).containsExactly("under the lock");
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
@@ -195,14 +196,16 @@ class SpringDocIT {
                     .as("re-entrant, through another object")
                     .isTrue();
             ours.obtain("group/7 ä").unlock();
-            CompletableFuture<Boolean> done = CompletableFuture.supplyAsync(() -> {
-                try {
-                    theirs.executeLocked("group/7 ä", () -> {});
-                    return true;
-                } catch (InterruptedException e) {
-                    return false;
-                }
-            });
+            CompletableFuture<Boolean> done = CompletableFuture.supplyAsync(
+                    () -> {
+                        try {
+                            theirs.executeLocked("group/7 ä", () -> {});
+                            return true;
+                        } catch (InterruptedException e) {
+                            return false;
+                        }
+                    },
+                    task -> new Thread(task).start());
             theirs.executeLocked("another", () -> assertThat(done).isNotDone());
             lock.unlock();
             assertThat(done).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(true);

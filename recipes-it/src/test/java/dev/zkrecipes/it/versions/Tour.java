@@ -16,13 +16,18 @@ import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.ZooKeeper;
 
 /** A small program that sees a little of everything. It uses nothing but the JDK, the recipes and ZooKeeper's client. */
 final class Tour {
     private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private static final Duration A_WHILE = Duration.ofSeconds(5);
+    private static final int TRIES = 5;
 
     private final String connectString;
     private final ZooKeeperClient one;
@@ -60,7 +65,7 @@ final class Tour {
         long first;
         try (Lease lease = mutex.acquire()) {
             first = lease.fencingToken();
-            require(lease.isValid(), "valid");
+            awaitValid(lease);
             lease.verify();
             require(mutex.participants().size() == 1, "one participant");
         }
@@ -97,7 +102,7 @@ final class Tour {
             CompletableFuture<Lease> next = theirs.acquireAsync(2);
             mine.resize(4);
             get(next).close();
-            require(two.isValid(), "valid");
+            awaitValid(two);
         }
         mine.resize(3); // as another tour finds it
     }
@@ -136,6 +141,18 @@ final class Tour {
         Lease held = get(mutex.acquireAsync());
         CompletableFuture<Lease> next = new InterProcessMutex(other, "/tour/expired").acquireAsync();
         ZooKeeper handle = one.zooKeeper().orElseThrow();
+        Optional<Lease> granted = Optional.empty();
+        for (int tries = 0; tries < TRIES && granted.isEmpty(); tries++) {
+            closeSessionOf(handle);
+            granted = within(A_WHILE, next);
+        }
+        granted.orElseThrow().close();
+        require(get(held.ended()) == LeaseState.LOST, "lost");
+        mutex.tryAcquire(LIMIT).orElseThrow().close();
+    }
+
+    /** In vain, if the client takes its session back before the other handle's request to close it has arrived. */
+    private void closeSessionOf(ZooKeeper handle) throws Exception {
         CompletableFuture<Void> connected = new CompletableFuture<>();
         try (ZooKeeper same = new ZooKeeper(
                 connectString,
@@ -145,9 +162,23 @@ final class Tour {
                 handle.getSessionPasswd())) {
             get(connected);
         }
-        get(next).close();
-        require(get(held.ended()) == LeaseState.LOST, "lost");
-        mutex.tryAcquire(LIMIT).orElseThrow().close();
+    }
+
+    private static <T> Optional<T> within(Duration limit, CompletableFuture<T> future) throws Exception {
+        try {
+            return Optional.of(future.get(limit.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (TimeoutException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** A lease is not, for a moment, after the machine has stood still. */
+    private static void awaitValid(Lease lease) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!lease.isValid()) {
+            require(System.nanoTime() - end < 0, "valid");
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
     }
 
     private static <T> T get(CompletableFuture<T> future) throws Exception {

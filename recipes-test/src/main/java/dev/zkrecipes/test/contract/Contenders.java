@@ -56,6 +56,8 @@ final class Contenders implements AutoCloseable {
         return ZooKeeperClient.builder()
                 .connectString(connectString)
                 .sessionTimeout(session)
+                // A try waits for its answer, however slow the machine.
+                .requestTimeout(LIMIT)
                 // What a recipe lets go a while after its last use is gone soon.
                 .retryDelay(Duration.ofMillis(20), Duration.ofMillis(100))
                 .build();

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TimedTry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,7 +154,7 @@ public abstract class LossContract extends OwnStage {
     private void assertNobodyGetsTheLock() throws InterruptedException {
         if (recipe().ownership() == Ownership.NOBODY) {
             assertThat(lock.tryAcquire()).isEmpty();
-            assertThat(lock.tryAcquire(Duration.ofSeconds(1))).isEmpty();
+            assertThat(TimedTry.on(lock)).isEmpty();
             assertThat(lock.asLock().tryLock()).isFalse();
         } else {
             assertLost(lock::acquire);

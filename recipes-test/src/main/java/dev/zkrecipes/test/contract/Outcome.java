@@ -5,6 +5,7 @@ package dev.zkrecipes.test.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.LockConnectionException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,11 @@ record Outcome(
 
     void assertNotGranted() {
         assertThat(ending).as(toString()).isEqualTo(Ending.NOT_GRANTED);
+    }
+
+    /** Whether the request ended without an answer from ZooKeeper. */
+    boolean isUnanswered() {
+        return error instanceof LockConnectionException;
     }
 
     void assertFailed(Class<? extends Throwable> type) {

@@ -53,7 +53,7 @@ public final class Remains {
                     left.completeExceptionally(e);
                 }
             });
-            return left.get(5, TimeUnit.SECONDS);
+            return left.get(20, TimeUnit.SECONDS);
         } catch (ReflectiveOperationException | ExecutionException | TimeoutException e) {
             throw new AssertionError("cannot look into the client " + client, e);
         }

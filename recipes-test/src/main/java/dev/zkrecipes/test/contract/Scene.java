@@ -9,12 +9,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Lateness;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -25,6 +27,8 @@ final class Scene {
     static final String PARENT = "/contract";
     /** Shorter than any session: what goes only with its session is found. */
     private static final Duration IN_TIME = Contenders.SESSION.dividedBy(2);
+    /** For so long the client may look for what a lost session has left. */
+    private static final Duration UNTIL_SESSIONS_ARE_OVER = Duration.ofSeconds(20);
 
     final String path = PARENT + "/" + UUID.randomUUID();
     final InterProcessLock lock;
@@ -139,7 +143,7 @@ final class Scene {
 
     /** After all holds are released: the rival can have the lock, and no node is left. */
     void assertPathIsFree() throws InterruptedException {
-        Optional<Lease> next = rival.tryAcquire(IN_TIME);
+        Optional<Lease> next = rivalInTime();
         assertThat(next).as("the rival's lease, queue %s", nodes()).isPresent();
         next.orElseThrow().close();
         awaitNobody();
@@ -148,10 +152,33 @@ final class Scene {
         assertThat(lock.holdCount()).isZero();
     }
 
+    /** Waits for the rival's turn, for as much longer as the machine is late. */
+    private Optional<Lease> rivalInTime() throws InterruptedException {
+        try (Lateness lateness = Lateness.measure()) {
+            long begin = System.nanoTime();
+            Optional<Lease> next = Optional.empty();
+            for (Duration left = IN_TIME;
+                    next.isEmpty() && left.compareTo(Duration.ZERO) > 0;
+                    left = IN_TIME.plus(lateness.soFar()).minusNanos(System.nanoTime() - begin)) {
+                next = rivalWithin(left);
+            }
+            return next;
+        }
+    }
+
+    /** Empty, too, if nothing was heard. */
+    private Optional<Lease> rivalWithin(Duration limit) throws InterruptedException {
+        try {
+            return rival.tryAcquire(limit);
+        } catch (LockConnectionException e) {
+            return Optional.empty();
+        }
+    }
+
     /** The same, and on no path a watch or an entry is left. */
     void assertNothingLeft() throws InterruptedException {
         assertPathIsFree();
-        await().untilAsserted(() -> {
+        await().atMost(UNTIL_SESSIONS_ARE_OVER).untilAsserted(() -> {
             assertThat(contenders.watches()).as("watches at the server").isZero();
             if (contenders.client.connectionState() != ConnectionState.CLOSED) {
                 assertThat(Remains.of(contenders.client)).isEmpty();

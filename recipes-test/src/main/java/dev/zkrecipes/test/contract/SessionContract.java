@@ -123,7 +123,7 @@ public abstract class SessionContract extends Stage {
     @Tag("H02")
     void sessionLostDuringATry_leavesNoValidLease(Flavour flavour) throws InterruptedException {
         List<Contenders> open = new ArrayList<>();
-        List<Try> tries = new ArrayList<>();
+        List<LostTry> tries = new ArrayList<>();
         try {
             // Each by its own client: a client looks for what it has lost as long as its session may be alive.
             for (Step step : Step.ofATry(server, recipe())) {
@@ -132,36 +132,20 @@ public abstract class SessionContract extends Stage {
                 Scene each = Scene.of(own);
                 long lost = own.session();
                 Held reply = own.proxy.holdReply(step.type(), step.nth());
-                tries.add(new Try(step, own, each, lost, Request.of(workers, flavour, each.lock)));
+                tries.add(new LostTry(step, own, each, lost, Request.of(workers, flavour, each.lock)));
                 reply.awaitReached(Duration.ofSeconds(20));
                 server.expireSession(lost);
                 reply.release();
             }
-            for (Try each : tries) {
-                each.own.awaitSessionAfter(each.lost);
-                assertNoLeaseThatClaimsToBeValid(each);
+            for (LostTry each : tries) {
+                each.assertNoLeaseThatClaimsToBeValid();
             }
-            for (Try each : tries) {
-                each.scene.assertNothingLeft();
+            for (LostTry each : tries) {
+                each.scene().assertNothingLeft();
             }
         } finally {
             open.forEach(Contenders::close);
         }
-    }
-
-    private record Try(Step step, Contenders own, Scene scene, long lost, Request request) {}
-
-    private static void assertNoLeaseThatClaimsToBeValid(Try each) throws InterruptedException {
-        Outcome outcome = each.request.outcome();
-        assertThat(each.scene.lock.isAcquiredInThisProcess())
-                .as("%s at %s", outcome, each.step)
-                .isFalse();
-        if (outcome.ending() == Outcome.Ending.GRANTED) {
-            each.request.giveBackLost();
-        } else {
-            outcome.assertFailed(LockConnectionException.class, each.scene.path);
-        }
-        each.scene.assertPathIsFree();
     }
 
     // ---- The connection goes.
@@ -206,16 +190,29 @@ public abstract class SessionContract extends Stage {
     @MethodSource(FLAVOUR + "timed")
     @Tag("H50")
     void connectionLostWhileWaiting_keepsTimeouts(Flavour flavour) throws InterruptedException {
-        Duration limit = SHORT.multipliedBy(3);
         Lease held = scene.rival.acquire();
-        Request request = Request.limited(workers, flavour, scene.lock, limit);
-        scene.awaitWaiting(request);
-        contenders.proxy.refuse();
-        assertTimesOut(request, limit);
-        contenders.proxy.accept();
-        scene.awaitOnlyTheRival();
+        Duration limit = SHORT.multipliedBy(3);
+        while (!isCutOffInTime(flavour, limit)) { // a connection that is lost after the end proves nothing
+            limit = limit.multipliedBy(4);
+            assertThat(limit).isLessThan(Duration.ofSeconds(15));
+        }
         held.close();
         scene.assertNothingLeft();
+    }
+
+    /** Cuts a request off while it waits. Whether it had not ended when its client knew. */
+    private boolean isCutOffInTime(Flavour flavour, Duration limit) throws InterruptedException {
+        Request request = Request.limited(workers, flavour, scene.lock, limit);
+        scene.awaitWaiting(request);
+        contenders.disconnect();
+        boolean inTime = !request.isDone();
+        if (inTime) {
+            assertTimesOut(request, limit);
+        }
+        contenders.proxy.accept();
+        contenders.awaitConnected();
+        scene.awaitOnlyTheRival();
+        return inTime;
     }
 
     private static void assertTimesOut(Request request, Duration limit) throws InterruptedException {

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.test.Soon;
-import java.time.Duration;
+import dev.zkrecipes.test.TimedTry;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
@@ -90,7 +90,7 @@ public abstract class SharingContract extends TwoReadWriteLocks {
         Lease writing = lock.write().acquire();
         CompletableFuture<Lease> patient = rival.read().acquireAsync();
         awaitNodes(2);
-        assertThat(rival.read().tryAcquire(Duration.ofSeconds(1))).isEmpty();
+        assertThat(TimedTry.on(rival.read())).isEmpty();
         awaitNodes(2);
         writing.close();
         Soon.get(patient).close();

@@ -12,7 +12,6 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -23,9 +22,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 abstract class TwoClients {
-    /** So long that nothing disappears just because its session does, and no lease is checked while requests are counted. */
-    private static final Duration SESSION = Duration.ofSeconds(20);
-
     final String path = "/contract/" + UUID.randomUUID();
     EmbeddedZooKeeper server;
     ZooKeeperClient client;
@@ -43,7 +39,7 @@ abstract class TwoClients {
     }
 
     private ZooKeeperClient connected() throws InterruptedException {
-        return TestClients.connect(server.connectString(), SESSION);
+        return TestClients.connect(server.connectString(), TestClients.LONG_SESSION);
     }
 
     @AfterEach

@@ -193,7 +193,7 @@ final class Schedule {
                 .filter(asleep::contains)
                 .findFirst()
                 .ifPresent(place -> judge.accuse(
-                        "whoever may hold is woken", place.path() + " may hold since long and was not granted"));
+                        "whoever may hold is woken", place.path() + " could have been granted long ago and was not"));
     }
 
     private static List<String> lockPaths(NodeTree tree) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test;
+
+import com.google.common.base.Throwables;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A timed acquire of which a test expects that it ends without the lock, because the lock is busy. It waits for 1 s. If
+ * ZooKeeper does not answer in that time, the acquire rightly fails with a {@link LockConnectionException}, because nobody
+ * knows then whether the lock is busy. On a machine that stands still for a second this happens to any lock, so the acquire
+ * is repeated, with 5 s and at last with 25 s:
+ *
+ * <pre>{@code
+ * Lease held = others.acquire();
+ * assertThat(TimedTry.on(lock)).isEmpty();
+ * }</pre>
+ *
+ * <p>Not for a lock that cannot be reached.
+ */
+public final class TimedTry {
+    private static final Duration FIRST = Duration.ofSeconds(1);
+    private static final Duration LAST = Duration.ofSeconds(25);
+    private static final int LONGER = 5;
+
+    private TimedTry() {}
+
+    /**
+     * Asks for a lock.
+     *
+     * @param lock what to acquire
+     * @return what the first acquire returned that ZooKeeper answered in time
+     * @throws LockConnectionException if ZooKeeper answered none of them
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public static Optional<Lease> on(InterProcessLock lock) throws InterruptedException {
+        return of(lock::tryAcquire);
+    }
+
+    /**
+     * Asks for a lock in another way.
+     *
+     * @param <T> what tells whether the lock was granted
+     * @param request asks for it; a {@link LockConnectionException} or an error that was caused by one is why it is repeated
+     * @return what the first request returned that ZooKeeper answered in time
+     * @throws LockConnectionException if ZooKeeper answered none of them
+     * @throws InterruptedException if the thread is interrupted
+     * @throws AssertionError if the request throws another checked exception, which is the cause
+     */
+    public static <T> T of(Request<T> request) throws InterruptedException {
+        Duration limit = FIRST;
+        while (true) {
+            try {
+                return request.within(limit);
+            } catch (Exception e) {
+                if (limit.equals(LAST) || !isUnanswered(e)) {
+                    Throwables.throwIfInstanceOf(e, InterruptedException.class);
+                    Throwables.throwIfUnchecked(e);
+                    throw new AssertionError("a request for a lock has failed", e);
+                }
+            }
+            limit = limit.multipliedBy(LONGER);
+        }
+    }
+
+    private static boolean isUnanswered(Exception e) {
+        return Throwables.getCausalChain(e).stream().anyMatch(LockConnectionException.class::isInstance);
+    }
+
+    /**
+     * Asks for a lock for a limited time.
+     *
+     * @param <T> what tells whether the lock was granted
+     */
+    @FunctionalInterface
+    public interface Request<T> {
+        /**
+         * Asks for the lock, and waits.
+         *
+         * @param limit for how long
+         * @return whether the lock was granted
+         * @throws Exception if it fails
+         */
+        T within(Duration limit) throws Exception;
+    }
+}
