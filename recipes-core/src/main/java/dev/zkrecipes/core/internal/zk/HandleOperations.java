@@ -7,6 +7,7 @@ import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -26,16 +27,26 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     private final ZooKeeper handle;
     private final State initialState;
+    private final HandleStates states;
     private final EngineScheduler scheduler;
     private final Runnable closing;
     private final HandleWatches watches;
+    /** Those that could not be dropped because the connection was lost. */
+    private List<Runnable> toDrop = new ArrayList<>();
 
-    public HandleOperations(ZooKeeper handle, State initialState, EngineScheduler scheduler, Runnable closing) {
-        this.initialState = initialState;
+    /**
+     * Begins in the current state.
+     *
+     * @param states told of every request that is lost with the connection
+     */
+    public HandleOperations(ZooKeeper handle, HandleStates states, EngineScheduler scheduler, Runnable closing) {
+        this.initialState = states.current();
+        this.states = states;
         this.handle = handle;
         this.scheduler = scheduler;
         this.closing = closing;
         this.watches = new HandleWatches(scheduler);
+        states.whenConnected(this::dropAgain);
     }
 
     @Override
@@ -67,7 +78,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 CreateMode.EPHEMERAL_SEQUENTIAL,
                 (int rc, String path, Object ctx, String name, Stat stat) -> {
                     Answer<Created> answer = answer(rc, rc == OK ? new Created(name, stat) : null);
-                    scheduler.executeWithNext(() -> reply.accept(answer)); // with the list that is sent behind
+                    scheduler.executeWithNext(() -> take(answer, reply)); // with the list that is sent behind
                 },
                 null);
     }
@@ -128,8 +139,37 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        // "local" removes the client's side whatever the server says, also if nobody can be asked.
-        handle.removeWatches(path, watches.dropped(watch), Watcher.WatcherType.Any, true, (rc, asked, ctx) -> {}, null);
+        Watcher stub = watches.dropped(watch);
+        if (stub != null) {
+            drop(path, stub);
+        }
+    }
+
+    /**
+     * Removes the client's side of a watch that is silent already. Not with {@code local = true}, which would remove it
+     * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}.
+     */
+    private void drop(String path, Watcher stub) {
+        handle.removeWatches(
+                path,
+                stub,
+                Watcher.WatcherType.Any,
+                false,
+                (rc, asked, ctx) -> {
+                    if (code(rc) == Code.CONNECTIONLOSS) {
+                        scheduler.execute(() -> {
+                            toDrop.add(() -> drop(path, stub));
+                            states.onLoss();
+                        });
+                    }
+                },
+                null);
+    }
+
+    private void dropAgain() {
+        List<Runnable> drops = toDrop;
+        toDrop = new ArrayList<>();
+        drops.forEach(Runnable::run);
     }
 
     @Override
@@ -157,7 +197,14 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
-        scheduler.execute(() -> reply.accept(answer));
+        scheduler.execute(() -> take(answer, reply));
+    }
+
+    private <T> void take(Answer<T> answer, Consumer<Answer<T>> reply) {
+        if (answer.code() == Code.CONNECTIONLOSS) {
+            states.onLoss();
+        }
+        reply.accept(answer);
     }
 
     private static Code code(int rc) {

@@ -38,10 +38,11 @@ final class HandleWatches {
                 }));
     }
 
-    /** The same, to be taken from the handle. */
+    /** The same, silent from now on, to be taken from the handle; null if it is spent. */
+    @Nullable
     Watcher dropped(Consumer<NodeEvent> consumer) {
         NodeWatch watch = pending.remove(consumer);
-        return watch == null ? new NodeWatch(null) : watch.silenced();
+        return watch == null ? null : watch.silenced();
     }
 
     /** Notes whether a read has set the watch; after a loss of the answer it is read again, or dropped. */
@@ -63,7 +64,7 @@ final class HandleWatches {
     private static final class NodeWatch implements Watcher {
         private volatile @Nullable Consumer<NodeEvent> listener;
 
-        NodeWatch(@Nullable Consumer<NodeEvent> listener) {
+        NodeWatch(Consumer<NodeEvent> listener) {
             this.listener = listener;
         }
 

@@ -28,7 +28,8 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
     }
 
     @Override
-    public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> states) {
+    public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> told) {
+        HandleStates states = new HandleStates(told);
         SessionEvents events = new SessionEvents(scheduler, states);
         ZKClientConfig config = settings.clientConfig();
         try {
@@ -39,7 +40,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
                     config == null ? new ZKClientConfig() : config);
             events.handle = handle;
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, ZooKeeperOperations.State.CONNECTING, scheduler, () -> close(handle));
+            return new HandleOperations(handle, states, scheduler, () -> close(handle));
         } catch (IOException | RuntimeException e) {
             throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
         }
@@ -55,11 +56,11 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
 
     private static final class SessionEvents implements Watcher {
         private final EngineScheduler scheduler;
-        private final Consumer<ZooKeeperOperations.State> states;
+        private final HandleStates states;
         // Written and read on the engine thread: events are looked at there, after the handle was opened.
         private @Nullable ZooKeeper handle;
 
-        SessionEvents(EngineScheduler scheduler, Consumer<ZooKeeperOperations.State> states) {
+        SessionEvents(EngineScheduler scheduler, HandleStates states) {
             this.scheduler = scheduler;
             this.states = states;
         }
@@ -68,7 +69,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
         public void process(WatchedEvent event) {
             if (event.getType() == Event.EventType.None) {
                 scheduler.execute(() -> KeeperStates.of(event.getState(), Objects.requireNonNull(handle))
-                        .ifPresent(states));
+                        .ifPresent(states::onEvent));
             }
         }
     }

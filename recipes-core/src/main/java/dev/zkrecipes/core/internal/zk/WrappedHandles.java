@@ -31,12 +31,13 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
     }
 
     @Override
-    public ZooKeeperOperations open(Consumer<State> states) {
+    public ZooKeeperOperations open(Consumer<State> told) {
+        HandleStates states = new HandleStates(told);
         Listener listener = new Listener(states);
         listener.listen();
         // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.
         State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
-        HandleOperations operations = new HandleOperations(handle, now, scheduler, listener::stop);
+        HandleOperations operations = new HandleOperations(handle, states.foundIn(now), scheduler, listener::stop);
         listener.onEnd = operations::close; // the handle may be kept though its session has ended
         return operations;
     }
@@ -61,11 +62,11 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
     private final class Listener {
         private final String path = "/zkrecipes-" + NodeId.next(scheduler.random());
         private final Ear ear = new Ear(this::onEvent);
-        private final Consumer<State> states;
+        private final HandleStates states;
         private Runnable onEnd = () -> {};
         private volatile boolean stopped;
 
-        Listener(Consumer<State> states) {
+        Listener(HandleStates states) {
             this.states = states;
         }
 
@@ -80,7 +81,9 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
             stopped = true;
             ear.listener = null;
             if (handle.getState().isAlive()) {
-                handle.removeAllWatches(path, Watcher.WatcherType.Any, true, (rc, asked, ctx) -> {}, null);
+                // If that is lost, the watch stays. Removed with "local = true", it would hide the loss from the
+                // application.
+                handle.removeAllWatches(path, Watcher.WatcherType.Any, false, (rc, asked, ctx) -> {}, null);
             }
         }
 
@@ -90,11 +93,14 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
             }
             switch (code) {
                 case OK, NONODE ->
-                    become(handle.getState() == ZooKeeper.States.CONNECTEDREADONLY ? State.READ_ONLY : State.CONNECTED);
-                case SESSIONEXPIRED -> become(State.EXPIRED);
-                case AUTHFAILED -> become(State.AUTH_FAILED);
+                    states.become(
+                            handle.getState() == ZooKeeper.States.CONNECTEDREADONLY
+                                    ? State.READ_ONLY
+                                    : State.CONNECTED);
+                case SESSIONEXPIRED -> end(State.EXPIRED);
+                case AUTHFAILED -> end(State.AUTH_FAILED);
                 default -> {
-                    become(State.DISCONNECTED);
+                    states.become(State.DISCONNECTED);
                     scheduler.schedule(RETRY, this::listen);
                 }
             }
@@ -103,17 +109,22 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         private void onEvent(WatchedEvent event) {
             if (event.getType() == Watcher.Event.EventType.None) {
                 scheduler.execute(
-                        () -> KeeperStates.of(event.getState(), handle).ifPresent(this::become));
+                        () -> KeeperStates.of(event.getState(), handle).ifPresent(this::onState));
             } else if (event.getType() == Watcher.Event.EventType.NodeCreated) {
                 listen();
             }
         }
 
-        private void become(State state) {
-            states.accept(state);
+        private void onState(State state) {
+            states.onEvent(state);
             if (state.isFinal()) {
                 onEnd.run();
             }
+        }
+
+        private void end(State state) {
+            states.become(state);
+            onEnd.run();
         }
     }
 }

@@ -197,8 +197,8 @@ public interface ZooKeeperOperations {
     void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply);
 
     /**
-     * Removes the client's side of a watch of either kind, also without a connection. From then on the watch is told
-     * nothing, not even that the node is gone. A watch object stands for one watch, on one node and of one kind, so both
+     * Removes the client's side of a watch of either kind; without a connection, as soon as there is one. The watch is
+     * told nothing from this call on, not even that the node is gone. A watch object stands for one watch, on one node and of one kind, so both
      * kinds on a node need two. The server's side may stay until the node vanishes: ZooKeeper cannot remove it without
      * removing every other watch of the handle on that node.
      *

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.zk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class HandleStatesTest {
+    private final List<Object> told = new ArrayList<>();
+    private final HandleStates states = new HandleStates(told::add);
+
+    HandleStatesTest() {
+        states.whenConnected(() -> told.add("connected"));
+    }
+
+    @Test
+    void events_areTold() {
+        states.onEvent(State.CONNECTED);
+        states.onEvent(State.DISCONNECTED);
+        states.onEvent(State.READ_ONLY);
+        states.onEvent(State.EXPIRED);
+        assertThat(told)
+                .containsExactly(State.CONNECTED, "connected", State.DISCONNECTED, State.READ_ONLY, State.EXPIRED);
+    }
+
+    @Test
+    void secondConnection_followsALoss() {
+        states.foundIn(State.CONNECTED);
+        states.onEvent(State.CONNECTED);
+        assertThat(told).containsExactly(State.DISCONNECTED, State.CONNECTED, "connected");
+    }
+
+    @Test
+    void connectionAfterAReadOnlyOne_followsALoss() {
+        states.onEvent(State.READ_ONLY);
+        states.onEvent(State.CONNECTED);
+        assertThat(told).containsExactly(State.READ_ONLY, State.DISCONNECTED, State.CONNECTED, "connected");
+    }
+
+    @Test
+    void lostRequest_tellsTheLoss_once() {
+        states.onEvent(State.CONNECTED);
+        told.clear();
+        states.onLoss();
+        states.onLoss();
+        assertThat(told).containsExactly(State.DISCONNECTED);
+        states.onEvent(State.READ_ONLY);
+        states.onLoss();
+        assertThat(told).containsExactly(State.DISCONNECTED, State.READ_ONLY, State.DISCONNECTED);
+    }
+
+    @Test
+    void lostRequest_isNoNews_withoutAConnection() {
+        states.onLoss();
+        states.onEvent(State.EXPIRED);
+        told.clear();
+        states.onLoss();
+        assertThat(told).isEmpty();
+        assertThat(states.current()).isEqualTo(State.EXPIRED);
+    }
+}
