@@ -141,13 +141,14 @@ class LocalHandoffIT {
         ConcurrentLinkedQueue<Long> tokens = new ConcurrentLinkedQueue<>();
         AtomicInteger inside = new AtomicInteger();
         RequestCounts start = server.requests();
-        try (Workers workers = new Workers()) {
+        try (Standstill standstill = new Standstill(TestClients.LONG_SESSION);
+                Workers workers = new Workers()) {
             for (int thread = 0; thread < threads; thread++) {
                 workers.start("thread-" + thread, () -> {
                     for (int i = 0; i < rounds; i++) {
                         try (Lease lease = mutex.acquire()) {
                             assertThat(inside.incrementAndGet()).isEqualTo(1);
-                            Soon.await().until(lease::isValid);
+                            assertThat(standstill.allows(lease)).isTrue();
                             tokens.add(lease.fencingToken());
                             inside.decrementAndGet();
                         }

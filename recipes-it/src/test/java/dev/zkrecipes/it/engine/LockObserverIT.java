@@ -96,7 +96,7 @@ class LockObserverIT {
         assertThatThrownBy(lock()::acquire).isInstanceOf(InterruptedException.class); // before it asks
         assertThat(heard.words).containsExactly("waiting", "TIMED_OUT");
 
-        await().until(() -> server.children(path).size() == 1); // the one before has left
+        awaitOnlyTheHolder();
         Thread waiter = new Thread(() -> assertThatThrownBy(lock()::acquire).isInstanceOf(InterruptedException.class));
         waiter.start();
         await().until(() -> server.children(path).size() == 2);
@@ -104,13 +104,13 @@ class LockObserverIT {
         waiter.join();
         assertThat(heard.words).endsWith("waiting", "INTERRUPTED");
 
-        await().until(() -> server.children(path).size() == 1); // the one before has left
+        awaitOnlyTheHolder();
         CompletableFuture<Lease> cancelled = lock().acquireAsync();
         await().until(() -> server.children(path).size() == 2);
         cancelled.cancel(true);
         await().untilAsserted(() -> assertThat(heard.words).endsWith("waiting", "CANCELLED"));
 
-        await().until(() -> server.children(path).size() == 1); // the one before has left
+        awaitOnlyTheHolder();
         CompletableFuture<Lease> failed = lock().acquireAsync();
         await().until(() -> server.children(path).size() == 2);
         client.close();
@@ -119,6 +119,11 @@ class LockObserverIT {
                 .hasCauseInstanceOf(LockException.class);
         await().untilAsserted(() -> assertThat(heard.words).endsWith("waiting", "FAILED"));
         held.close();
+    }
+
+    /** Until the request before has left, whose node would be taken for that of the next one. */
+    private void awaitOnlyTheHolder() {
+        await().until(() -> server.children(path).size() == 1);
     }
 
     @Test

@@ -97,7 +97,7 @@ class WaitingCostIT {
         }
         Soon.await().until(held::isValid);
         // The holder's checks; what the sessions had under way when the count began.
-        assertThat(sent.of(RequestType.MULTI)).as("%s", sent).isLessThanOrEqualTo(5);
+        assertThat(sent.of(RequestType.MULTI)).as("%s", sent).isBetween(1L, 5L);
         assertThat(sent.total() - sent.of(RequestType.MULTI)).as("%s", sent).isLessThanOrEqualTo(sessions / 10);
     }
 

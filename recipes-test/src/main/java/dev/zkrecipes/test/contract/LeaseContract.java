@@ -37,6 +37,18 @@ public abstract class LeaseContract extends OwnStage {
     }
 
     @Test
+    void newLease_isValidAtOnce() throws InterruptedException {
+        try (Lateness lateness = Lateness.measure()) {
+            for (int round = 0; round < 20; round++) {
+                try (Lease lease = lock.acquire()) {
+                    boolean valid = lease.isValid();
+                    assertThat(valid || isLate(lateness)).isTrue();
+                }
+            }
+        }
+    }
+
+    @Test
     @Tag("H07")
     void holderCutOffSilently_saysInvalidBeforeARivalIsGranted() throws InterruptedException {
         Lease held = lock.acquire();
