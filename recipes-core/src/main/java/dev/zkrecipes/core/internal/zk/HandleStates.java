@@ -3,27 +3,37 @@
 
 package dev.zkrecipes.core.internal.zk;
 
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The states of one handle, without the gaps that ZooKeeper's client leaves: if a {@code removeWatches} with {@code local
- * = true} is lost with the connection, the client tells nobody of that loss. The application may send such a request on
- * a handle that it shares with us. So a request that was lost, and a second connection in a row, tell the same as the
- * missing event. Confined to the engine thread.
+ * The states of one handle, in order and without the gaps that ZooKeeper's client leaves: if a {@code removeWatches} with
+ * {@code local = true} is lost with the connection, the client tells nobody of that loss. The application may send such a
+ * request on a handle that it shares with us. So the connection is lost, too, if a request was lost with it and the event
+ * does not follow, and if the next connection is told of without it. Confined to the engine thread.
  */
 public final class HandleStates {
+    /** The event usually follows within microseconds. */
+    private static final Duration PATIENCE = Duration.ofMillis(100);
+
     private final Consumer<State> told;
+    private final EngineScheduler scheduler;
     private Runnable whenConnected = () -> {};
     private State last = State.CONNECTING;
+    private @Nullable Timer awaitingEvent;
 
     /**
      * Begins CONNECTING.
      *
      * @param told told every change
      */
-    public HandleStates(Consumer<State> told) {
+    public HandleStates(Consumer<State> told, EngineScheduler scheduler) {
         this.told = told;
+        this.scheduler = scheduler;
     }
 
     /** The state in which a handle of somebody else was found, which is not told. */
@@ -41,23 +51,31 @@ public final class HandleStates {
         whenConnected = task;
     }
 
-    /** A session event has come. */
+    /** A session event has come. The client tells of each connection once. */
     void onEvent(State state) {
-        if (state == State.CONNECTED) {
-            onLoss(); // the client is told of each connection once
+        if (state == State.CONNECTED && hasConnection()) {
+            become(State.DISCONNECTED);
         }
         become(state);
     }
 
-    /** A request was lost with the connection. Losses come in the order of the events. */
+    /** A request was lost with the connection. */
     void onLoss() {
-        if (last == State.CONNECTED || last == State.READ_ONLY) {
-            become(State.DISCONNECTED);
+        if (hasConnection() && awaitingEvent == null) {
+            awaitingEvent = scheduler.schedule(PATIENCE, () -> become(State.DISCONNECTED));
         }
     }
 
-    /** So it stands, by an answer of the server. */
+    private boolean hasConnection() {
+        return last == State.CONNECTED || last == State.READ_ONLY;
+    }
+
+    /** So it stands. */
     void become(State state) {
+        if (awaitingEvent != null) {
+            awaitingEvent.cancel();
+            awaitingEvent = null;
+        }
         last = state;
         told.accept(state);
         if (state == State.CONNECTED) {

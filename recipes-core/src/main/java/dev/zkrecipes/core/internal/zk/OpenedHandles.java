@@ -29,7 +29,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
 
     @Override
     public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> told) {
-        HandleStates states = new HandleStates(told);
+        HandleStates states = new HandleStates(told, scheduler);
         SessionEvents events = new SessionEvents(scheduler, states);
         ZKClientConfig config = settings.clientConfig();
         try {

@@ -32,7 +32,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
 
     @Override
     public ZooKeeperOperations open(Consumer<State> told) {
-        HandleStates states = new HandleStates(told);
+        HandleStates states = new HandleStates(told, scheduler);
         Listener listener = new Listener(states);
         listener.listen();
         // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.

@@ -5,14 +5,19 @@ package dev.zkrecipes.core.internal.zk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HandleStatesTest {
+    private static final Duration LONG = Duration.ofSeconds(1);
+
     private final List<Object> told = new ArrayList<>();
-    private final HandleStates states = new HandleStates(told::add);
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final HandleStates states = new HandleStates(told::add, scheduler);
 
     HandleStatesTest() {
         states.whenConnected(() -> told.add("connected"));
@@ -43,24 +48,47 @@ class HandleStatesTest {
     }
 
     @Test
-    void lostRequest_tellsTheLoss_once() {
+    void lostRequests_tellTheLossOnce_ifNoEventDoes() {
         states.onEvent(State.CONNECTED);
         told.clear();
         states.onLoss();
         states.onLoss();
+        assertThat(told).isEmpty();
+        scheduler.advance(LONG);
+        states.onLoss();
+        scheduler.advance(LONG);
         assertThat(told).containsExactly(State.DISCONNECTED);
+    }
+
+    @Test
+    void lostRequestOnAReadOnlyConnection_tellsTheLoss() {
         states.onEvent(State.READ_ONLY);
         states.onLoss();
-        assertThat(told).containsExactly(State.DISCONNECTED, State.READ_ONLY, State.DISCONNECTED);
+        scheduler.advance(LONG);
+        assertThat(told).containsExactly(State.READ_ONLY, State.DISCONNECTED);
+    }
+
+    @Test
+    void lostRequest_saysNothingOfTheNextConnection() {
+        states.onEvent(State.CONNECTED);
+        states.onLoss();
+        states.onEvent(State.DISCONNECTED);
+        states.onEvent(State.CONNECTED);
+        told.clear();
+        scheduler.advance(LONG);
+        assertThat(told).isEmpty();
+        states.onLoss();
+        scheduler.advance(LONG);
+        assertThat(told).containsExactly(State.DISCONNECTED);
     }
 
     @Test
     void lostRequest_isNoNews_withoutAConnection() {
         states.onLoss();
         states.onEvent(State.EXPIRED);
-        told.clear();
         states.onLoss();
-        assertThat(told).isEmpty();
+        scheduler.advance(LONG);
+        assertThat(told).containsExactly(State.EXPIRED);
         assertThat(states.current()).isEqualTo(State.EXPIRED);
     }
 }
