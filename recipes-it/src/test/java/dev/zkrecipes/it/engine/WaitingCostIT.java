@@ -6,6 +6,7 @@ package dev.zkrecipes.it.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -29,6 +30,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What many waiters cost the server: nothing while they wait, and one request for all of them wherever one is enough. */
 @Timeout(120)
@@ -160,25 +163,33 @@ class WaitingCostIT {
         assertThat(cost.total()).as("%s", cost).isLessThanOrEqualTo(count + 10L);
     }
 
+    /** When requests whose creates get no answer are abandoned. */
+    private enum Abandoned {
+        NEVER,
+        BEFORE_THE_LOSS,
+        WITHOUT_A_CONNECTION
+    }
+
     @Test
     @Tag("H90")
     void createsWithLostReplies_areSettledByFewRequests() throws Exception {
-        RequestCounts cost = costOfLostCreates(false);
+        RequestCounts cost = costOfLostCreates(Abandoned.NEVER);
         // Each node that is found is read once, as its owner must be seen; everything else is requested together.
         assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
         assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(names = {"BEFORE_THE_LOSS", "WITHOUT_A_CONNECTION"})
     @Tag("H90")
-    void abandonedCreatesWithLostReplies_areFoundByFewRequests() throws Exception {
-        RequestCounts cost = costOfLostCreates(true);
+    void abandonedCreatesWithLostReplies_areFoundByFewRequests(Abandoned when) throws Exception {
+        RequestCounts cost = costOfLostCreates(when);
         assertThat(cost.of(RequestType.DELETE)).as("%s", cost).isEqualTo(LOST_CREATES);
         assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
         assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
     }
 
-    private RequestCounts costOfLostCreates(boolean cancelled) throws Exception {
+    private RequestCounts costOfLostCreates(Abandoned when) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server)) {
             ZooKeeperClient client = connect(proxy.connectString(), Duration.ofSeconds(40));
             InterProcessLock lock = new InterProcessMutex(client, path);
@@ -187,16 +198,22 @@ class WaitingCostIT {
             List<CompletableFuture<Lease>> wanted = queue(LOST_CREATES, lock);
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> server.children(path).size() == LOST_CREATES);
-            if (cancelled) {
+            if (when == Abandoned.BEFORE_THE_LOSS) {
                 wanted.forEach(future -> future.cancel(false));
             }
             RequestCounts before = server.requests();
-            proxy.cut();
+            proxy.refuse();
+            await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
+            if (when == Abandoned.WITHOUT_A_CONNECTION) {
+                wanted.forEach(future -> future.cancel(false));
+            }
             proxy.resume();
-            int left = cancelled ? 0 : LOST_CREATES;
+            proxy.accept();
+            boolean isAbandoned = when != Abandoned.NEVER;
+            int left = isAbandoned ? 0 : LOST_CREATES;
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> server.children(path).size() == left
-                            && (cancelled || (wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1)));
+                            && (isAbandoned || (wanted.get(0).isDone() && server.watchCount() >= LOST_CREATES - 1)));
             RequestCounts cost = server.requests().minus(before);
             client.close(); // through the proxy
             return cost;

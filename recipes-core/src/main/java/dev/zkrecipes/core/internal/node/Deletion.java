@@ -103,10 +103,13 @@ final class Deletion implements DeletionQueue.Entry {
         return node.session() != session || leftover.outlivesItsSession();
     }
 
-    /** Queues; but what could not be asked for before its create was answered does not. */
-    void begin() {
+    /** Queues; but what could not be asked for before its create was answered does not, nor what is looked for. */
+    @Override
+    public void begin() {
         if (node.existence() == Existence.IN_FLIGHT) {
             node.whenAnswered(this::send);
+        } else if (leftover.isToBeFound()) {
+            send();
         } else {
             queue.add(this);
         }
@@ -158,7 +161,9 @@ final class Deletion implements DeletionQueue.Entry {
 
     void isSentIn(Session session) {
         sentIn = session;
-        queue.isUnderWay(this);
+        if (!leftover.isToBeFound()) {
+            queue.isUnderWay(this);
+        }
     }
 
     void onAnswer(Runnable next) {
@@ -172,6 +177,8 @@ final class Deletion implements DeletionQueue.Entry {
     private void onVerdict(Verdict verdict) {
         if (verdict instanceof Verdict.Gone) {
             finish();
+        } else if (verdict instanceof Verdict.Found) {
+            begin();
         } else if (verdict instanceof Verdict.Again) {
             Backoff known = pauses == null ? pace.get() : pauses;
             pauses = known;

@@ -8,12 +8,14 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where deletions wait to be sent: at most {@value #WINDOW} are under way at a time, each in the session of its node
- * while that lives, then in the client's next one, and none without a connection. Confined to the engine thread.
+ * while that lives, then in the client's next one, and none without a connection. A node that has to be looked for takes
+ * no place before it is found, so that one list serves all that wait for a connection. Confined to the engine thread.
  */
 final class DeletionQueue implements SessionSource.User {
     private static final int WINDOW = 100;
@@ -22,6 +24,9 @@ final class DeletionQueue implements SessionSource.User {
     interface Entry {
         /** The node to delete. */
         OwnNode node();
+
+        /** Queues, or is sent at once. */
+        void begin();
 
         /** It is its turn. */
         void send();
@@ -80,8 +85,9 @@ final class DeletionQueue implements SessionSource.User {
 
     /** There may be a connection now. */
     void wake() {
-        ready.addAll(withoutConnection);
+        List<Entry> waited = List.copyOf(withoutConnection);
         withoutConnection.clear();
+        waited.forEach(Entry::begin);
         pump();
     }
 

@@ -42,6 +42,9 @@ final class Leftover {
         /** Nothing is left. */
         record Gone() implements Verdict {}
 
+        /** It was looked for and is there: ask again now. */
+        record Found() implements Verdict {}
+
         /** No answer: ask again at the pace of retries. */
         record Again() implements Verdict {}
 
@@ -76,6 +79,11 @@ final class Leftover {
     /** Whether it is still there when the node's session is closed. */
     boolean outlivesItsSession() {
         return node.existence() == Existence.ABSENT && !isNothing();
+    }
+
+    /** Whether it has to be looked for, which costs one list for all that are looked for at the same time. */
+    boolean isToBeFound() {
+        return node.existence() == Existence.UNKNOWN;
     }
 
     /** Asks the server to remove it; the verdict is told once. */
@@ -137,7 +145,7 @@ final class Leftover {
                     look.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
-                deleteNode(in, reply);
+                reply.accept(new Verdict.Found());
             } else {
                 reply.accept(notFound(look.answer()));
             }
