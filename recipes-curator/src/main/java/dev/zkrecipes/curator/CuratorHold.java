@@ -10,35 +10,43 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.api.CuratorListener;
-import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of Curator's that is held. The framework's connection decides its state; a framework that is closed tells its
- * connection listeners nothing more.
+ * A lock of Curator's that is held. The framework's connection decides its state. What Curator tells its listeners may be
+ * late, as one of the application's may block all others, and may be missing, as a framework that is closed tells them
+ * nothing. So the state is also compared with what the framework knows of its handle, which asks nobody.
  */
 final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, CuratorListener {
     private final CuratorLock lock;
     private final Thread owner = Thread.currentThread();
     private final long session;
+    private final long handle;
     private final CompletableFuture<Void> lost = new CompletableFuture<>();
+    private volatile Theirs.Held held = () -> {};
     private volatile boolean suspended;
 
     private CuratorHold(CuratorLock lock) {
         this.lock = lock;
+        this.handle = handle();
         this.session = session();
     }
 
     static CuratorHold begin(CuratorLock lock) {
         CuratorHold hold = new CuratorHold(lock);
-        lock.framework().getConnectionStateListenable().addListener(hold);
         lock.framework().getCuratorListenable().addListener(hold);
+        lock.framework().getConnectionStateListenable().addListener(hold);
         return hold;
     }
 
     /** Called after the lock was acquired: the listeners may not have heard yet that the session has ended. */
-    CuratorHold checked() {
+    ForeignLock.Hold of(Theirs.Held acquired) {
+        held = acquired;
+        OwnHolds.add(this);
         try {
             if (session() == session) {
                 return this;
@@ -51,8 +59,13 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     }
 
     void end() {
+        OwnHolds.remove(this);
         lock.framework().getConnectionStateListenable().removeListener(this);
         lock.framework().getCuratorListenable().removeListener(this);
+    }
+
+    boolean isOnPathOf(CuratorLock other) {
+        return lock.framework() == other.framework() && lock.path().equals(other.path());
     }
 
     /** The session of the framework now; 0 if there is none yet. */
@@ -64,6 +77,11 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         }
     }
 
+    /** The number of the framework's handle, which has another one when its session has ended. */
+    private long handle() {
+        return lock.framework().getZookeeperClient().getInstanceIndex();
+    }
+
     @Override
     public void stateChanged(CuratorFramework client, ConnectionState newState) {
         if (newState == ConnectionState.LOST) {
@@ -73,26 +91,36 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         suspended = newState != ConnectionState.CONNECTED && newState != ConnectionState.RECONNECTED;
     }
 
+    /** A framework with a circuit breaker tells others nothing while that is open. */
+    @Override
+    public boolean doNotProxy() {
+        return true;
+    }
+
     @Override
     public void eventReceived(CuratorFramework client, CuratorEvent event) {
-        if (event.getType() == CuratorEventType.CLOSING) {
+        if (event.getType() == CuratorEventType.CLOSING || isExpiry(event.getWatchedEvent())) {
             lost.complete(null);
         }
     }
 
-    private boolean isClosed() {
-        return lock.framework().getState() == CuratorFrameworkState.STOPPED;
+    private static boolean isExpiry(@Nullable WatchedEvent event) {
+        return event != null
+                && event.getType() == Watcher.Event.EventType.None
+                && event.getState() == Watcher.Event.KeeperState.Expired;
     }
 
     @Override
     public LeaseState state() {
-        if (isClosed()) {
-            lost.complete(null); // the listener may have come too late
+        if (lock.isClosed() || handle() != handle) {
+            lost.complete(null); // the listener may have come too late, or still wait for its turn
         }
         if (lost.isDone()) {
             return LeaseState.LOST;
         }
-        return suspended ? LeaseState.SUSPENDED : LeaseState.HELD;
+        boolean isConnected =
+                !suspended && lock.framework().getZookeeperClient().isConnected();
+        return isConnected ? LeaseState.HELD : LeaseState.SUSPENDED;
     }
 
     @Override
@@ -105,15 +133,14 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         end();
         boolean interrupted = Thread.interrupted(); // which would keep Curator from sending the deletion at once
         try {
-            lock.lock().release();
-        } catch (InterruptedException e) {
-            interrupted = true; // Curator repeats the deletion in the background
+            held.release();
         } catch (IllegalMonitorStateException e) {
             throw Thread.currentThread() == owner ? e : lock.belongsToADeadThread(owner, e);
         } catch (Exception e) {
-            // Without a connection Curator repeats the deletion in the background; a closed framework's nodes go with
-            // it.
-            if (!CuratorLock.isOfConnection(e) && !isClosed()) {
+            interrupted |= CuratorLock.isInterrupt(e);
+            // Curator repeats the deletion in the background if it was interrupted or had no connection; a closed
+            // framework's nodes go with it.
+            if (!interrupted && !CuratorLock.isOfConnection(e) && !lock.isClosed()) {
                 throw lock.translated(e);
             }
         } finally {

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.curator;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
@@ -10,25 +11,21 @@ import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.KeeperException;
 
 /** A lock of Curator's. Such locks do not report a loss, so the framework's connection is watched instead. */
-record CuratorLock(CuratorFramework framework, String path, InterProcessLock lock) implements ForeignLock {
+record CuratorLock(CuratorFramework framework, String path, Theirs lock) implements ForeignLock {
 
     @Override
     public Hold acquire() throws InterruptedException {
         while (true) {
-            Optional<Hold> hold = once(() -> {
-                lock.acquire();
-                return true;
-            });
-            if (hold.isPresent() && hold.get().state() != LeaseState.LOST) {
-                return hold.get();
+            Hold hold = once(() -> Optional.of(lock.acquire())).orElseThrow();
+            if (hold.state() != LeaseState.LOST) {
+                return hold;
             }
-            hold.ifPresent(Hold::release);
+            hold.release();
         }
     }
 
@@ -38,7 +35,7 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
         long limit = nanos(atMost);
         while (true) {
             long left = Math.max(0, limit - (System.nanoTime() - begin));
-            Optional<Hold> hold = once(() -> lock.acquire(left, TimeUnit.NANOSECONDS));
+            Optional<Hold> hold = once(() -> lock.tryAcquire(left));
             if (hold.isEmpty() || hold.get().state() != LeaseState.LOST) {
                 return hold;
             }
@@ -51,25 +48,42 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
     }
 
     /** Listens from before the request, so that a session that ends meanwhile counts as a loss. */
-    private Optional<Hold> once(Callable<Boolean> request) throws InterruptedException {
+    private Optional<Hold> once(Callable<Optional<Theirs.Held>> request) throws InterruptedException {
+        OwnHolds.requireNoneLost(this);
         CuratorHold hold = CuratorHold.begin(this);
-        boolean acquired = false;
+        Optional<Theirs.Held> held = Optional.empty();
         try {
-            acquired = request.call();
-        } catch (InterruptedException e) {
-            var unused = Thread.interrupted(); // Curator sets the flag again
-            throw e;
+            held = request.call();
         } catch (Exception e) {
+            if (isInterrupt(e)) {
+                var unused = Thread.interrupted(); // Curator sets the flag again
+                throw interrupted(e);
+            }
             throw translated(e);
         } finally {
-            if (!acquired) {
+            if (held.isEmpty()) {
                 hold.end();
             }
         }
-        return acquired ? Optional.of(hold.checked()) : Optional.empty();
+        return held.map(hold::of);
+    }
+
+    private static InterruptedException interrupted(Exception failure) {
+        if (failure instanceof InterruptedException plain) {
+            return plain;
+        }
+        InterruptedException interrupted = new InterruptedException(failure.getMessage());
+        interrupted.initCause(failure);
+        return interrupted;
     }
 
     RuntimeException translated(Exception failure) {
+        if (isClosed()) {
+            ClientClosedException closed = new ClientClosedException(
+                    "Curator's lock " + path + ": the CuratorFramework is closed; make a lock with a new one");
+            closed.initCause(failure);
+            return closed;
+        }
         if (failure instanceof RuntimeException unchecked) {
             return unchecked;
         }
@@ -90,13 +104,26 @@ record CuratorLock(CuratorFramework framework, String path, InterProcessLock loc
                 failure);
     }
 
+    boolean isClosed() {
+        return framework.getState() == CuratorFrameworkState.STOPPED;
+    }
+
     /** Whether Curator repeats a deletion by itself. */
     static boolean isOfConnection(Exception failure) {
-        for (Throwable each = failure; each != null; each = each.getCause()) { // its semaphores wrap it
-            if (each instanceof KeeperException.ConnectionLossException
-                    || each instanceof KeeperException.OperationTimeoutException
-                    || each instanceof KeeperException.SessionExpiredException
-                    || each instanceof KeeperException.SessionMovedException) {
+        return isCausedBy(failure, KeeperException.ConnectionLossException.class)
+                || isCausedBy(failure, KeeperException.OperationTimeoutException.class)
+                || isCausedBy(failure, KeeperException.SessionExpiredException.class)
+                || isCausedBy(failure, KeeperException.SessionMovedException.class);
+    }
+
+    static boolean isInterrupt(Exception failure) {
+        return isCausedBy(failure, InterruptedException.class);
+    }
+
+    /** Curator's semaphores wrap what happened. */
+    private static boolean isCausedBy(Exception failure, Class<? extends Exception> type) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (type.isInstance(each)) {
                 return true;
             }
         }

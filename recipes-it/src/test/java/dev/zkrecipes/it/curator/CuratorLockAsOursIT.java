@@ -284,6 +284,38 @@ class CuratorLockAsOursIT {
         assertThat(Thread.interrupted()).isTrue();
     }
 
+    /** As Curator's semaphores tell it. */
+    @Test
+    @Tag("H53")
+    void releaseThatIsInterrupted_isLeftToCurator_alsoIfCuratorWrapsTheReason() throws Exception {
+        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
+                    @Override
+                    public void release() throws Exception {
+                        throw new IOException(new InterruptedException());
+                    }
+                })
+                .acquire();
+        lease.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptedAcquire_isInterrupted_alsoIfCuratorWrapsTheReason() {
+        InterProcessLock interrupted = CuratorLocks.ofCurator(curator, path, new Fake() {
+            @Override
+            public boolean acquire(long time, TimeUnit unit) throws Exception {
+                Thread.currentThread().interrupt();
+                throw new IOException(new InterruptedException());
+            }
+        });
+        assertThatThrownBy(interrupted::acquire)
+                .isInstanceOf(InterruptedException.class)
+                .hasCauseInstanceOf(IOException.class);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
     @Test
     @Tag("H52")
     void interruptedAcquire_clearsTheFlagThatCuratorSetsAgain() {

@@ -6,6 +6,7 @@ package dev.zkrecipes.it.curator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.curator.CuratorLocks;
@@ -115,7 +116,7 @@ class CuratorSessionsIT {
             return true;
         });
         InterProcessLock lock = CuratorLocks.ofCurator(curator, "/sessions", theirs);
-        assertThatThrownBy(lock::tryAcquire).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(ClientClosedException.class);
         assertThat(theirs.isAcquiredInThisProcess()).isFalse();
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
     }

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.curator.CuratorLocks;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.Workers;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.framework.listen.StandardListenerManager;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.state.ConnectionStateListenerManagerFactory;
+import org.apache.curator.retry.RetryForever;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Locks of Curator's behind our interface, when the framework's session is lost or the framework is closed. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper(tickTimeMillis = 200)
+@Tag("one-jdk")
+class CuratorLossesIT {
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static int paths;
+
+    private final EmbeddedZooKeeper server;
+    private final Workers workers = new Workers();
+    private String path = "";
+    private CuratorFramework curator;
+    private CuratorFramework other;
+
+    CuratorLossesIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        path = "/curator-losses/" + paths++;
+        curator = Curators.connect(server);
+        other = Curators.connect(server);
+    }
+
+    @AfterEach
+    void close() {
+        workers.close();
+        curator.close();
+        other.close();
+    }
+
+    private InterProcessLock mutexOf(CuratorFramework framework) {
+        return CuratorLocks.ofCurator(framework, path, Curators.mutex(framework, path));
+    }
+
+    /** Ends the session of a framework, and waits until it has the next one. */
+    private void expire(CuratorFramework framework) throws InterruptedException {
+        long session = CuratorHandle.of(framework).getSessionId();
+        server.expireSession(session);
+        Soon.await().until(() -> CuratorHandle.of(framework).getSessionId() != session);
+        assertThat(framework.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    @Tag("H01")
+    void closingALostPermit_leavesThatOfAnotherThread() throws Exception {
+        InterProcessLock permit = CuratorLocks.ofCurator(curator, path, new InterProcessSemaphoreV2(curator, path, 1));
+        Lease lost = permit.acquire();
+        expire(curator);
+        Soon.await().until(() -> lost.state() == LeaseState.LOST);
+        CountDownLatch closed = new CountDownLatch(1);
+        CompletableFuture<Lease> granted = new CompletableFuture<>();
+        workers.start("another", () -> {
+            Lease lease = permit.acquire();
+            granted.complete(lease);
+            assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            assertThat(new InterProcessSemaphoreV2(other, path, 1).acquire(0, TimeUnit.SECONDS))
+                    .isNull();
+            lease.close();
+        });
+        Lease held = Soon.get(granted);
+        lost.close();
+        assertThat(server.children(path + "/leases")).hasSize(1);
+        closed.countDown();
+        workers.join(LONG);
+        assertThat(held.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(server.children(path + "/leases")).isEmpty();
+    }
+
+    @Test
+    void permits_areTaken_andGivenBackByAnyThreadForADeadOne() throws Exception {
+        InterProcessLock permit = CuratorLocks.ofCurator(curator, path, new InterProcessSemaphoreV2(curator, path, 1));
+        CompletableFuture<Lease> leased = new CompletableFuture<>();
+        Thread dead = new Thread(() -> leased.complete(permit.tryAcquire().orElseThrow()));
+        dead.start();
+        dead.join();
+        assertThat(permit.tryAcquire()).isEmpty();
+        assertThat(permit.tryAcquire(Duration.ofMillis(50))).isEmpty();
+        leased.join().close();
+        permit.tryAcquire(LONG).orElseThrow().close();
+    }
+
+    @Test
+    @Tag("H01")
+    void mutexThatForgetsItsHolder_isRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CuratorLocks.ofCurator(curator, path, new InterProcessSemaphoreMutex(curator, path)))
+                .withMessageContaining(path)
+                .withMessageContaining("new InterProcessSemaphoreV2(framework, path, 1)");
+    }
+
+    @Test
+    @Tag("H01")
+    void threadThatHasLostTheWriteLock_isNotGivenTheReadLock() throws Exception {
+        InterProcessReadWriteLock theirs = new InterProcessReadWriteLock(curator, path);
+        InterProcessLock write = CuratorLocks.ofCurator(curator, path, theirs.writeLock());
+        InterProcessLock read = CuratorLocks.ofCurator(curator, path, theirs.readLock());
+        Lease writing = write.acquire();
+        read.acquire().close(); // as long as it has the lock
+        expire(curator);
+        InterProcessReadWriteLock.WriteLock next = new InterProcessReadWriteLock(other, path).writeLock();
+        assertThat(next.acquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(read::acquire).isInstanceOf(LockLostException.class).hasMessageContaining(path);
+        assertThatThrownBy(read::tryAcquire).isInstanceOf(LockLostException.class);
+        writing.close();
+        assertThat(read.tryAcquire()).isEmpty();
+        next.release();
+        read.tryAcquire(LONG).orElseThrow().close();
+    }
+
+    @Test
+    @Tag("H02")
+    void blockedListener_doesNotHideALoss() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        curator.getConnectionStateListenable().addListener((framework, state) -> {
+            try {
+                told.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        try {
+            expire(curator); // which blocks the listener
+            assertLossIsNoticed(curator);
+        } finally {
+            told.countDown();
+        }
+    }
+
+    private static CuratorFramework withACircuit(EmbeddedZooKeeper to, int sessionMillis) throws InterruptedException {
+        CuratorFramework breaking = CuratorFrameworkFactory.builder()
+                .connectString(to.connectString())
+                .sessionTimeoutMs(sessionMillis)
+                .retryPolicy(new RetryOneTime(100))
+                .connectionStateListenerManagerFactory(
+                        ConnectionStateListenerManagerFactory.circuitBreaking(new RetryForever(600_000)))
+                .build();
+        breaking.start();
+        assertThat(breaking.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
+        return breaking;
+    }
+
+    @Test
+    @Tag("H02")
+    void openCircuit_doesNotHideALoss() throws Exception {
+        try (CuratorFramework breaking = withACircuit(server, 4000)) {
+            expire(breaking); // which opens the circuit
+            assertLossIsNoticed(breaking);
+        }
+    }
+
+    @Test
+    void openCircuit_doesNotKeepTheLeaseSuspended() throws Exception {
+        try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
+                CuratorFramework breaking = withACircuit(own, 60_000)) {
+            Lease lease = mutexOf(breaking).acquire();
+            own.stop();
+            Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
+            own.restart();
+            Soon.await().atMost(Duration.ofSeconds(30)).until(() -> lease.state() == LeaseState.HELD);
+            lease.close();
+        }
+    }
+
+    /** Curator tells its listeners of that when the next handle is connected. */
+    @Test
+    @Tag("H02")
+    void handleThatCuratorReplaces_losesTheLease() throws Exception {
+        Lease lease = mutexOf(curator).acquire();
+        curator.getZookeeperClient().reset();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        lease.close();
+    }
+
+    private void assertLossIsNoticed(CuratorFramework framework) throws InterruptedException {
+        InterProcessLock lock = mutexOf(framework);
+        Lease lease = lock.acquire();
+        CompletableFuture<Void> lost = new CompletableFuture<>();
+        lease.onLost(() -> lost.complete(null));
+        expire(framework);
+        Soon.get(lost);
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        mutexOf(other).tryAcquire(LONG).orElseThrow().close();
+        lease.close();
+    }
+
+    @Test
+    @Tag("H02")
+    void blockedListener_doesNotHideALostConnection() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
+                CuratorFramework away =
+                        CuratorFrameworkFactory.newClient(own.connectString(), 60_000, 5000, new RetryOneTime(100))) {
+            away.getConnectionStateListenable().addListener((framework, state) -> {
+                try {
+                    told.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            away.start();
+            assertThat(away.getZookeeperClient().blockUntilConnectedOrTimedOut())
+                    .isTrue();
+            Lease lease = mutexOf(away).acquire();
+            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            own.stop();
+            Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
+            own.restart();
+            Soon.await().atMost(Duration.ofSeconds(30)).until(() -> lease.state() == LeaseState.HELD);
+            lease.close();
+        } finally {
+            told.countDown();
+        }
+    }
+
+    @Test
+    void viewInANamespace_isRefused_andLeavesNoListener() {
+        CuratorFramework view = curator.usingNamespace("billing");
+        int listeners = listeners();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CuratorLocks.ofCurator(view, path, new InterProcessMutex(view, path)))
+                .withMessageContaining("billing")
+                .withMessageContaining("give the framework itself");
+        assertThat(listeners()).isEqualTo(listeners);
+    }
+
+    @Test
+    void lockMadeWithAView_isHeldByTheFramework() throws Exception {
+        InterProcessLock lock =
+                CuratorLocks.ofCurator(curator, path, new InterProcessMutex(curator.usingNamespace("billing"), path));
+        int listeners = listeners();
+        try (Lease lease = lock.acquire()) {
+            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            assertThat(server.children("/billing" + path)).hasSize(1);
+        }
+        assertThat(listeners()).isEqualTo(listeners);
+    }
+
+    private int listeners() {
+        return ((StandardListenerManager<?>) curator.getCuratorListenable()).size()
+                + ((StandardListenerManager<?>) curator.getConnectionStateListenable()).size();
+    }
+
+    /** Curator's own waiter ends too, as its handle's last event reaches every watch. */
+    @Test
+    void closedFramework_endsWaiters() throws Exception {
+        InterProcessMutex busy = new InterProcessMutex(other, path);
+        busy.acquire();
+        InterProcessLock lock = mutexOf(curator);
+        InterProcessMutex theirs = new InterProcessMutex(curator, path);
+        workers.start(
+                "adapted",
+                () -> assertThatThrownBy(lock::acquire)
+                        .isInstanceOf(ClientClosedException.class)
+                        .hasMessageContaining(path));
+        workers.start("theirs", () -> assertThatThrownBy(theirs::acquire).isInstanceOf(IllegalStateException.class));
+        Soon.await().until(() -> server.children(path).size() == 3);
+        curator.close();
+        workers.join(LONG);
+        assertThat(curator.getState()).isEqualTo(CuratorFrameworkState.STOPPED);
+        busy.release();
+    }
+}
