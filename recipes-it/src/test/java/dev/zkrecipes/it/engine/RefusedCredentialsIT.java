@@ -19,9 +19,13 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
+import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.login.Configuration;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,6 +71,40 @@ class RefusedCredentialsIT {
             assertThat(states).doesNotContain(ConnectionState.EXPIRED);
         }
         assertThat(server.children("/refused")).isEmpty();
+    }
+
+    /** In FIPS mode, which is the default of 3.9.5, ZooKeeper's client cannot even begin to log in with DIGEST-MD5. */
+    @Test
+    @Tag("H104")
+    @Tag("alone")
+    void loginThatCannotBegin_failsWaiters_andShowsInTheState() {
+        Configuration before = Configuration.getConfiguration();
+        Configuration.setConfiguration(new Configuration() {
+            @Override
+            public AppConfigurationEntry[] getAppConfigurationEntry(String name) {
+                return new AppConfigurationEntry[] {
+                    new AppConfigurationEntry(
+                            "org.apache.zookeeper.server.auth.DigestLoginModule",
+                            AppConfigurationEntry.LoginModuleControlFlag.REQUIRED,
+                            Map.of("username", "super", "password", "secret"))
+                };
+            }
+        });
+        ZKClientConfig digest = new ZKClientConfig();
+        digest.setProperty("zookeeper.fips-mode", "true");
+        try (ZooKeeperClient client = ZooKeeperClient.builder()
+                .connectString(server.connectString())
+                .sessionTimeout(Duration.ofSeconds(4))
+                .clientConfig(digest)
+                .build()) {
+            List<ConnectionState> states = new CopyOnWriteArrayList<>();
+            client.addConnectionListener(states::add);
+            assertRefused(new InterProcessMutex(client, "/refused").acquireAsync());
+            Soon.await().until(() -> states.contains(ConnectionState.AUTH_FAILED));
+            assertRefused(new InterProcessMutex(client, "/refused").acquireAsync()); // in the next session
+        } finally {
+            Configuration.setConfiguration(before);
+        }
     }
 
     @Test

@@ -122,7 +122,7 @@ public final class ChildrenSnapshot {
     }
 
     private static Code code(@Nullable OpResult result) {
-        return result instanceof ErrorResult error ? Code.get(error.getErr()) : Code.OK;
+        return result instanceof ErrorResult error ? Answer.codeOf(error.getErr()) : Code.OK;
     }
 
     /** A missing path is an answer; any other failure takes precedence. */

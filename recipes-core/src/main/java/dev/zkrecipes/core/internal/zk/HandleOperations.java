@@ -47,6 +47,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         this.closing = closing;
         this.watches = new HandleWatches(scheduler);
         states.whenConnected(this::dropAgain);
+        states.whileDisconnected(this::lookForAConnection);
     }
 
     @Override
@@ -77,7 +78,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 acl,
                 CreateMode.EPHEMERAL_SEQUENTIAL,
                 (int rc, String path, Object ctx, String name, Stat stat) -> {
-                    Answer<Created> answer = answer(rc, rc == OK ? new Created(name, stat) : null);
+                    Answer<Created> answer = answer(rc, name != null && stat != null ? new Created(name, stat) : null);
                     scheduler.executeWithNext(() -> take(answer, reply)); // with the list that is sent behind
                 },
                 null);
@@ -100,13 +101,13 @@ public final class HandleOperations implements ZooKeeperOperations {
                 path,
                 false,
                 (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                        deliver(reply, rc, rc == OK ? new Children(names, stat) : null),
+                        deliver(reply, rc, names != null && stat != null ? new Children(names, stat) : null),
                 null);
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        handle.getData(path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, content(rc, data, stat)), null);
+        handle.getData(path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, content(data, stat)), null);
     }
 
     @Override
@@ -114,7 +115,8 @@ public final class HandleOperations implements ZooKeeperOperations {
         handle.getACL(
                 path,
                 new Stat(),
-                (rc, asked, ctx, acl, stat) -> deliver(reply, rc, rc == OK ? new Access(acl, stat) : null),
+                (rc, asked, ctx, acl, stat) ->
+                        deliver(reply, rc, acl != null && stat != null ? new Access(acl, stat) : null),
                 null);
     }
 
@@ -123,7 +125,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         handle.getData(
                 path,
                 watches.feeding(watch),
-                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, content(rc, data, stat)),
+                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, content(data, stat)),
                 null);
     }
 
@@ -156,7 +158,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 Watcher.WatcherType.Any,
                 false,
                 (rc, asked, ctx) -> {
-                    if (code(rc) == Code.CONNECTIONLOSS) {
+                    if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
                         scheduler.execute(() -> {
                             toDrop.add(() -> drop(path, stub));
                             states.onLoss();
@@ -164,6 +166,20 @@ public final class HandleOperations implements ZooKeeperOperations {
                     }
                 },
                 null);
+    }
+
+    /** Asks the server whether it is there, if the handle says so. */
+    private void lookForAConnection() {
+        if (handle.getState().isConnected()) {
+            handle.exists("/", false, (rc, asked, ctx, stat) -> scheduler.execute(() -> onLooked(rc)), null);
+        }
+    }
+
+    private void onLooked(int rc) {
+        ZooKeeper.States now = handle.getState();
+        if ((rc == OK || rc == Code.NONODE.intValue()) && now.isConnected()) {
+            states.onContact(now == ZooKeeper.States.CONNECTEDREADONLY ? State.READ_ONLY : State.CONNECTED);
+        }
     }
 
     private void dropAgain() {
@@ -179,7 +195,8 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        handle.multi(operations, (rc, asked, ctx, results) -> deliver(reply, new Answer<>(code(rc), results)), null);
+        handle.multi(
+                operations, (rc, asked, ctx, results) -> deliver(reply, ofMulti(rc, results, operations.size())), null);
     }
 
     @Override
@@ -192,8 +209,21 @@ public final class HandleOperations implements ZooKeeperOperations {
         deliver(reply, answer(rc, value));
     }
 
+    /**
+     * The answer to one request. If ZooKeeper's client fails to read what the server has sent, such as for want of memory, it
+     * hands out as much as it has read as if it were all, and drops the connection. The first fields are read first.
+     */
     private static <T> Answer<T> answer(int rc, @Nullable T value) {
-        return rc == OK && value != null ? Answer.ok(value) : Answer.failed(code(rc));
+        if (rc != OK) {
+            return Answer.failed(Answer.codeOf(rc));
+        }
+        return value != null ? Answer.ok(value) : Answer.failed(Code.CONNECTIONLOSS);
+    }
+
+    /** The same for several operations, some of whose results may be missing. */
+    private static Answer<List<OpResult>> ofMulti(int rc, @Nullable List<OpResult> results, int operations) {
+        boolean isWhole = results == null ? rc != OK : results.size() == operations;
+        return isWhole ? new Answer<>(Answer.codeOf(rc), results) : Answer.failed(Code.CONNECTIONLOSS);
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
@@ -207,13 +237,8 @@ public final class HandleOperations implements ZooKeeperOperations {
         reply.accept(answer);
     }
 
-    private static Code code(int rc) {
-        Code code = Code.get(rc);
-        return code == null ? Code.SYSTEMERROR : code;
-    }
-
     /** ZooKeeper hands out null for a node that was made without data. */
-    private static @Nullable Content content(int rc, byte @Nullable [] data, Stat stat) {
-        return rc == OK ? new Content(data == null ? new byte[0] : data, stat) : null;
+    private static @Nullable Content content(byte @Nullable [] data, @Nullable Stat stat) {
+        return stat == null ? null : new Content(data == null ? new byte[0] : data, stat);
     }
 }

@@ -11,20 +11,31 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of one handle, in order and without the gaps that ZooKeeper's client leaves: if a {@code removeWatches} with
- * {@code local = true} is lost with the connection, the client tells nobody of that loss. The application may send such a
- * request on a handle that it shares with us. So the connection is lost, too, if a request was lost with it and the event
- * does not follow, and if the next connection is told of without it. Confined to the engine thread.
+ * The states of one handle, in order and without the gaps that ZooKeeper's client leaves. It drops a session event that
+ * tells the same as the last event of any kind, which has two consequences:
+ *
+ * <ul>
+ *   <li>If a {@code removeWatches} with {@code local = true} is lost with the connection, nobody is told of that loss. The
+ *       application may send such a request on a handle that it shares with us. So the connection is lost, too, if a
+ *       request was lost with it and the event does not follow, and if the next connection is told of without it.
+ *   <li>With Netty, which TLS needs, a node's event may be read after the loss of its connection. Then nobody is told of
+ *       the next connection. So the server is asked when the handle says that it is connected and no event has said so.
+ * </ul>
+ *
+ * <p>Confined to the engine thread.
  */
 public final class HandleStates {
     /** The event usually follows within microseconds. */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+
     private final Consumer<State> told;
     private final EngineScheduler scheduler;
     private Runnable whenConnected = () -> {};
+    private Runnable whileDisconnected = () -> {};
     private State last = State.CONNECTING;
-    private @Nullable Timer awaitingEvent;
+    private @Nullable Timer doubt;
 
     /**
      * Begins CONNECTING.
@@ -51,6 +62,11 @@ public final class HandleStates {
         whenConnected = task;
     }
 
+    /** Runs this again and again while the connection is lost. */
+    void whileDisconnected(Runnable task) {
+        whileDisconnected = task;
+    }
+
     /** A session event has come. The client tells of each connection once. */
     void onEvent(State state) {
         if (state == State.CONNECTED && hasConnection()) {
@@ -61,8 +77,15 @@ public final class HandleStates {
 
     /** A request was lost with the connection. */
     void onLoss() {
-        if (hasConnection() && awaitingEvent == null) {
-            awaitingEvent = scheduler.schedule(PATIENCE, () -> become(State.DISCONNECTED));
+        if (hasConnection() && doubt == null) {
+            doubt = scheduler.schedule(PATIENCE, () -> become(State.DISCONNECTED));
+        }
+    }
+
+    /** The server has answered, on a connection of this kind. */
+    void onContact(State state) {
+        if (last == State.DISCONNECTED) {
+            become(state);
         }
     }
 
@@ -72,14 +95,22 @@ public final class HandleStates {
 
     /** So it stands. */
     void become(State state) {
-        if (awaitingEvent != null) {
-            awaitingEvent.cancel();
-            awaitingEvent = null;
+        if (doubt != null) {
+            doubt.cancel();
+            doubt = null;
         }
         last = state;
+        if (state == State.DISCONNECTED) {
+            doubt = scheduler.schedule(PAUSE, this::look);
+        }
         told.accept(state);
         if (state == State.CONNECTED) {
             whenConnected.run();
         }
+    }
+
+    private void look() {
+        doubt = scheduler.schedule(PAUSE, this::look);
+        whileDisconnected.run();
     }
 }

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.Optional;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +17,15 @@ public final class KeeperStates {
 
     private KeeperStates() {}
 
-    public static Optional<State> of(KeeperState event, ZooKeeper handle) {
+    /**
+     * The state that an event tells of.
+     *
+     * @param event null if the client could not even begin to log in, after which it has refused all requests
+     */
+    public static Optional<State> of(@Nullable KeeperState event, ZooKeeper handle) {
+        if (event == null) {
+            return authFailed(handle);
+        }
         return switch (event) {
             case SyncConnected -> Optional.of(State.CONNECTED);
             case ConnectedReadOnly -> Optional.of(State.READ_ONLY);

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.internal.wire.NodeId;
+import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -73,7 +74,10 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         void listen() {
             if (!stopped) {
                 handle.exists(
-                        path, ear, (rc, asked, ctx, stat) -> scheduler.execute(() -> onAnswer(Code.get(rc))), null);
+                        path,
+                        ear,
+                        (rc, asked, ctx, stat) -> scheduler.execute(() -> onAnswer(Answer.codeOf(rc))),
+                        null);
             }
         }
 

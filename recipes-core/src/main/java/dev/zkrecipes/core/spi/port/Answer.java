@@ -62,6 +62,21 @@ public record Answer<T>(
     }
 
     /**
+     * Reads the number that ZooKeeper tells.
+     *
+     * @param rc the number
+     * @return the code; SYSTEMERROR for one that this version of the client does not know
+     */
+    public static Code codeOf(int rc) {
+        try {
+            Code code = Code.get(rc); // null for an unknown one in old clients
+            return code == null ? Code.SYSTEMERROR : code;
+        } catch (IllegalArgumentException e) {
+            return Code.SYSTEMERROR;
+        }
+    }
+
+    /**
      * Whether the request succeeded.
      *
      * @return true if the code is OK

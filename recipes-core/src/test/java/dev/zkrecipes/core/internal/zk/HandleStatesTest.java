@@ -91,4 +91,27 @@ class HandleStatesTest {
         assertThat(told).containsExactly(State.EXPIRED);
         assertThat(states.current()).isEqualTo(State.EXPIRED);
     }
+
+    @Test
+    void whileTheConnectionIsLost_itIsLookedForAgainAndAgain() {
+        states.whileDisconnected(() -> told.add("look"));
+        states.onEvent(State.DISCONNECTED);
+        scheduler.advance(Duration.ofSeconds(5));
+        assertThat(told).containsExactly(State.DISCONNECTED, "look", "look");
+        states.onEvent(State.CONNECTED);
+        scheduler.advance(Duration.ofSeconds(5));
+        assertThat(told).endsWith("look", State.CONNECTED, "connected");
+        assertThat(scheduler.timers()).isZero();
+    }
+
+    @Test
+    void contact_isNewsOnlyAfterALoss() {
+        states.onContact(State.CONNECTED);
+        states.onEvent(State.CONNECTED);
+        states.onContact(State.READ_ONLY);
+        assertThat(told).containsExactly(State.CONNECTED, "connected");
+        states.onEvent(State.DISCONNECTED);
+        states.onContact(State.READ_ONLY);
+        assertThat(told).endsWith(State.DISCONNECTED, State.READ_ONLY);
+    }
 }
