@@ -15,6 +15,7 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.curator.CuratorLocks;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.Workers;
 import java.time.Duration;
@@ -59,8 +60,47 @@ class CuratorLossesIT {
     @BeforeEach
     void open() throws InterruptedException {
         path = "/curator-losses/" + paths++;
-        curator = Curators.connect(server);
-        other = Curators.connect(server);
+        curator = connect(server);
+        other = connect(server);
+    }
+
+    /** With a session that ends only when the test ends it. */
+    private static CuratorFramework connect(EmbeddedZooKeeper to) throws InterruptedException {
+        return connected(settings(to).build());
+    }
+
+    private static CuratorFrameworkFactory.Builder settings(EmbeddedZooKeeper to) {
+        return CuratorFrameworkFactory.builder()
+                .connectString(to.connectString())
+                .sessionTimeoutMs((int) TestClients.LONG_SESSION.toMillis())
+                .connectionTimeoutMs(15_000)
+                .retryPolicy(new RetryOneTime(100));
+    }
+
+    private static CuratorFramework withACircuit(EmbeddedZooKeeper to) throws InterruptedException {
+        return connected(settings(to)
+                .connectionStateListenerManagerFactory(
+                        ConnectionStateListenerManagerFactory.circuitBreaking(new RetryForever(600_000)))
+                .build());
+    }
+
+    private static CuratorFramework connected(CuratorFramework framework) throws InterruptedException {
+        framework.start();
+        assertThat(framework.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
+        return framework;
+    }
+
+    /** Curator tells its listeners one after another. */
+    private static CountDownLatch blockListenersOf(CuratorFramework framework) {
+        CountDownLatch end = new CountDownLatch(1);
+        framework.getConnectionStateListenable().addListener((same, state) -> {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        return end;
     }
 
     @AfterEach
@@ -153,14 +193,7 @@ class CuratorLossesIT {
     @Test
     @Tag("H02")
     void blockedListener_doesNotHideALoss() throws Exception {
-        CountDownLatch told = new CountDownLatch(1);
-        curator.getConnectionStateListenable().addListener((framework, state) -> {
-            try {
-                told.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
+        CountDownLatch told = blockListenersOf(curator);
         try {
             expire(curator); // which blocks the listener
             assertLossIsNoticed(curator);
@@ -169,23 +202,10 @@ class CuratorLossesIT {
         }
     }
 
-    private static CuratorFramework withACircuit(EmbeddedZooKeeper to, int sessionMillis) throws InterruptedException {
-        CuratorFramework breaking = CuratorFrameworkFactory.builder()
-                .connectString(to.connectString())
-                .sessionTimeoutMs(sessionMillis)
-                .retryPolicy(new RetryOneTime(100))
-                .connectionStateListenerManagerFactory(
-                        ConnectionStateListenerManagerFactory.circuitBreaking(new RetryForever(600_000)))
-                .build();
-        breaking.start();
-        assertThat(breaking.blockUntilConnected(20, TimeUnit.SECONDS)).isTrue();
-        return breaking;
-    }
-
     @Test
     @Tag("H02")
     void openCircuit_doesNotHideALoss() throws Exception {
-        try (CuratorFramework breaking = withACircuit(server, 4000)) {
+        try (CuratorFramework breaking = withACircuit(server)) {
             expire(breaking); // which opens the circuit
             assertLossIsNoticed(breaking);
         }
@@ -194,7 +214,7 @@ class CuratorLossesIT {
     @Test
     void openCircuit_doesNotKeepTheLeaseSuspended() throws Exception {
         try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
-                CuratorFramework breaking = withACircuit(own, 60_000)) {
+                CuratorFramework breaking = withACircuit(own)) {
             Lease lease = mutexOf(breaking).acquire();
             own.stop();
             Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
@@ -229,29 +249,17 @@ class CuratorLossesIT {
     @Test
     @Tag("H02")
     void blockedListener_doesNotHideALostConnection() throws Exception {
-        CountDownLatch told = new CountDownLatch(1);
         try (EmbeddedZooKeeper own = EmbeddedZooKeeper.start();
-                CuratorFramework away =
-                        CuratorFrameworkFactory.newClient(own.connectString(), 60_000, 5000, new RetryOneTime(100))) {
-            away.getConnectionStateListenable().addListener((framework, state) -> {
-                try {
-                    told.await();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-            away.start();
-            assertThat(away.getZookeeperClient().blockUntilConnectedOrTimedOut())
-                    .isTrue();
+                CuratorFramework away = connect(own)) {
+            CountDownLatch told = blockListenersOf(away);
             Lease lease = mutexOf(away).acquire();
             assertThat(lease.state()).isEqualTo(LeaseState.HELD);
             own.stop();
             Soon.await().until(() -> lease.state() == LeaseState.SUSPENDED);
+            told.countDown();
             own.restart();
             Soon.await().atMost(Duration.ofSeconds(30)).until(() -> lease.state() == LeaseState.HELD);
             lease.close();
-        } finally {
-            told.countDown();
         }
     }
 
