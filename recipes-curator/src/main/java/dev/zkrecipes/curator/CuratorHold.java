@@ -5,6 +5,7 @@ package dev.zkrecipes.curator;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.spi.ForeignLock;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEvent;
@@ -27,7 +28,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     private final long session;
     private final long handle;
     private final CompletableFuture<Void> lost = new CompletableFuture<>();
-    private volatile Theirs.Held held = () -> {};
+    private volatile Callable<Boolean> giveBack = () -> true;
     private volatile boolean suspended;
 
     private CuratorHold(CuratorLock lock) {
@@ -44,8 +45,8 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     }
 
     /** Called after the lock was acquired: the listeners may not have heard yet that the session has ended. */
-    ForeignLock.Hold of(Theirs.Held acquired) {
-        held = acquired;
+    ForeignLock.Hold withRelease(Callable<Boolean> release) {
+        giveBack = release;
         OwnHolds.add(this);
         try {
             if (session() == session) {
@@ -133,7 +134,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         end();
         boolean interrupted = Thread.interrupted(); // which would keep Curator from sending the deletion at once
         try {
-            held.release();
+            var unused = giveBack.call();
         } catch (IllegalMonitorStateException e) {
             throw Thread.currentThread() == owner ? e : lock.belongsToADeadThread(owner, e);
         } catch (Exception e) {

@@ -21,7 +21,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
     @Override
     public Hold acquire() throws InterruptedException {
         while (true) {
-            Hold hold = once(() -> Optional.of(lock.acquire())).orElseThrow();
+            Hold hold = once(lock.request()).orElseThrow();
             if (hold.state() != LeaseState.LOST) {
                 return hold;
             }
@@ -35,7 +35,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
         long limit = nanos(atMost);
         while (true) {
             long left = Math.max(0, limit - (System.nanoTime() - begin));
-            Optional<Hold> hold = once(() -> lock.tryAcquire(left));
+            Optional<Hold> hold = once(lock.request(left));
             if (hold.isEmpty() || hold.get().state() != LeaseState.LOST) {
                 return hold;
             }
@@ -48,10 +48,10 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
     }
 
     /** Listens from before the request, so that a session that ends meanwhile counts as a loss. */
-    private Optional<Hold> once(Callable<Optional<Theirs.Held>> request) throws InterruptedException {
+    private Optional<Hold> once(Callable<Optional<Callable<Boolean>>> request) throws InterruptedException {
         OwnHolds.requireNoneLost(this);
         CuratorHold hold = CuratorHold.begin(this);
-        Optional<Theirs.Held> held = Optional.empty();
+        Optional<Callable<Boolean>> held = Optional.empty();
         try {
             held = request.call();
         } catch (Exception e) {
@@ -65,7 +65,7 @@ record CuratorLock(CuratorFramework framework, String path, Theirs lock) impleme
                 hold.end();
             }
         }
-        return held.map(hold::of);
+        return held.map(hold::withRelease);
     }
 
     private static InterruptedException interrupted(Exception failure) {

@@ -4,36 +4,42 @@
 package dev.zkrecipes.curator;
 
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 
-/** What Curator's locks have in common, with its exceptions. Each acquire returns what is to be given back for it. */
+/**
+ * What Curator's locks have in common. A request, when it is called, returns what gives back what it has got; both throw
+ * what Curator throws.
+ */
 interface Theirs {
 
-    /** Gives back what one acquire has got. */
-    @FunctionalInterface
-    interface Held {
-        void release() throws Exception;
-    }
+    /** A request that waits for as long as it takes. */
+    Callable<Optional<Callable<Boolean>>> request();
 
-    Held acquire() throws Exception;
-
-    Optional<Held> tryAcquire(long nanos) throws Exception;
+    /** A request that waits for a time, and returns nothing if that was not enough. */
+    Callable<Optional<Callable<Boolean>>> request(long nanos);
 
     /** A lock that belongs to a thread. */
     static Theirs lock(InterProcessLock lock) {
+        Callable<Boolean> release = () -> {
+            lock.release();
+            return true;
+        };
         return new Theirs() {
             @Override
-            public Held acquire() throws Exception {
-                lock.acquire();
-                return lock::release;
+            public Callable<Optional<Callable<Boolean>>> request() {
+                return () -> {
+                    lock.acquire();
+                    return Optional.of(release);
+                };
             }
 
             @Override
-            public Optional<Held> tryAcquire(long nanos) throws Exception {
-                return lock.acquire(nanos, TimeUnit.NANOSECONDS) ? Optional.of(lock::release) : Optional.empty();
+            public Callable<Optional<Callable<Boolean>>> request(long nanos) {
+                return () -> lock.acquire(nanos, TimeUnit.NANOSECONDS) ? Optional.of(release) : Optional.empty();
             }
 
             @Override
@@ -43,24 +49,31 @@ interface Theirs {
         };
     }
 
-    /** One permit of a semaphore. */
+    /** One permit of a semaphore, whichever is free. */
     static Theirs permit(InterProcessSemaphoreV2 semaphore) {
         return new Theirs() {
             @Override
-            public Held acquire() throws Exception {
-                return semaphore.acquire()::close;
+            public Callable<Optional<Callable<Boolean>>> request() {
+                return () -> Optional.of(closing(semaphore.acquire()));
             }
 
             @Override
-            public Optional<Held> tryAcquire(long nanos) throws Exception {
-                Lease lease = semaphore.acquire(nanos, TimeUnit.NANOSECONDS); // null if there is none
-                return Optional.ofNullable(lease).map(granted -> granted::close);
+            public Callable<Optional<Callable<Boolean>>> request(long nanos) {
+                return () -> Optional.ofNullable(semaphore.acquire(nanos, TimeUnit.NANOSECONDS)) // null if busy
+                        .map(Theirs::closing);
             }
 
             @Override
             public String toString() {
                 return semaphore.toString();
             }
+        };
+    }
+
+    private static Callable<Boolean> closing(Lease lease) {
+        return () -> {
+            lease.close();
+            return true;
         };
     }
 }
