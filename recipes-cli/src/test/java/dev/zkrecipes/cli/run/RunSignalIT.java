@@ -43,8 +43,11 @@ class RunSignalIT {
         return new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
     }
 
-    private static void awaitStopped(long pid) {
-        await().atMost(RunningZkLock.LIMIT).until(() -> state(pid).startsWith("T"));
+    private static void awaitStopped(long pid, RunningZkLock zklock) {
+        await().atMost(RunningZkLock.LIMIT)
+                .untilAsserted(() -> assertThat(state(pid))
+                        .as("process %s; zklock is %s; err: %s", pid, state(zklock.pid()), zklock.err())
+                        .startsWith("T"));
     }
 
     private static void awaitRunning(long pid) {
@@ -92,8 +95,8 @@ class RunSignalIT {
         try (RunningZkLock zklock = run("run", "/signals/stop", "sh", "-c", command)) {
             long child = zklock.number("pid");
             zklock.signal("TSTP");
-            awaitStopped(child);
-            awaitStopped(zklock.pid());
+            awaitStopped(child, zklock);
+            awaitStopped(zklock.pid(), zklock);
             zklock.signal("CONT");
             awaitRunning(zklock.pid());
             awaitRunning(child);
