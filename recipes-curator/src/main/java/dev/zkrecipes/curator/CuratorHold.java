@@ -138,10 +138,11 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         } catch (IllegalMonitorStateException e) {
             throw Thread.currentThread() == owner ? e : lock.belongsToADeadThread(owner, e);
         } catch (Exception e) {
-            interrupted |= CuratorLock.isInterrupt(e);
             // Curator repeats the deletion in the background if it was interrupted or had no connection; a closed
             // framework's nodes go with it.
-            if (!interrupted && !CuratorLock.isOfConnection(e) && !lock.isClosed()) {
+            if (CuratorLock.isInterrupt(e)) {
+                interrupted = true;
+            } else if (!CuratorLock.isOfConnection(e) && !lock.isClosed()) {
                 throw lock.translated(e);
             }
         } finally {

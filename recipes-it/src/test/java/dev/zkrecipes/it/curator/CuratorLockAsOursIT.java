@@ -301,32 +301,44 @@ class CuratorLockAsOursIT {
     }
 
     @Test
-    @Tag("H52")
-    void interruptedAcquire_isInterrupted_alsoIfCuratorWrapsTheReason() {
-        InterProcessLock interrupted = CuratorLocks.ofCurator(curator, path, new Fake() {
+    @Tag("H53")
+    void releaseByAnInterruptedThread_stillTellsWhatFailed_andKeepsTheFlag() throws Exception {
+        Lease lease = CuratorLocks.ofCurator(curator, path, new Fake() {
+                    @Override
+                    public void release() throws Exception {
+                        throw new KeeperException.NoAuthException();
+                    }
+                })
+                .acquire();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(lease::close).hasCauseInstanceOf(KeeperException.NoAuthException.class);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    /** A lock whose acquire is interrupted, as Curator's locks tell it; they set the flag again. */
+    private InterProcessLock interruptedAs(Exception told) {
+        return CuratorLocks.ofCurator(curator, path, new Fake() {
             @Override
             public boolean acquire(long time, TimeUnit unit) throws Exception {
                 Thread.currentThread().interrupt();
-                throw new IOException(new InterruptedException());
+                throw told;
             }
         });
-        assertThatThrownBy(interrupted::acquire)
-                .isInstanceOf(InterruptedException.class)
-                .hasCauseInstanceOf(IOException.class);
-        assertThat(Thread.interrupted()).isFalse();
     }
 
     @Test
     @Tag("H52")
     void interruptedAcquire_clearsTheFlagThatCuratorSetsAgain() {
-        InterProcessLock interrupted = CuratorLocks.ofCurator(curator, path, new Fake() {
-            @Override
-            public boolean acquire(long time, TimeUnit unit) throws Exception {
-                Thread.currentThread().interrupt();
-                throw new InterruptedException();
-            }
-        });
-        assertThatThrownBy(interrupted::acquire).isInstanceOf(InterruptedException.class);
+        assertThatThrownBy(interruptedAs(new InterruptedException())::acquire).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptedAcquire_isInterrupted_alsoIfCuratorWrapsTheReason() {
+        assertThatThrownBy(interruptedAs(new IOException(new InterruptedException()))::acquire)
+                .isInstanceOf(InterruptedException.class)
+                .hasCauseInstanceOf(IOException.class);
         assertThat(Thread.interrupted()).isFalse();
     }
 

@@ -12,6 +12,7 @@ import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -244,5 +245,20 @@ class DeletionWatchFactsIT {
         line.resume();
         Soon.await().until(() -> watching.getState().isConnected());
         settle();
+    }
+
+    /** A client that may no longer read a node is not told of its end, so a waiter must keep READ. */
+    @Test
+    void deletionOfANodeThatMayNoLongerBeRead_isNotTold() throws Exception {
+        others.addAuthInfo("digest", "owner:secret".getBytes(StandardCharsets.UTF_8));
+        for (String name : List.of("/hidden", "/shown")) {
+            others.create(name, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            watching.getChildren(name, events::add);
+        }
+        others.setACL("/hidden", Ids.CREATOR_ALL_ACL, -1);
+        others.delete("/hidden", -1);
+        others.delete("/shown", -1);
+        Soon.await().until(() -> !events.isEmpty());
+        assertThat(events).extracting(WatchedEvent::getPath).containsExactly("/shown"); // which comes later
     }
 }
