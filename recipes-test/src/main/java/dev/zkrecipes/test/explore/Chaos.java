@@ -95,6 +95,7 @@ final class Chaos {
             case REAPING -> ensemble.reapContainers();
             case INTERRUPT -> schedule.interrupt();
             case CLOSE -> schedule.close(victim);
+            case LATE_WRITE -> victim.process().disconnectHoldingBack(atMostATimeOut());
         }
     }
 
@@ -108,6 +109,11 @@ final class Chaos {
     /** Mostly shorter than a session time-out, and up to twice as long. */
     private Duration longTime() {
         return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
+    }
+
+    /** The engine counts on server threads that do not stand still for longer. */
+    private Duration atMostATimeOut() {
+        return Schedule.SESSION.multipliedBy(choices().next(17)).dividedBy(16);
     }
 
     /** Waits until a request waits, and half of the time until the one in front of it releases by itself. */

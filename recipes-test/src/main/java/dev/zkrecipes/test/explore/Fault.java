@@ -33,5 +33,7 @@ public enum Fault {
     /** A thread is interrupted while it waits. */
     INTERRUPT,
     /** A process closes its client. */
-    CLOSE
+    CLOSE,
+    /** A connection breaks, and a thread of the server passes a write on only after the session has come back. */
+    LATE_WRITE
 }

@@ -10,13 +10,15 @@ import org.apache.zookeeper.KeeperException.Code;
 
 /**
  * A connection of a client with a server. What is sent arrives in order, after a while; when the connection breaks, some
- * of what was on its way to the server may still arrive, and nothing more comes back.
+ * of what was on its way to the server may still arrive, and nothing more comes back. A thread of the server may have one
+ * more write in its hands, which it passes on much later.
  */
 final class Connection {
     private final Simulation simulation;
     private final SimulatedSession client;
     private final SimulatedServer server;
     private final Deque<Request<?>> unanswered = new ArrayDeque<>();
+    private final Deque<Sent> writes = new ArrayDeque<>();
     private long session;
     private boolean openAtClient = true;
     private boolean openAtServer = true;
@@ -26,6 +28,10 @@ final class Connection {
     private long arrived;
     private long last = Long.MAX_VALUE;
     private long stalledUntil;
+    private Duration heldBack = Duration.ZERO;
+
+    /** A write, and how many messages were sent before it. */
+    private record Sent(Request<?> write, long number) {}
 
     Connection(Simulation simulation, SimulatedSession client, SimulatedServer server, long session) {
         this.simulation = simulation;
@@ -61,6 +67,10 @@ final class Connection {
     }
 
     void send(Request<?> request) {
+        if (request.isWrite()) {
+            writes.removeIf(write -> write.number() < arrived);
+            writes.add(new Sent(request, sent));
+        }
         toServer(() -> {
             server.touch(session);
             receive(request);
@@ -127,6 +137,11 @@ final class Connection {
 
     // ---- Ends.
 
+    /** When the connection breaks, the first write that does not arrive is held back so long by a thread of the server. */
+    void holdBack(Duration time) {
+        heldBack = time;
+    }
+
     /** Nothing arrives for a while, on either side; neither side knows why. */
     void stall(Duration time) {
         stalledUntil = Math.max(stalledUntil, simulation.now() + time.toNanos());
@@ -140,7 +155,18 @@ final class Connection {
             last = underWay == 0 ? sent : arrived + simulation.choices().next(underWay + 1);
             toServer(() -> {});
             simulation.plan(lastToServer, this::endAtServer);
+            if (!heldBack.isZero()) {
+                writes.stream()
+                        .filter(write -> write.number() >= last)
+                        .findFirst()
+                        .ifPresent(write -> passOnLate(write.write()));
+            }
         }
+    }
+
+    /** The leader refuses it if the session has moved to another server meanwhile. */
+    private void passOnLate(Request<?> write) {
+        simulation.plan(simulation.now() + heldBack.toNanos(), () -> server.toLeader(() -> leaderTakes(write)));
     }
 
     /** The client is done and says so last. */

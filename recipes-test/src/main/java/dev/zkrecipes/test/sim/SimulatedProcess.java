@@ -81,6 +81,18 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
+     * Breaks the connection, if there is one, while a thread of the server stands still with a write in its hands. It passes
+     * that on later, even if the session is back at that server by then.
+     *
+     * @param time how long the thread stands still
+     */
+    public void disconnectHoldingBack(Duration time) {
+        if (newest != null) {
+            newest.disconnectHoldingBack(time);
+        }
+    }
+
+    /**
      * Lets nothing through for a while, in either direction; neither side is told.
      *
      * @param time how long

@@ -61,7 +61,7 @@ final class SimulatedServer {
 
     // ---- Connections.
 
-    /** A session that comes back has its old connection to this server closed: nothing late can come through that. */
+    /** A session that comes back has its old connection to this server closed: it reads nothing more from that. */
     void opened(Connection connection) {
         List.copyOf(connections).stream()
                 .filter(old -> old.session() != 0 && old.session() == connection.session())

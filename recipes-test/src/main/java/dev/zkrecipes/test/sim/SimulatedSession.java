@@ -185,6 +185,15 @@ final class SimulatedSession {
         }
     }
 
+    /** The connection breaks, and the server passes the first write that it seems to have missed on so much later. */
+    void disconnectHoldingBack(Duration time) {
+        if (connection != null) {
+            tell("a server is to hold a write back for " + time);
+            connection.holdBack(time);
+            disconnect("the connection breaks");
+        }
+    }
+
     void stall(Duration time) {
         if (connection != null) {
             tell("the line is dead for " + time);

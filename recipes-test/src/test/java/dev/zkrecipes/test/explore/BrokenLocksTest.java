@@ -231,15 +231,25 @@ class BrokenLocksTest {
                 "a stale lease is not valid");
     }
 
+    /** The engine would find the node later. */
     @Test
     void emptyListTakenForNeverApplied_isFound() {
         assertBroken(
-                MUTEX.through(CheckingByReads::new),
+                MUTEX.through(sound -> new LookingOnce(new CheckingByReads(sound))),
                 "every waiter is granted or told why not",
                 found -> found.rule().contains("every waiter"), // the test below is about another one
                 Fault.DISCONNECT,
                 Fault.CUT_FOLLOWER,
                 Fault.DEPOSED_LEADER);
+    }
+
+    @Test
+    void emptyListBehindAWriteTakenForNeverApplied_isFound() {
+        assertBroken(
+                MUTEX.through(LookingOnce::new),
+                "every waiter is granted or told why not",
+                found -> found.rule().contains("every waiter"),
+                Fault.LATE_WRITE);
     }
 
     @Test

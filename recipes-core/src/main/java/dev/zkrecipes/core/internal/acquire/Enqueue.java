@@ -207,13 +207,13 @@ public final class Enqueue {
             if (name.isPresent()) {
                 node.created(name.get(), 0);
                 found.add(node);
-            } else {
-                node.absent();
             }
         }
         if (found.isEmpty() && !wasThere) {
+            nodes().forEach(requests.cleaner()::missed);
             createAnew();
         } else if (found.size() < nodes().size()) {
+            nodes().stream().filter(node -> !found.contains(node)).forEach(OwnNode::absent);
             owner.onVanished(); // they were made together, so somebody has deleted what is missing
         } else {
             adopt();

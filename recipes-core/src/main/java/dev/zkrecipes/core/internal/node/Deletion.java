@@ -29,6 +29,9 @@ final class Deletion implements DeletionQueue.Entry {
     interface Owner {
         void onRefused(Deletion deletion);
 
+        /** Its node was looked for and is not there; it finishes next. */
+        void onNotThere(Deletion deletion);
+
         void onFinished(Deletion deletion);
     }
 
@@ -176,6 +179,9 @@ final class Deletion implements DeletionQueue.Entry {
 
     private void onVerdict(Verdict verdict) {
         if (verdict instanceof Verdict.Gone) {
+            finish();
+        } else if (verdict instanceof Verdict.NotThere) {
+            owner.onNotThere(this);
             finish();
         } else if (verdict instanceof Verdict.Found) {
             begin();

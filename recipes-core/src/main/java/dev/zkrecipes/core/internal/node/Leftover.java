@@ -25,8 +25,8 @@ import org.apache.zookeeper.Op;
  * <ul>
  *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks
  *       at the rights first; so after a refusal a read tells whether the node is there.
- *   <li>A node whose create got no answer is looked for behind a committed write, after which it can no longer appear.
- *       If its session has ended, it is looked for once more when the server must have ended that session too.
+ *   <li>A node whose create got no answer is looked for behind a committed write, and once more much later ({@link
+ *       LateNodes}). If its session has ended, that is when the server must have ended that session too.
  *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, unless it is in use.
  * </ul>
  */
@@ -41,6 +41,9 @@ final class Leftover {
 
         /** Nothing is left. */
         record Gone() implements Verdict {}
+
+        /** It was looked for and is not there, but its session lives. */
+        record NotThere() implements Verdict {}
 
         /** It was looked for and is there: ask again now. */
         record Found() implements Verdict {}
@@ -83,7 +86,7 @@ final class Leftover {
 
     /** Whether it has to be looked for, which costs one list for all that are looked for at the same time. */
     boolean isToBeFound() {
-        return node.existence() == Existence.UNKNOWN;
+        return node.existence() == Existence.UNKNOWN || node.existence() == Existence.MISSING;
     }
 
     /** Asks the server to remove it; the verdict is told once. */
@@ -91,7 +94,7 @@ final class Leftover {
         switch (node.existence()) {
             case IN_FLIGHT -> throw new IllegalStateException("not answered yet: " + node.describe());
             case CREATED -> deleteNode(in, reply);
-            case UNKNOWN -> lookForNode(in, reply);
+            case UNKNOWN, MISSING -> lookForNode(in, reply);
             case ABSENT -> deleteContainer(in, reply);
         }
     }
@@ -167,7 +170,7 @@ final class Leftover {
         } else if (!seen && !node.session().isEnded()) {
             return refused(answer.code());
         } else {
-            return Verdict.GONE;
+            return node.session().isEnded() ? Verdict.GONE : new Verdict.NotThere();
         }
     }
 

@@ -33,7 +33,7 @@ import org.apache.zookeeper.Op;
  *       Without an answer it is repeated at the pace of retries. Only so many are under way at a time ({@link
  *       DeletionQueue}).
  *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered ({@link
- *       Leftover}).
+ *       Leftover}, {@link LateNodes}).
  *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log. It is repeated until the
  *       node is gone: after a change of the rights, through another client or with its session. Refused deletions on
  *       one path take turns ({@link PathDeletions}).
@@ -46,6 +46,7 @@ public final class NodeCleaner implements Deletion.Owner {
     private final Supplier<Backoff> pace;
     private final Supplier<Duration> requestTimeout;
     private final DeletionQueue queue;
+    private final LateNodes late;
     private final Map<String, PathDeletions> pending = new HashMap<>();
 
     /**
@@ -63,6 +64,7 @@ public final class NodeCleaner implements Deletion.Owner {
         this.pace = pace;
         this.requestTimeout = requestTimeout;
         this.queue = new DeletionQueue(sessions, this::onNoSession);
+        this.late = new LateNodes(scheduler, node -> discard(node, new CompletableFuture<>()));
     }
 
     // ---- What others ask for.
@@ -115,6 +117,15 @@ public final class NodeCleaner implements Deletion.Owner {
         }
         queue.pump();
         return gone;
+    }
+
+    /** This node was looked for behind a committed write and was not there: it is looked for once more, much later. */
+    public void missed(OwnNode node) {
+        boolean again = node.existence() == OwnNode.Existence.MISSING;
+        node.missing();
+        if (!again) {
+            late.add(node);
+        }
     }
 
     /** Sends this path's postponed deletions now, so that no client queues behind its own abandoned node. */
@@ -171,6 +182,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** The client is closed, so only the end of its sessions deletes nodes now. */
     public void abandonAll() {
+        late.stop();
         all().toList().forEach(Deletion::finish);
     }
 
@@ -203,6 +215,11 @@ public final class NodeCleaner implements Deletion.Owner {
         if (path != null) {
             path.onRefused(deletion, requestTimeout.get());
         }
+    }
+
+    @Override
+    public void onNotThere(Deletion deletion) {
+        missed(deletion.node());
     }
 
     @Override

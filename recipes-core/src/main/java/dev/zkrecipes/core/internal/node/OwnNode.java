@@ -36,6 +36,8 @@ public final class OwnNode {
         IN_FLIGHT,
         /** The answer was lost: the node may exist now, later, or never. */
         UNKNOWN,
+        /** It was looked for behind a committed write and was not there; only a server that stood still can make it yet. */
+        MISSING,
         /** The server said that it made the node. */
         CREATED,
         /** The node was never made and never will be. */
@@ -231,6 +233,12 @@ public final class OwnNode {
     /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
     public boolean leavesOldCounter() {
         return sawNobodyElse && CounterAge.of(path()) >= CounterAge.OLD;
+    }
+
+    /** Notes that the node was looked for, and was not there. */
+    void missing() {
+        uncount();
+        existence = Existence.MISSING;
     }
 
     public void absent() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -325,6 +326,84 @@ class NodeCleanerTest {
         scheduler.advance(operations.sessionTimeout());
         assertThat(operations.deleted()).hasSize(1);
         assertClean();
+    }
+
+    /** The server makes the node of the first create only when it was looked for in vain. */
+    private void letTheFirstCreateStandStill() {
+        operations.loseAnswerOf(Request.CREATE);
+        operations.show(names -> names.stream().filter(name -> !isFirst(name)).toList());
+    }
+
+    private static boolean isFirst(String name) {
+        return name.endsWith("0000000001");
+    }
+
+    @Test
+    void nodeOfALostCreate_madeAfterItWasLookedFor_isDeleted_andNotTheOneThatTookItsPlace() {
+        letTheFirstCreateStandStill();
+        CompletableFuture<Lease> lease = acquire();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(lease).isCompleted();
+        operations.show(names -> names);
+        assertThat(operations.nodes()).hasSize(2);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertThat(operations.deleted()).singleElement().matches(NodeCleanerTest::isFirst);
+        assertThat(operations.nodes()).hasSize(1);
+        assertThat(lease.join().state()).isEqualTo(LeaseState.HELD);
+        giveBack(lease);
+        assertClean();
+    }
+
+    @Test
+    void nodeOfALostCreate_madeAfterItsRequestIsOver_isDeleted() {
+        letTheFirstCreateStandStill();
+        acquire().cancel(false);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+        assertThat(operations.nodes()).hasSize(1);
+        operations.show(names -> names);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertClean();
+    }
+
+    @Test
+    void nodesOfLostCreates_areLookedForOnceMore_notBeforeTheSessionTimeOut_byOneList() {
+        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
+        acquire().cancel(false);
+        acquire().cancel(false);
+        scheduler.run();
+        operations.requests();
+        scheduler.advance(operations.sessionTimeout().minusMillis(10));
+        assertThat(operations.requests()).isEmpty();
+        scheduler.advance(operations.sessionTimeout().plusMillis(10));
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(10));
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void nodeOfALostCreate_isNotLookedForWhenItsSessionHasEnded() {
+        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
+        acquire().cancel(false);
+        scheduler.run();
+        events.accept(State.EXPIRED);
+        events.accept(State.CONNECTED);
+        scheduler.run();
+        operations.requests();
+        scheduler.advance(operations.sessionTimeout().multipliedBy(3));
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void closedClient_looksForNothing() {
+        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
+        acquire().cancel(false);
+        scheduler.run();
+        client.close();
+        scheduler.run();
+        operations.requests();
+        scheduler.advance(operations.sessionTimeout().multipliedBy(3));
+        assertThat(operations.requests()).isEmpty();
     }
 
     @Test
