@@ -313,8 +313,15 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     @Override
+    public void onOtherGone(String nodePath) {
+        session().leases().onNodeGone(nodePath);
+        requests.cleaner().onNodeGone(nodePath);
+    }
+
+    /** Also if it is about to be granted by what was known before. */
+    @Override
     public void onDoubt() {
-        if (isIn(AcquireStep.WAITING)) {
+        if (isIn(AcquireStep.WAITING) || isIn(AcquireStep.PROVING)) {
             guard(() -> whenConnected(this::askForList));
         }
     }

@@ -93,6 +93,9 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
 
     private void send() {
         become(Step.SENT);
+        if (sent) {
+            node.sentAgain();
+        }
         sent = true;
         node.count(); // without a limit: the exclusive node leaves soon, and nobody is to wait with it for room
         long sentAt = requests.scheduler().nanoTime();

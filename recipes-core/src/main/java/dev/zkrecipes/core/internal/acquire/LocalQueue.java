@@ -71,7 +71,6 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private final Queue<LocalRequest> requests = new ConcurrentLinkedQueue<>(); // any thread; some may be over
     private final AtomicInteger waiting = new AtomicInteger(); // any thread; not fewer than there are
     private volatile @Nullable Line serving; // the one that alone keeps newcomers out
-    private volatile boolean scouting;
 
     private final Lines lines;
     private volatile @Nullable AcquireLoop scout; // set on the engine thread only
@@ -104,7 +103,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 
     /** A request was added, or there is less to serve those that wait. */
     void seeTo() {
-        if (scouting) {
+        if (scout != null) {
             return; // when that ends, the queue is looked at
         }
         Line line = serving;
@@ -125,7 +124,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
                 leftEarly++;
                 look();
             });
-        } else if (left == 0 && scouting) {
+        } else if (left == 0 && scout != null) {
             scheduler.execute(this::look); // the scout is not needed
         }
     }
@@ -134,6 +133,12 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     public boolean isBusy() {
         AcquireLoop sent = scout;
         return !lines.isEmpty() || (sent != null && sent.wasSeenBusy());
+    }
+
+    @Override
+    public Optional<LockException> obstacle() {
+        AcquireLoop sent = scout;
+        return sent == null ? Optional.empty() : sent.obstacle();
     }
 
     // ---- Passing on.
@@ -148,7 +153,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         if (next.isAsynchronous() || spec.hasSharedRule()) {
             scheduler.execute(() -> passOrGiveBack(line));
         } else {
-            line.passTo(this::giveToFirst);
+            line.passTo(this::giveToFirstThread);
             seeTo(); // the line can serve one less
         }
         return true;
@@ -164,7 +169,19 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         return first;
     }
 
-    /** Any thread. */
+    /** Any thread. If an asynchronous request is the first now, nobody gets it: the node is to be passed on again. */
+    private boolean giveToFirstThread(Optional<List<HeldNode>> share) {
+        LocalRequest first = requests.peek();
+        while (first != null && !first.isAsynchronous()) {
+            if (requests.remove(first) && first.take(share)) {
+                return true;
+            }
+            first = requests.peek();
+        }
+        return false;
+    }
+
+    /** On the engine thread. */
     private boolean giveToFirst(Optional<List<HeldNode>> share) {
         LocalRequest first = requests.poll();
         while (first != null && !first.take(share)) {
@@ -237,7 +254,6 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
     private void beginScout() {
         AcquireLoop begun = new AcquireLoop(client, key.group(), Mode.QUEUE, this::adopt);
         scout = begun;
-        scouting = true;
         Completion.on(
                 begun.outcome(),
                 (outcome, failure) -> onScoutEnded(outcome == null ? List.of() : outcome.orElseThrow(), failure));
@@ -259,7 +275,6 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 
     private void onScoutEnded(List<HeldNode> granted, @Nullable Throwable failure) {
         scout = null;
-        scouting = false;
         if (!granted.isEmpty()) {
             if (!giveToFirst(Optional.of(granted))) {
                 HeldNodes.release(granted);

@@ -25,6 +25,9 @@ final class LocalRequest implements Acquisition {
         /** Whether the lock was seen to be held. */
         boolean isBusy();
 
+        /** Why there is no session to ask in, if that is known. */
+        Optional<LockException> obstacle();
+
         /** It has ended. */
         void onLeft(boolean withoutTheLock);
     }
@@ -106,6 +109,12 @@ final class LocalRequest implements Acquisition {
     public boolean wasSeenBusy() {
         Place stands = place.get();
         return stands != null && stands.isBusy();
+    }
+
+    @Override
+    public Optional<LockException> obstacle() {
+        Place stands = place.get();
+        return stands == null ? Optional.empty() : stands.obstacle();
     }
 
     @Override

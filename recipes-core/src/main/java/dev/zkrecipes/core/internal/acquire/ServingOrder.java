@@ -80,7 +80,7 @@ final class ServingOrder implements PredecessorWatches.Owner {
         Session session = seen.session();
         String name = LockPath.name(nodePath);
         if (session.nodes().awaitEnd(NodeId.in(name), () -> onGone(nodePath))) {
-            session.leases().onNodeGone(nodePath);
+            first.waiter().onOtherGone(nodePath);
             return; // the end of the session deletes its nodes in any order, and ours may be gone as well
         }
         seen.noteGone(name);

@@ -13,6 +13,9 @@ interface Waiter {
     /** Our own node is gone: somebody deleted it. */
     void onVanished();
 
+    /** Another node of this session is gone that stood in front of ours. */
+    void onOtherGone(String nodePath);
+
     /** Something has changed, and only a new list tells what that means. */
     void onDoubt();
 

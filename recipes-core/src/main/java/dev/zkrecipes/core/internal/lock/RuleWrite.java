@@ -56,8 +56,15 @@ final class RuleWrite extends OneShotRequest<Boolean> {
     }
 
     private static void leave(Session session, ParentMaker parents) {
-        parents.leave(unused ->
-                unused.ifPresent(container -> session.zk().multi(List.of(Op.delete(container, -1)), answer -> {})));
+        parents.leave(unused -> unused.forEach(container -> delete(session, container)));
+    }
+
+    private static void delete(Session session, String container) {
+        session.zk().multi(List.of(Op.delete(container, -1)), answer -> {
+            if (answer.isUnsettled() && !session.isEnded()) {
+                session.later(() -> delete(session, container));
+            }
+        });
     }
 
     private void makeParents(Session session, ParentMaker parents) {

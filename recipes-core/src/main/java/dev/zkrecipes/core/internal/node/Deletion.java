@@ -45,7 +45,7 @@ final class Deletion implements DeletionQueue.Entry {
     private @Nullable Backoff pauses; // none before an answer was missing
     private @Nullable Timer timer;
     private @Nullable Session sentIn;
-    private @Nullable LockException refusal;
+    private @Nullable Supplier<LockException> refusal;
     private boolean finished;
 
     /**
@@ -99,7 +99,7 @@ final class Deletion implements DeletionQueue.Entry {
     }
 
     Optional<LockException> refusal() {
-        return Optional.ofNullable(refusal);
+        return Optional.ofNullable(refusal).map(Supplier::get);
     }
 
     boolean outlives(Session session) {
@@ -119,6 +119,7 @@ final class Deletion implements DeletionQueue.Entry {
     }
 
     void beginAfter(Duration pause) {
+        stopWaiting();
         timer = scheduler.schedule(pause, () -> {
             timer = null;
             begin();
@@ -141,7 +142,9 @@ final class Deletion implements DeletionQueue.Entry {
             return;
         }
         Session session = queue.sessionFor(this);
-        if (session != null) {
+        if (finished) {
+            stopWaiting(); // there is no session any more
+        } else if (session != null) {
             isSentIn(session);
             try {
                 leftover.remove(session, verdict -> {
@@ -149,7 +152,7 @@ final class Deletion implements DeletionQueue.Entry {
                     queue.pump();
                 });
             } catch (Throwable t) {
-                onAnswer(() -> onRefused(leftover.notAsked(t)));
+                onAnswer(() -> onVerdict(leftover.notAsked(t)));
             }
         }
     }
@@ -196,11 +199,12 @@ final class Deletion implements DeletionQueue.Entry {
         }
     }
 
-    private void onRefused(LockException why) {
+    private void onRefused(Supplier<LockException> why) {
         if (refusal == null) {
             refusal = why;
-            log.warn("{}.", why.getMessage());
-            done.completeExceptionally(why);
+            LockException told = why.get();
+            log.warn("{}.", told.getMessage());
+            done.completeExceptionally(told);
         }
         owner.onRefused(this);
     }

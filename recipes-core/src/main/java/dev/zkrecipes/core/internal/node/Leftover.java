@@ -14,20 +14,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 
 /**
  * What a request that is over may have left on the server: its node or, if that was never made, a container that was
- * made for it. Each {@link #remove} asks the server once and reports the verdict; {@link NodeCleaner} decides when to
- * ask again. Confined to the engine thread.
+ * made for it. Each {@link #remove} asks the server once and reports the verdict; {@link Deletion} decides when to ask
+ * again. Confined to the engine thread.
  *
  * <ul>
  *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks
  *       at the rights first; so after a refusal a read tells whether the node is there.
  *   <li>A node whose create got no answer is looked for behind a committed write, and once more much later ({@link
- *       LateNodes}). If its session has ended, that is when the server must have ended that session too.
- *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, unless it is in use.
+ *       NodeCleaner#missed}). If its session has ended, that is when the server must have ended that session too.
+ *   <li>ZooKeeper never removes a container that never had a child, so it is deleted, unless it is in use; also one that
+ *       may have been made.
  * </ul>
  */
 final class Leftover {
@@ -54,8 +56,8 @@ final class Leftover {
         /** Nothing is there yet; it may still appear until then. */
         record Later(Duration after) implements Verdict {}
 
-        /** It is there, and the server will not remove it. */
-        record Refused(LockException why) implements Verdict {}
+        /** It is there, and the server will not remove it. Each who is told gets an error of its own. */
+        record Refused(Supplier<LockException> why) implements Verdict {}
     }
 
     /**
@@ -95,7 +97,7 @@ final class Leftover {
             case IN_FLIGHT -> throw new IllegalStateException("not answered yet: " + node.describe());
             case CREATED -> deleteNode(in, reply);
             case UNKNOWN, MISSING -> lookForNode(in, reply);
-            case ABSENT -> deleteContainer(in, reply);
+            case ABSENT -> node.parents().orElseThrow().leave(unused -> deleteContainers(in, unused, reply));
         }
     }
 
@@ -110,11 +112,11 @@ final class Leftover {
 
     private void onDeleted(Session in, Answer<?> answer, Consumer<Verdict> reply) {
         if (answer.isOk() || answer.code() == Code.NONODE) {
-            reply.accept(Verdict.GONE);
+            reply.accept(node.mayBeMadeTwice() && !node.session().isEnded() ? new Verdict.NotThere() : Verdict.GONE);
         } else if (answer.isUnsettled()) {
             reply.accept(new Verdict.Again());
         } else if (answer.cause() != null) {
-            reply.accept(new Verdict.Refused(notAsked(answer.cause())));
+            reply.accept(notAsked(answer.cause()));
         } else if (answer.code() == Code.AUTHFAILED) {
             reply.accept(afterRefusedCredentials());
         } else {
@@ -127,18 +129,18 @@ final class Leftover {
     }
 
     private Verdict refused(Code code) {
-        return new Verdict.Refused(new LockAccessException("ZooKeeper refuses to delete the lock node "
+        return new Verdict.Refused(() -> new LockAccessException("ZooKeeper refuses to delete the lock node "
                 + node.describe() + " (" + code
                 + "); it blocks others until its session ends: give the client DELETE rights on "
                 + node.lockPath() + ", or delete the node by hand"));
     }
 
-    /** What to tell of a handle that fails. */
-    LockException notAsked(Throwable failure) {
-        return new LockException(
+    /** The handle fails. */
+    Verdict notAsked(Throwable failure) {
+        return new Verdict.Refused(() -> new LockException(
                 "cannot ask ZooKeeper to delete the lock node " + node.describe() + " (" + failure
                         + "); it blocks others until its session ends: fix what the cause names",
-                failure);
+                failure));
     }
 
     private void lookForNode(Session in, Consumer<Verdict> reply) {
@@ -162,7 +164,7 @@ final class Leftover {
         if (answer.isUnsettled()) {
             return new Verdict.Again();
         } else if (failure != null) {
-            return new Verdict.Refused(notAsked(failure));
+            return notAsked(failure);
         } else if (answer.code() == Code.AUTHFAILED) {
             return afterRefusedCredentials();
         } else if (wait > 0) {
@@ -181,7 +183,7 @@ final class Leftover {
             return new Verdict
                     .Again(); // its end is on the way here, or it is another session whose credentials are wrong
         }
-        return wait > 0 ? new Verdict.Later(Duration.ofNanos(wait)) : new Verdict.Gone();
+        return wait > 0 ? new Verdict.Later(Duration.ofNanos(wait)) : Verdict.GONE;
     }
 
     /** Nanoseconds until the server must have ended the node's session too; 0 if that session still lives here. */
@@ -194,17 +196,18 @@ final class Leftover {
         return Math.max(0, serverEnd - scheduler.nanoTime());
     }
 
-    private void deleteContainer(Session in, Consumer<Verdict> reply) {
-        node.parents()
-                .orElseThrow()
-                .leave(unused -> unused.ifPresentOrElse(
-                        path -> in.zk()
-                                .multi(List.of(Op.delete(path, -1)), answer -> onContainerDeleted(answer, reply)),
-                        () -> reply.accept(Verdict.GONE)));
-    }
-
     /** One that is used, gone, or not ours to delete locks nobody out. */
-    private static void onContainerDeleted(Answer<?> answer, Consumer<Verdict> reply) {
-        reply.accept(answer.isUnsettled() ? new Verdict.Again() : Verdict.GONE);
+    private static void deleteContainers(Session in, List<String> paths, Consumer<Verdict> reply) {
+        if (paths.isEmpty()) {
+            reply.accept(Verdict.GONE);
+            return;
+        }
+        in.zk().multi(List.of(Op.delete(paths.get(0), -1)), answer -> {
+            if (answer.isUnsettled()) {
+                reply.accept(new Verdict.Again());
+            } else {
+                deleteContainers(in, paths.subList(1, paths.size()), reply);
+            }
+        });
     }
 }

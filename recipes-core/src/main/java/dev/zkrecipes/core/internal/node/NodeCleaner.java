@@ -33,7 +33,7 @@ import org.apache.zookeeper.Op;
  *       Without an answer it is repeated at the pace of retries. Only so many are under way at a time ({@link
  *       DeletionQueue}).
  *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered ({@link
- *       Leftover}, {@link LateNodes}).
+ *       Leftover}).
  *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log. It is repeated until the
  *       node is gone: after a change of the rights, through another client or with its session. Refused deletions on
  *       one path take turns ({@link PathDeletions}).
@@ -46,7 +46,6 @@ public final class NodeCleaner implements Deletion.Owner {
     private final Supplier<Backoff> pace;
     private final Supplier<Duration> requestTimeout;
     private final DeletionQueue queue;
-    private final LateNodes late;
     private final Map<String, PathDeletions> pending = new HashMap<>();
 
     /**
@@ -64,7 +63,6 @@ public final class NodeCleaner implements Deletion.Owner {
         this.pace = pace;
         this.requestTimeout = requestTimeout;
         this.queue = new DeletionQueue(sessions, this::onNoSession);
-        this.late = new LateNodes(scheduler, node -> discard(node, new CompletableFuture<>()));
     }
 
     // ---- What others ask for.
@@ -119,13 +117,30 @@ public final class NodeCleaner implements Deletion.Owner {
         return gone;
     }
 
-    /** This node was looked for behind a committed write and was not there: it is looked for once more, much later. */
+    /**
+     * This node was looked for behind a committed write and was not there: it is looked for once more. The write comes
+     * after the create in all cases but one: the client has come back to the server that it lost, while a thread of that
+     * server stood still with the create in its hands. Only time settles that.
+     */
     public void missed(OwnNode node) {
         boolean again = node.existence() == OwnNode.Existence.MISSING;
         node.missing();
         if (!again) {
-            late.add(node);
+            Session session = node.session();
+            scheduler.schedule(Duration.ofNanos(session.timeoutNanos() * 3 / 2), () -> {
+                if (!session.isEnded()) {
+                    discard(node, new CompletableFuture<>());
+                }
+            });
         }
+    }
+
+    /** Somebody has deleted a node of ours: a deletion of it that rests after a refusal need not rest any longer. */
+    public void onNodeGone(String nodePath) {
+        onPath(LockPath.parent(nodePath)).stream()
+                .filter(deletion -> deletion.isOf(nodePath) && !deletion.isUnderWay())
+                .toList()
+                .forEach(Deletion::send);
     }
 
     /** Sends this path's postponed deletions now, so that no client queues behind its own abandoned node. */
@@ -152,16 +167,6 @@ public final class NodeCleaner implements Deletion.Owner {
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Why a node of ours cannot be deleted, if ZooKeeper said so and it is still there as far as is known. */
-    public Optional<LockException> refusal(String nodePath) {
-        PathDeletions path = pending.get(LockPath.parent(nodePath));
-        return Stream.ofNullable(path)
-                .flatMap(found -> found.refused().stream())
-                .filter(deletion -> deletion.isOf(nodePath))
-                .flatMap(deletion -> deletion.refusal().stream())
-                .findFirst();
-    }
-
     /** Why a node of ours on this path cannot be deleted; empty if there is none. Later requests stand behind it. */
     public Optional<LockException> refusalOn(String lockPath) {
         return onPath(lockPath).stream() // the oldest first, whichever is tried next
@@ -182,7 +187,6 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** The client is closed, so only the end of its sessions deletes nodes now. */
     public void abandonAll() {
-        late.stop();
         all().toList().forEach(Deletion::finish);
     }
 

@@ -56,6 +56,7 @@ public final class OwnNode {
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
     private @Nullable ParentMaker parents;
+    private boolean mayBeMadeTwice;
     private int counted;
 
     /** A node that ZooKeeper numbers. */
@@ -239,6 +240,17 @@ public final class OwnNode {
     void missing() {
         uncount();
         existence = Existence.MISSING;
+        mayBeMadeTwice = false; // not after the next look
+    }
+
+    /** Its create, which names the number too, is sent again: a server may carry out both. */
+    public void sentAgain() {
+        mayBeMadeTwice = true;
+    }
+
+    /** Whether it may appear once more after it is deleted. */
+    boolean mayBeMadeTwice() {
+        return mayBeMadeTwice;
     }
 
     public void absent() {

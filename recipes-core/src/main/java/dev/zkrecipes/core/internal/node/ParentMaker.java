@@ -6,6 +6,8 @@ package dev.zkrecipes.core.internal.node;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -21,15 +23,15 @@ import org.jspecify.annotations.Nullable;
  * where the client may have no rights.
  *
  * <p>ZooKeeper never removes a container that never had a child. Of those that are made here only the last one can be
- * such, as the others have it below them. A request that gives up before it has made a node in it {@linkplain #leave
- * asks} for its path. Confined to the engine thread.
+ * such, as the others have it below them, or one whose create got no answer. A request that gives up before it has made
+ * a node in it {@linkplain #leave asks} for the paths. Confined to the engine thread.
  */
 public final class ParentMaker {
     private final Session session;
     private final List<ACL> acl;
     private boolean underWay;
-    private @Nullable String lastMade;
-    private @Nullable Consumer<Optional<String>> left;
+    private final Deque<String> childless = new ArrayDeque<>(); // the deepest first
+    private @Nullable Consumer<List<String>> left;
 
     public ParentMaker(Session session, List<ACL> acl) {
         this.session = session;
@@ -73,26 +75,33 @@ public final class ParentMaker {
     private void onCreated(Answer<?> answer, @Nullable String container, Consumer<Answer<?>> reply) {
         underWay = false;
         if (answer.isOk()) {
-            lastMade = container;
+            childless.clear(); // it lies below them
+        }
+        if (container != null && (answer.isOk() || answer.isUnsettled())) {
+            childless.remove(container);
+            childless.addFirst(container);
         }
         if (left == null) {
             reply.accept(answer);
         } else {
-            left.accept(Optional.ofNullable(lastMade));
+            left.accept(List.copyOf(childless));
         }
     }
 
     /** Whether no container was made, and none is under way. */
     boolean hasMadeNothing() {
-        return !underWay && lastMade == null;
+        return !underWay && childless.isEmpty();
     }
 
-    /** Makes no more. Reports the container that was made and has had no child of ours, as soon as that is known. */
-    public void leave(Consumer<Optional<String>> unused) {
+    /**
+     * Makes no more. Reports the containers that were made, or may have been, and have had no child of ours, as soon as
+     * that is known: the deepest first.
+     */
+    public void leave(Consumer<List<String>> unused) {
         if (underWay) {
             left = unused;
         } else {
-            unused.accept(Optional.ofNullable(lastMade));
+            unused.accept(List.copyOf(childless));
         }
     }
 }

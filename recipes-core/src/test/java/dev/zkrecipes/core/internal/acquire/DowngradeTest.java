@@ -128,6 +128,22 @@ class DowngradeTest {
         assertThat(shared.state()).isEqualTo(LeaseState.LOST);
     }
 
+    /** A server thread that stood still carries the first request out when the node of the second one is gone again. */
+    @Test
+    void sharedNode_madeAgainByTheFirstOfTwoRequests_isDeleted() {
+        operations.refuse(Request.MULTI, Code.CONNECTIONLOSS);
+        Downgrade downgrade = downgrade(Mode.QUEUE);
+        scheduler.advance(SOON);
+        HeldNode shared = assertGranted(downgrade);
+        String name = LockPath.name(shared.nodePath());
+        HeldNodes.release(List.of(shared));
+        scheduler.run();
+        assertThat(operations.nodes()).containsExactly(exclusiveNode());
+        operations.add(name);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertThat(operations.nodes()).containsExactly(exclusiveNode());
+    }
+
     @Test
     @Tag("H03")
     void missingExclusiveNode_isALostLockAndNoSharedOne() {

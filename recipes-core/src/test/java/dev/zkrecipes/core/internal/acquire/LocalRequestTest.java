@@ -5,10 +5,12 @@ package dev.zkrecipes.core.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** A request that ends while it is being given its place leaves that place all the same, and leaves it once. */
@@ -19,6 +21,11 @@ class LocalRequestTest {
         @Override
         public boolean isBusy() {
             return true;
+        }
+
+        @Override
+        public Optional<LockException> obstacle() {
+            return Optional.empty();
         }
 
         @Override

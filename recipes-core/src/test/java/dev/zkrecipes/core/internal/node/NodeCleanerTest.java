@@ -9,6 +9,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
@@ -173,6 +174,41 @@ class NodeCleanerTest {
         return wanted;
     }
 
+    /** Otherwise the next in line would wait until the refused deletion has its turn. */
+    @Test
+    void refusedDeletion_isRepeatedAtOnceWhenSomebodyDeletesTheNode_andTheNextIsGranted() {
+        CompletableFuture<Lease> lease = acquire();
+        CompletableFuture<Lease> next = acquire(); // of an asynchronous request, which does not re-enter
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        giveBack(lease);
+        assertThat(next).isNotDone();
+        operations.nodes().stream().filter(NodeCleanerTest::isFirst).forEach(operations::remove);
+        scheduler.run();
+        assertThat(next).isCompleted();
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
+    void refusal_isToldToEachByAnErrorOfItsOwn() {
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        giveBack(acquire());
+        LockException first = engine.cleaner().refusalOn(PATH).orElseThrow();
+        LockException second = engine.cleaner().refusalOn(PATH).orElseThrow();
+        assertThat(first).isNotSameAs(second).hasMessage(second.getMessage());
+    }
+
+    @Test
+    void containerWhoseCreateGotNoAnswer_isDeleted() {
+        operations.refuse(Request.CREATE, Code.NONODE);
+        operations.loseAnswerOf(Request.MAKE_PATH);
+        CompletableFuture<Lease> wanted = acquire();
+        operations.requests();
+        wanted.cancel(false);
+        scheduler.run();
+        assertThat(operations.requests()).as("the deletion").containsExactly(Request.MULTI);
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
     @Test
     @Tag("H88")
     void undeletableNode_isNamed() {
@@ -180,16 +216,16 @@ class NodeCleanerTest {
         String node = PATH + "/" + operations.nodes().get(0);
         operations.refuse(Request.DELETE, Code.NOAUTH);
         operations.refuse(Request.MULTI, Code.NOAUTH);
-        assertThat(engine.cleaner().refusal(node)).isEmpty();
+        assertThat(engine.cleaner().refusalOn(PATH)).isEmpty();
         giveBack(lease);
-        assertThat(engine.cleaner().refusal(node))
+        assertThat(engine.cleaner().refusalOn(PATH))
                 .get(InstanceOfAssertFactories.THROWABLE)
                 .isInstanceOf(LockAccessException.class)
                 .hasMessageContaining(node);
         assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
-        assertThat(engine.cleaner().refusal(PATH + "/another")).isEmpty();
+        assertThat(engine.cleaner().refusalOn(PATH + "/another")).isEmpty();
         scheduler.advance(engine.requestTimeout().multipliedBy(4));
-        assertThat(engine.cleaner().refusal(node)).isEmpty();
+        assertThat(engine.cleaner().refusalOn(PATH)).isEmpty();
     }
 
     @Test
@@ -367,9 +403,8 @@ class NodeCleanerTest {
     }
 
     @Test
-    void nodesOfLostCreates_areLookedForOnceMore_notBeforeTheSessionTimeOut_byOneList() {
-        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
-        acquire().cancel(false);
+    void nodeOfALostCreate_isLookedForOnceMore_notBeforeTheSessionTimeOut() {
+        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
         acquire().cancel(false);
         scheduler.run();
         operations.requests();
