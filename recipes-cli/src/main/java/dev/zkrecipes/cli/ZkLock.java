@@ -51,7 +51,9 @@ import picocli.CommandLine.Spec;
             "65:the path cannot serve as this lock",
             "69:no server could be reached",
             "70:zklock itself failed",
-            "77:no rights"
+            "76:the lock was lost while the command of run ran",
+            "77:no rights",
+            "126, 127, 128+N:see zklock run --help"
         })
 public final class ZkLock implements Runnable {
     @Spec

@@ -68,8 +68,8 @@ public interface Lease extends AutoCloseable {
     LeaseState state();
 
     /**
-     * Whether the state is {@link LeaseState#HELD}: a server has confirmed the session with a committed write that was
-     * sent less than half a session time-out ago, and the connection has stood since.
+     * Whether the state is {@link LeaseState#HELD}: committed writes of this session prove that the ensemble still has
+     * the session, that proof has not run out by the local clock, and the connection has stood since.
      *
      * @return true if so; decided locally, without asking the server
      */

@@ -24,12 +24,12 @@ import java.util.Optional;
  *
  * <p>An observer is told once for each request whether it was granted or abandoned, and once for each grant whether it was released or lost.
  * Re-entrant acquires are not requests: the thread has the lock. A request that is refused before it is sent, such as an upgrade, is not
- * observed. What is told of one request is told in order; what is told of different requests is in no order, so that a release may
- * be told after the next grant.
+ * observed. The calls for one request come in order; calls for different requests come in no particular order, so a release may
+ * be reported after the next grant.
  *
  * <p><b>Threads.</b> An observer is never called on the engine's thread, so it holds up no other lock. {@link #onWaiting} is called on the
  * thread that asks. For a blocking call, so are the grant and the abandonment, before the call returns; for an asynchronous one they
- * come on the callback executor. A release is told on the thread that gives back; a loss where losses are told, see
+ * come on the callback executor. A release is reported on the thread that releases, a loss on a thread for losses, see
  * {@link Lease#onLost}. An observer that takes long makes the caller wait, and should not block. What it throws is logged, and changes
  * nothing else.
  *
@@ -94,7 +94,7 @@ public interface LockObserver {
         default void onReleased(Duration held) {}
 
         /**
-         * The lock was lost while it was held. It is not told as released when it is closed.
+         * The lock was lost while it was held. {@link #onReleased} is not called when its lease is closed later.
          *
          * @param held how long it was held until the loss was known
          * @param reason why it was lost, in English

@@ -71,8 +71,8 @@ public record LockOptions(
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
         acl = acl.map(Acls::check);
         if (localHandoffs < 0 || localHandoffs > MOST_LOCAL_HANDOFFS) {
-            throw new IllegalArgumentException(
-                    localHandoffs + " local hand-overs: must be from 1 to " + MOST_LOCAL_HANDOFFS + ", or 0 for none");
+            throw new IllegalArgumentException("localHandoffs is " + localHandoffs + ", must be from 1 to "
+                    + MOST_LOCAL_HANDOFFS + ", or 0 for none");
         }
         holdAtMost.ifPresent(LockOptions::checkHold);
         ownerLabel.ifPresent(OwnerLabel::check);
@@ -81,8 +81,8 @@ public record LockOptions(
 
     private static void checkHold(Duration most) {
         if (most.compareTo(SHORTEST_HOLD) < 0 || most.compareTo(LONGEST_HOLD) > 0) {
-            throw new IllegalArgumentException("to hold at most " + most
-                    + ": must be from 1 millisecond to 36500 days; leave it out for no limit");
+            throw new IllegalArgumentException(
+                    "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
         }
     }
 

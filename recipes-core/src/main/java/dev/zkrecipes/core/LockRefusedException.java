@@ -3,7 +3,10 @@
 
 package dev.zkrecipes.core;
 
-/** The driver said that this request can never be granted, or failed. */
+/**
+ * The request can never be granted: the driver refuses it or failed, the lock is configured differently elsewhere, or the
+ * calling thread would wait for itself.
+ */
 public final class LockRefusedException extends LockException {
     private static final long serialVersionUID = 1L;
 

@@ -91,8 +91,8 @@ public final class Revoker {
     /**
      * Asks one participant, and breaks nothing.
      *
-     * @param holder whom to ask, as {@link InterProcessLock#participants()} found him
-     * @return what was begun
+     * @param holder whom to ask, as {@link InterProcessLock#participants()} found it
+     * @return the revocation, to be followed
      * @throws InterruptedException as {@link #request(InterProcessLock)}
      * @throws LockException as {@link #request(InterProcessLock)}
      * @throws IllegalStateException if called on ZooKeeper's event thread
@@ -105,9 +105,9 @@ public final class Revoker {
      * Asks one participant. Breaks its lease, or removes its node from the queue, if the node is still there when the grace
      * period is over.
      *
-     * @param holder whom to ask, as {@link InterProcessLock#participants()} found him
+     * @param holder whom to ask, as {@link InterProcessLock#participants()} found it
      * @param grace how long it has, from when the request is written
-     * @return what was begun
+     * @return the revocation, to be followed
      * @throws IllegalArgumentException if {@code grace} is negative
      * @throws InterruptedException as {@link #request(InterProcessLock)}
      * @throws LockException as {@link #request(InterProcessLock)}

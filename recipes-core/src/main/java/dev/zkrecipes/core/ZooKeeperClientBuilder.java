@@ -55,7 +55,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Opens own sessions to these servers.
+     * Connects to these servers; the client opens its own sessions.
      *
      * @param connectString {@code host:port[,host:port]...[/chroot]}; the port may be left out and is 2181 then. The
      *     chroot node must exist
@@ -159,10 +159,10 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * A path that all locks of this client are below, as for an application that shares an ensemble: with the namespace
+     * A path under which all locks of this client are, for applications that share an ensemble: with the namespace
      * {@code /shop}, a mutex that is made with {@code /locks/orders} is {@code /shop/locks/orders}. Unlike a chroot it also
-     * works on handles that somebody else has opened, and need not exist. Only the paths that locks are made with are meant:
-     * {@link InterProcessLock#path()}, guards, tokens and messages name the whole path. Default: none.
+     * works on handles that somebody else has opened, and need not exist. It applies only to the paths that locks are made
+     * with: {@link InterProcessLock#path()}, guards, tokens and messages show the whole path. Default: none.
      *
      * @param path an absolute path; {@code /} for none
      * @return this builder
@@ -218,7 +218,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Where listeners run and futures complete, but for those of losses, which the client tells on threads of its own
+     * Where listeners run and futures complete, except those for losses, which run on the client's own threads
      * (see {@link Lease#onLost}). Default: one daemon thread of the client's own, and more while
      * callbacks block; idle ones end.
      *
@@ -236,7 +236,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Tells an observer of every request for a lock of this client: metrics, traces, JFR events, or one of the application's. May be called
+     * Adds an observer that is told of every lock request of this client: for metrics, traces, JFR events, or your own purposes. May be called
      * several times; each observer is told, in the order given. Without one, observing costs nothing.
      *
      * @param observer is told; see {@link LockObserver} for the threads
@@ -277,8 +277,8 @@ public final class ZooKeeperClientBuilder {
         }
         Preconditions.checkState(
                 kind instanceof HandleKind.Opened || (auth.isEmpty() && clientConfig == null && sessionTimeout == null),
-                "auth, clientConfig and sessionTimeout are for sessions that the client opens: give them to the"
-                        + " handle");
+                "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
+                        + " handle instead");
         return EngineClient.start(
                 kind,
                 new ClientSettings(
@@ -300,7 +300,8 @@ public final class ZooKeeperClientBuilder {
     }
 
     private ZooKeeperClientBuilder source(HandleKind kind) {
-        Preconditions.checkState(handles == null, "it was already said what to connect to");
+        Preconditions.checkState(
+                handles == null, "connectString, handle or handles was already set: set only one of them");
         handles = kind;
         return this;
     }

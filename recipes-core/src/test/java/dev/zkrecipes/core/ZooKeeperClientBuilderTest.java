@@ -138,7 +138,9 @@ class ZooKeeperClientBuilderTest {
     void credentialsForAForeignHandle_areRejected() {
         builder.handles(() -> null);
         builder.auth("digest", "user:password".getBytes(StandardCharsets.UTF_8));
-        assertThatIllegalStateException().isThrownBy(builder::build).withMessageContaining("give them to the handle");
+        assertThatIllegalStateException()
+                .isThrownBy(builder::build)
+                .withMessageContaining("configure the handle instead");
     }
 
     @Test
@@ -148,8 +150,8 @@ class ZooKeeperClientBuilderTest {
         assertThatIllegalStateException()
                 .isThrownBy(builder::build)
                 .withMessage(
-                        "auth, clientConfig and sessionTimeout are for sessions that the client opens: give them to the"
-                                + " handle");
+                        "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
+                                + " handle instead");
     }
 
     @Test

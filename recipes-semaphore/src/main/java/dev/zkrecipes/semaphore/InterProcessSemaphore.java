@@ -139,8 +139,8 @@ public final class InterProcessSemaphore {
      * @throws IllegalArgumentException if {@code permits} is less than 1
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is acquired and the
      *     flag is cleared
-     * @throws dev.zkrecipes.core.LockRefusedException if there are never so many, or the semaphore is configured otherwise,
-     *     at once; or, later, if it is resized below {@code permits} while the request waits
+     * @throws dev.zkrecipes.core.LockRefusedException at once, if {@code permits} exceeds the limit or the semaphore is
+     *     configured with another limit; or later, if it is resized below {@code permits} while the request waits
      * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
      */
     public Lease acquire(int permits) throws InterruptedException {
@@ -173,7 +173,7 @@ public final class InterProcessSemaphore {
      * Acquires one permit, waiting no longer than {@code timeout}. See {@link InterProcessLock#tryAcquire(Duration)}.
      *
      * @param timeout how long to wait at most; zero means not to wait
-     * @return the lease, or empty if the time ran out
+     * @return the lease, or empty if the time ran out and the permits were seen to be taken
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses
@@ -188,7 +188,7 @@ public final class InterProcessSemaphore {
      *
      * @param permits how many, at least 1
      * @param timeout how long to wait at most; zero means not to wait
-     * @return the lease, or empty if the time ran out
+     * @return the lease, or empty if the time ran out and the permits were seen to be taken
      * @throws IllegalArgumentException if {@code permits} is less than 1 or {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockException if the request is refused; see the subclasses

@@ -80,7 +80,8 @@ public final class ConnectOptions {
     @Option(
             names = "--auth-file",
             paramLabel = "FILE",
-            description = "A file with one SCHEME:ID per line; # starts a comment. Default: $" + AUTH_FILE + ".")
+            description = "A file with one SCHEME:ID per line; lines that begin with # are ignored. Default: $"
+                    + AUTH_FILE + ".")
     private @Nullable String authFile;
 
     @Option(

@@ -45,7 +45,7 @@ final class Overseer {
 
     private void lost() {
         boolean ends = settings.onLost() == Reaction.TERM;
-        notes.warn("the lock " + settings.lock() + " is lost; the command " + (ends ? "is ended" : "continues"));
+        notes.warn("the lock " + settings.lock() + " is lost; the command " + (ends ? "is being ended" : "continues"));
         if (ends) {
             end();
         }
@@ -54,7 +54,7 @@ final class Overseer {
     private void asked(RevocationRequest request) {
         boolean ends = settings.onRevoke() == Reaction.TERM;
         notes.warn(request.requester() + " asks for the lock " + settings.lock() + "; the command "
-                + (ends ? "is ended" : "continues"));
+                + (ends ? "is being ended" : "continues"));
         if (ends) {
             end();
         }

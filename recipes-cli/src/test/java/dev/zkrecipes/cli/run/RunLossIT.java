@@ -50,7 +50,7 @@ class RunLossIT {
             assertThat(server.expireSession(zklock.number("session"))).isTrue();
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
             assertThat(zklock.out()).contains("told");
-            assertThat(zklock.err()).contains("the lock /loss is lost; the command is ended");
+            assertThat(zklock.err()).contains("the lock /loss is lost; the command is being ended");
             RunningZkLock.awaitGone(zklock.number("pid"));
         }
     }
@@ -176,7 +176,7 @@ class RunLossIT {
             assertThat(ask(clients.open(), Duration.ofSeconds(60)).await(RunningZkLock.LIMIT))
                     .hasValue(RevocationOutcome.GIVEN_BACK);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(3);
-            assertThat(zklock.err()).contains("asks for the lock /asked; the command is ended");
+            assertThat(zklock.err()).contains("asks for the lock /asked; the command is being ended");
         }
     }
 

@@ -5,8 +5,8 @@ package dev.zkrecipes.core.spi;
 
 /**
  * A driver under which nobody is granted before those in front of it. Most locks are of this kind: a mutex, a read-write
- * lock, a semaphore that serves requests in order. A lock on ranges is not: a request may be granted in front of which
- * another one waits.
+ * lock, a semaphore that serves requests in order. A lock on ranges is not: a request may be granted while
+ * another one in front of it still waits.
  *
  * <p>Of many requests that wait in one process, the engine then asks such a driver only about the first, and watches only
  * what that one waits for.

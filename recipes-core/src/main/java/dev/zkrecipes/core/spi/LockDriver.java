@@ -25,8 +25,8 @@ import java.util.Optional;
  * <p><b>Law 2.</b> If it answers {@link Decision.WaitFor} some nodes, it grants with no set of predecessors that contains
  * all of them: at least one must vanish before the answer can change.
  *
- * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only where the same session has a living one
- * ({@link LockGroups#modes}), and the driver of that mode must block nobody whom the other does not.
+ * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only if the same session already has a living node
+ * there ({@link LockGroups#modes}). The driver of that mode must not block anyone whom the other mode lets pass.
  *
  * <p>A driver that throws fails the acquire with {@link dev.zkrecipes.core.LockRefusedException}, its node is deleted.
  */

@@ -35,8 +35,8 @@ public final class LockGroups {
      * @param client the client to use, made by this library
      * @param path absolute path of the lock, below the client's chroot
      * @param exclusive the driver of the mode that excludes all others; knows the nodes of both modes
-     * @param shared the driver of the other mode; knows the nodes of both modes, and grants beside every node beside which
-     *     {@code exclusive} grants
+     * @param shared the driver of the other mode; knows the nodes of both modes, and is at least as permissive:
+     *     whenever {@code exclusive} grants, it grants too
      * @param options optional settings
      * @return new locks, both thread-owned
      * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside the

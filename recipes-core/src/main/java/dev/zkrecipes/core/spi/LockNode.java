@@ -51,7 +51,7 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     /**
-     * Recognises a node whose kind carries a payload: {@code <id>-<kind>.<payload>-<number>}.
+     * Recognises a node whose kind carries a payload: {@code <id>-<kind><payload>-<number>}.
      *
      * @param childName the name of a child of the lock's path
      * @param kind the kind with its dot, such as {@code range.}

@@ -160,7 +160,7 @@ class AclOfEveryRecipeIT {
         server.createNode(path, limit); // open to everybody
         assertThatThrownBy(kind.make(client, path)::acquire)
                 .isInstanceOf(LockAccessException.class)
-                .hasMessageContaining("lock " + path + ": somebody else made the path")
+                .hasMessageContaining("lock " + path + ": the path exists with the rights")
                 .hasMessageContaining("[world:anyone rwcda]")
                 .hasMessageContaining("[digest:alice rwcda]");
         Soon.await().untilAsserted(() -> assertThat(server.children(path)).noneMatch(LockNode::isLockForm));

@@ -103,7 +103,7 @@ class ConnectionTroubleIT {
         http.setExecutor(threads);
         http.start();
         try (ZooKeeperClient client = client(local(http.getAddress().getPort()))) {
-            assertThat(trouble(client, "is no ZooKeeper: it answers \"HTTP/1.1 400 Bad Request"))
+            assertThat(trouble(client, "is not a ZooKeeper server: it answers \"HTTP/1.1 400 Bad Request"))
                     .hasNoCause();
         } finally {
             http.stop(0);
@@ -116,7 +116,7 @@ class ConnectionTroubleIT {
     void silentServer_isNamed() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 ZooKeeperClient client = client(local(silent.getLocalPort()))) {
-            trouble(client, local(silent.getLocalPort()) + " accepts connections and says nothing");
+            trouble(client, local(silent.getLocalPort()) + " accepts connections but does not answer");
         }
     }
 

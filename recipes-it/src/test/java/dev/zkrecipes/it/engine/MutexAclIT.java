@@ -152,7 +152,7 @@ class MutexAclIT {
                 .isInstanceOf(LockAccessException.class)
                 .hasMessageContaining("lock " + path)
                 .hasMessageContaining("the rights [world:anyone rwcda]")
-                .hasMessageContaining("is to have [digest:alice rwcda]")
+                .hasMessageContaining("is configured with [digest:alice rwcda]")
                 .hasMessageContaining("Delete the path");
         assertThatThrownBy(mutex(alice)::tryAcquire).isInstanceOf(LockAccessException.class);
         Soon.await().until(() -> server.children(path).isEmpty());

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>It is exhaustive over the queues of {@link #longest()} requests, each of them any of {@link #drivers()}, and over
  * every part of them that may be left when others leave. A failure names the driver, the request, and those in front of
- * it, as {@code red(3) behind [green(1), red(2)]}: the part of the name that the driver wrote, and its place.
+ * it, as {@code group.red(3) behind [group.green(1), group.red(2)]}: the part of the name that the driver wrote, and its place.
  *
  * <p>A subclass tests what its lock does beyond this, over {@link #queues()}: for whom a request waits so that it rarely wakes,
  * and which payloads are legal.

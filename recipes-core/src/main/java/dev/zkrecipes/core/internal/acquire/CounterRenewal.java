@@ -117,9 +117,9 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
         if (!warned) {
             warned = true;
             log.warn(
-                    "The sequence counter of {} is nearly used up. It is started anew when nobody holds the lock or"
-                            + " waits for it; until then nobody is let in that came late. Now there are {} nodes, such"
-                            + " as {}: release what is held for long.",
+                    "The sequence counter of {} is nearly used up. It is reset once nobody holds the lock or waits for"
+                            + " it; until then, new requests are not admitted. There are still {} nodes, such as {}:"
+                            + " release what is held for long.",
                     path(),
                     nodes,
                     Printable.of(first));
@@ -181,6 +181,6 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
 
     private void fail(String why) {
         owner.fail(new CounterExhaustedException("the sequence counter of " + path()
-                + " is nearly used up, and cannot be started anew: " + why + ", or use another path for the lock"));
+                + " is nearly used up, and cannot be reset: " + why + ", or use another path for the lock"));
     }
 }

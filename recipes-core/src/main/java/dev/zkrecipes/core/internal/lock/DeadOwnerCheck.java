@@ -76,8 +76,8 @@ public final class DeadOwnerCheck {
         }
         for (String lock : data.notYetWarnedOf(waitedFor)) {
             log.warn(
-                    "Thread {} ended while it held the lock {}. It stays locked until a lease of it is closed, which"
-                            + " any thread may do now, or the client is. Close leases with try-with-resources.",
+                    "Thread {} ended while it held the lock {}. The lock stays held until its leases are closed,"
+                            + " which any thread may now do, or until the client is closed. Close leases with try-with-resources.",
                     data.ownerName(),
                     lock);
         }

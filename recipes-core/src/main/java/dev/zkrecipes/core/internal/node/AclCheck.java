@@ -62,11 +62,10 @@ public final class AclCheck {
         }
         String have = Acls.describe(seen);
         String want = Acls.describe(right);
-        return Optional.of(
-                new LockAccessException("lock " + target.path() + ": somebody else made the path, with the rights "
-                        + have + ", and this lock is to have " + want
-                        + (have.equals(want) ? " (with other passwords)" : "")
-                        + ": a client that may delete there can end any hold. Delete the path while nobody uses it and"
-                        + " protect the node above it, or name the rights that it has in LockOptions.withAcl"));
+        return Optional.of(new LockAccessException("lock " + target.path() + ": the path exists with the rights "
+                + have + ", but this lock is configured with " + want
+                + (have.equals(want) ? " (with other passwords)" : "")
+                + ": a client that may delete there can end any hold. Delete the path while nobody uses it and"
+                + " protect the node above it, or pass the existing rights to LockOptions.withAcl"));
     }
 }

@@ -47,8 +47,9 @@ public final class SessionNodes {
     public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
             throw new SessionFullException("lock " + lockPath.get() + ": its session has " + waiting.size()
-                    + " nodes in queues, whose paths take " + bytes + " bytes, and is to have no more than " + limit
-                    + ": when it ends, the server's record of that names them all and must fit jute.maxbuffer. Let fewer"
+                    + " nodes in queues, whose paths take " + bytes + " bytes; the limit is " + limit
+                    + ": when the session ends, the server writes one record that names them all, and it must fit"
+                    + " jute.maxbuffer. Let fewer"
                     + " requests wait at once, use a shorter path, or spread the locks over several clients");
         }
     }

@@ -23,7 +23,7 @@ public final class LockPath {
         }
         Preconditions.checkArgument(
                 path.codePoints().allMatch(Printable::isPlain),
-                "bad lock path \"%s\": it holds a character that cannot be shown, such as a control character",
+                "bad lock path \"%s\": it contains a character that cannot be shown, such as a control character",
                 Printable.of(path));
         return path;
     }

@@ -102,30 +102,24 @@ final class ServerProbe {
     }
 
     private static Finding onPlain(HostAndPort server, String answer) {
-        if (answer.startsWith(VERSION)) {
+        if (answer.startsWith(VERSION) || answer.contains("whitelist")) { // the latter refuses this command
             return new Finding(
                     "a ZooKeeper server answers at " + server + ", and this client has no session of it yet",
                     false,
                     null);
         } else if (answer.contains("not currently serving")) {
             return Finding.trouble(
-                    server + " runs and serves nobody: its ensemble has no majority; check the other servers");
-        } else if (answer.contains("whitelist")) {
-            return new Finding(
-                    "a ZooKeeper server answers at " + server + ", and this client has no session of it yet",
-                    false,
-                    null);
+                    server + " runs but serves no clients: its ensemble has no majority; check the other servers");
         } else if (!answer.isEmpty() && answer.charAt(0) != TlsSettings.ALERT) {
             return Finding.trouble(
-                    server + " is no ZooKeeper: it answers \"" + firstLine(answer) + "\"; check the port");
+                    server + " is not a ZooKeeper server: it answers \"" + firstLine(answer) + "\"; check the port");
         } else if (TlsSettings.isSpokenAt(server.getHost(), server.getPort())) {
             return Finding.trouble(
                     server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
         }
-        return Finding.trouble(
-                server + " accepts connections and says nothing: it stands still, is overloaded, or is no"
-                        + " ZooKeeper; check the port and the server");
+        return Finding.trouble(server + " accepts connections but does not answer: it is paused, overloaded, or not a"
+                + " ZooKeeper server; check the port and the server");
     }
 
     private static Finding onTls(HostAndPort server, String answer, ZKClientConfig config) {

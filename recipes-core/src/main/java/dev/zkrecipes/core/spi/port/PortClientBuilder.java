@@ -54,7 +54,7 @@ public final class PortClientBuilder {
     /**
      * The session time-out that counts until a server has granted one. Default 30 seconds.
      *
-     * @param timeout at least 1 millisecond; of a session, 10
+     * @param timeout from 10 milliseconds to 2^31-1 milliseconds
      * @return this builder
      */
     public PortClientBuilder sessionTimeout(Duration timeout) {
@@ -65,7 +65,7 @@ public final class PortClientBuilder {
     /**
      * How long a call that needs one answer waits for it. Default: a third of the session time-out.
      *
-     * @param timeout at least 1 millisecond; of a session, 10
+     * @param timeout from 1 millisecond to 2^31-1 milliseconds
      * @return this builder
      */
     public PortClientBuilder requestTimeout(Duration timeout) {

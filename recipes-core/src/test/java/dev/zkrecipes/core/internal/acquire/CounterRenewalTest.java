@@ -112,7 +112,7 @@ class CounterRenewalTest {
         fixture.assertFailed(
                 loop,
                 CounterExhaustedException.class,
-                "cannot be started anew: the node config lies below it: remove that node, or use another path");
+                "cannot be reset: the node config lies below it: remove that node, or use another path");
     }
 
     @Test

@@ -68,7 +68,7 @@ class OwnAclTest {
                 .withThrowableOfType(ExecutionException.class)
                 .havingCause()
                 .isInstanceOf(LockAccessException.class)
-                .withMessageContaining("lock /locks/orders: somebody else made the path");
+                .withMessageContaining("lock /locks/orders: the path exists with the rights");
         assertThat(fixture.operations.nodes()).isEmpty();
     }
 

@@ -168,7 +168,7 @@ class HoldAtMostTest {
                 List.of(Duration.ZERO, Duration.ofNanos(10), Duration.ofMillis(-1), Duration.ofDays(40_000))) {
             assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(bad))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("to hold at most " + bad + ": must be from 1 millisecond to 36500 days");
+                    .hasMessageContaining("holdAtMost is " + bad + ", must be from 1 millisecond to 36500 days");
         }
         assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(null))
                 .isInstanceOf(NullPointerException.class)
