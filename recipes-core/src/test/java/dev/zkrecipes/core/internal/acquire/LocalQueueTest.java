@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
@@ -112,6 +113,25 @@ class LocalQueueTest extends LocalQueueScene {
         assertThat(all.get(1).giveUp()).isFalse();
         release(granted(all.get(1)));
         assertThat(granted(all.get(2)).state()).isEqualTo(LeaseState.HELD);
+    }
+
+    /** User code runs when it completes, and must not run on the thread that releases. */
+    @Test
+    void asynchronousRequest_thatIsTheFirstWhenAnotherGivesUpMeanwhile_isServedOnTheEngineThread() {
+        LockOptions options = LockOptions.defaults().localHandoffs(3).holdAtMost(Duration.ofHours(1));
+        List<Acquisition> all = queueing(2, options);
+        Acquisition asynchronous = launched(Mode.QUEUE, true, new MutexDriver(), options);
+        scheduler.run();
+        HeldNode first = granted(all.get(0));
+        scheduler.uponNextTimer(() -> assertThat(all.get(1).giveUp()).isTrue()); // as the next holder is made
+        release(first);
+        assertThat(asynchronous.outcome()).as("on the releasing thread").isNotDone();
+        scheduler.run();
+        HeldNode next = granted(asynchronous);
+        assertThat(next.nodePath()).isEqualTo(first.nodePath());
+        assertThat(next.token()).isGreaterThan(first.token());
+        release(next);
+        assertLeftNothing();
     }
 
     @Test

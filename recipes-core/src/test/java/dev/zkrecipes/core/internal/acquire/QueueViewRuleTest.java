@@ -108,6 +108,23 @@ class QueueViewRuleTest {
     }
 
     @Test
+    void ruleThatChangesDuringTheProof_decides() {
+        occupyTwice();
+        AcquireLoop loop = fixture.queueing(limited);
+        scheduler.advance(operations.sessionTimeout()); // so that a grant needs a proof
+        operations.delayAnswerOf(Request.MULTI, Duration.ofMillis(50));
+        operations.remove(IN_X);
+        scheduler.run();
+        assertThat(loop.isIn(AcquireStep.PROVING)).isTrue();
+        changeLimit(1, PATH);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertWaits(loop);
+        operations.remove(IN_Y);
+        scheduler.advance(Duration.ofSeconds(1));
+        fixture.assertGranted(loop);
+    }
+
+    @Test
     void unreadableRule_failsAllItsWaiters() {
         occupyTwice();
         AcquireLoop first = fixture.queueing(limited);
