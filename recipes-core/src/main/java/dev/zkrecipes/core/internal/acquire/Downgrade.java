@@ -128,7 +128,7 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         if (node.existence() == OwnNode.Existence.CREATED) {
             grant();
         } else if (answer.code() == Code.NONODE) {
-            exclusive.lose("its node was deleted by somebody else");
+            exclusive.onNodeGone();
             fail(exclusive.lost());
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);

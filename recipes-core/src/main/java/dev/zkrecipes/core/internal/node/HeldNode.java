@@ -174,19 +174,21 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     public LeaseState state() {
-        End last = end;
+        End last = endByNow();
         if (last != null) {
             return last.state();
         }
-        if (session().isOutlived()) {
-            lose(Session.OUTLIVED);
-            return state();
-        }
-        if (limit != null && limit.isOver()) {
-            expire(limit);
-            return state();
-        }
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
+    }
+
+    /** Its end, also if only the time says so. */
+    private @Nullable End endByNow() {
+        if (end == null && session().isOutlived()) {
+            lose(Session.OUTLIVED);
+        } else if (end == null && limit != null && limit.isOver()) {
+            expire(limit);
+        }
+        return end;
     }
 
     public boolean hasEnded() {
@@ -195,14 +197,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** Whether the state is LOST, which takes less to find out than the state. */
     public boolean isLost() {
-        End last = end;
-        if (last == null && session().isOutlived()) {
-            lose(Session.OUTLIVED);
-            last = end;
-        } else if (last == null && limit != null && limit.isOver()) {
-            expire(limit);
-            last = end;
-        }
+        End last = endByNow();
         return last != null && last.state() == LeaseState.LOST;
     }
 
@@ -236,7 +231,7 @@ public final class HeldNode implements KeepAlive.Held {
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
-    /** The node is gone. If that was not our doing, it is lost. */
+    @Override
     public void onNodeGone() {
         lose("its node was deleted by somebody else"); // unless it has ended
     }

@@ -37,6 +37,9 @@ public final class KeepAlive {
         /** Ends it as lost, if it has not ended; the session need not keep it any longer. */
         void lose(String reason);
 
+        /** The node is gone. If that was not our doing, it is lost. */
+        void onNodeGone();
+
         /** The client was closed: nobody is left to delete the node. */
         void abandon();
     }
@@ -70,7 +73,7 @@ public final class KeepAlive {
     public void onNodeGone(String nodePath) {
         Held held = grants.get(nodePath);
         if (held != null) {
-            held.lose("its node was deleted by somebody else");
+            held.onNodeGone();
         }
     }
 
@@ -172,7 +175,7 @@ public final class KeepAlive {
     private void onChecked(List<Held> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
             Held missing = nodes.get(Session.firstMissing(answer.value()));
-            missing.lose("its node was deleted by somebody else");
+            missing.onNodeGone();
             // The multi as a whole failed, so the other nodes are not confirmed yet.
             List<Held> others = nodes.stream()
                     .filter(grant -> grant != missing && grants.get(grant.nodePath()) == grant)
