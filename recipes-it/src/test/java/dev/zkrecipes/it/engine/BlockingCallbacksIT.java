@@ -19,13 +19,14 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,20 +59,37 @@ class BlockingCallbacksIT {
         server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
     }
 
+    /**
+     * Requests with a continuation each, which completes with the name of its thread. Each waits for another client's lock
+     * until it has that: the continuation of a completed future would run on this thread.
+     */
+    private List<CompletableFuture<String>> whenGranted(
+            ZooKeeperClient client, String parent, int count, Consumer<Lease> continuation) throws Exception {
+        List<CompletableFuture<String>> all = new ArrayList<>();
+        try (ZooKeeperClient other = TestClients.connect(settings())) {
+            for (int i = 0; i < count; i++) {
+                Lease held = new InterProcessMutex(other, parent + "/" + i).acquire();
+                all.add(new InterProcessMutex(client, held.path())
+                        .acquireAsync()
+                        .thenApply(lease -> {
+                            continuation.accept(lease);
+                            return Thread.currentThread().getName();
+                        }));
+            }
+        }
+        return all;
+    }
+
     @Test
     void nineContinuationsAwaitingTheirRelease_allEnd_andALaterLossIsReported() throws Exception {
         try (ZooKeeperClient client = TestClients.connect(settings())) {
             CountDownLatch granted = new CountDownLatch(9);
-            List<CompletableFuture<Void>> continuations = IntStream.range(0, 9)
-                    .mapToObj(i -> new InterProcessMutex(client, "/blocking/" + i)
-                            .acquireAsync()
-                            .thenAccept(lease -> {
-                                granted.countDown();
-                                awaitAll(granted); // all nine are in their callbacks now
-                                lease.closeAsync().join();
-                            }))
-                    .toList();
-            for (CompletableFuture<Void> continuation : continuations) {
+            List<CompletableFuture<String>> continuations = whenGranted(client, "/blocking", 9, lease -> {
+                granted.countDown();
+                awaitAll(granted); // all nine are in their callbacks now
+                lease.closeAsync().join();
+            });
+            for (CompletableFuture<String> continuation : continuations) {
                 continuation.get(40, TimeUnit.SECONDS);
             }
             Lease lease = new InterProcessMutex(client, "/blocking/held").acquire();
@@ -96,14 +114,10 @@ class BlockingCallbacksIT {
         ExecutorService two = Executors.newFixedThreadPool(2);
         try (ZooKeeperClient client = TestClients.connect(settings().callbackExecutor(two))) {
             CountDownLatch blocked = new CountDownLatch(2);
-            for (int i = 0; i < 3; i++) {
-                var unused = new InterProcessMutex(client, "/full/" + i)
-                        .acquireAsync()
-                        .thenRun(() -> {
-                            blocked.countDown();
-                            block();
-                        });
-            }
+            var unused = whenGranted(client, "/full", 3, lease -> {
+                blocked.countDown();
+                block();
+            });
             awaitAll(blocked);
             Lease lease = new InterProcessMutex(client, "/full/held").acquire();
             CompletableFuture<Void> told = new CompletableFuture<>();
@@ -147,10 +161,8 @@ class BlockingCallbacksIT {
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
         try (ZooKeeperClient client = TestClients.connect(settings().callbackExecutor(closed))) {
-            CompletableFuture<String> told = new InterProcessMutex(client, "/refused")
-                    .acquireAsync()
-                    .thenCompose(lease -> lease.closeAsync())
-                    .thenApply(nothing -> Thread.currentThread().getName());
+            CompletableFuture<String> told =
+                    whenGranted(client, "/refused", 1, Lease::close).get(0);
             assertThat(told.get(40, TimeUnit.SECONDS)).startsWith("zkrecipes-callback-");
             await().until(() -> printed.toString(StandardCharsets.UTF_8).contains("WARN"));
         } finally {
