@@ -10,13 +10,11 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
-import dev.zkrecipes.core.internal.lock.JucLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.locks.Lock;
 
 /**
  * Locks that belong together: two modes of one lock, several locks as one, and helpers for locks that are composed of
@@ -45,13 +43,13 @@ public final class LockGroups {
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
         EngineClient engine = EngineClient.of(client);
-        LockSpec exclusiveTarget =
-                new LockInternals(client, path, exclusive, options).target().withNodesInFront(shared.nodeName());
-        LockSpec sharedTarget =
-                new LockInternals(client, path, shared, options).target().withNodesInFront(shared.nodeName());
+        LockSpec exclusiveSpec =
+                new LockInternals(client, path, exclusive, options).spec().withNodesInFront(shared.nodeName());
+        LockSpec sharedSpec =
+                new LockInternals(client, path, shared, options).spec().withNodesInFront(shared.nodeName());
         return new Modes(
-                EngineLock.exclusiveMode(engine, exclusiveTarget, sharedTarget),
-                EngineLock.sharedMode(engine, sharedTarget, exclusiveTarget));
+                EngineLock.exclusiveMode(engine, exclusiveSpec, sharedSpec),
+                EngineLock.sharedMode(engine, sharedSpec, exclusiveSpec));
     }
 
     /**
@@ -90,9 +88,7 @@ public final class LockGroups {
      * @return its client; empty if it is not a lock of the engine, or already several together
      */
     public static Optional<ZooKeeperClient> clientOf(InterProcessLock lock) {
-        return unwrap(lock) instanceof EngineLock engine && engine.isSingle()
-                ? Optional.of(engine.client())
-                : Optional.empty();
+        return EngineLock.behind(lock).filter(EngineLock::isSingle).map(EngineLock::client);
     }
 
     /**
@@ -105,9 +101,7 @@ public final class LockGroups {
      * @throws dev.zkrecipes.core.LockRefusedException if the thread would wait for itself
      */
     public static void requireNotHeldInPart(InterProcessLock lock) {
-        if (unwrap(lock) instanceof EngineLock engine) {
-            engine.requireNotHeldInPart();
-        }
+        EngineLock.behind(lock).ifPresent(EngineLock::requireNotHeldInPart);
     }
 
     /**
@@ -120,20 +114,8 @@ public final class LockGroups {
      * @throws dev.zkrecipes.core.LockConnectionException if that could not be found out in time
      */
     public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
-        if (unwrap(lock) instanceof EngineLock engine) {
-            return engine.tryAtOnce(atMost);
-        }
-        return lock.tryAcquire();
-    }
-
-    /**
-     * A view for a lock that is not made by {@link LockInternals} and wants to answer {@link InterProcessLock#asLock()}.
-     *
-     * @param lock any lock
-     * @return a view of it, whose {@code lock()} acquires anew after an interruption
-     */
-    public static Lock asLock(InterProcessLock lock) {
-        return JucLock.of(lock);
+        Optional<EngineLock> engine = EngineLock.behind(lock);
+        return engine.isPresent() ? engine.get().tryAtOnce(atMost) : lock.tryAcquire();
     }
 
     /**
@@ -150,17 +132,7 @@ public final class LockGroups {
     }
 
     private static EngineLock engineLock(InterProcessLock lock) {
-        if (unwrap(lock) instanceof EngineLock engine) {
-            return engine;
-        }
-        throw new IllegalArgumentException("not a lock of this engine: " + lock);
-    }
-
-    private static InterProcessLock unwrap(InterProcessLock lock) {
-        InterProcessLock found = Objects.requireNonNull(lock, "lock");
-        while (found instanceof DelegatingLock delegating) {
-            found = delegating.delegate();
-        }
-        return found;
+        return EngineLock.behind(lock)
+                .orElseThrow(() -> new IllegalArgumentException("not a lock of this engine: " + lock));
     }
 }

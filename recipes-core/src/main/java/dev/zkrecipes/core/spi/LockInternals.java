@@ -48,7 +48,7 @@ import java.util.function.Function;
  */
 public final class LockInternals {
     private final EngineClient client;
-    private final LockSpec target;
+    private final LockSpec spec;
 
     /**
      * Prepares the engine; sends nothing.
@@ -66,7 +66,7 @@ public final class LockInternals {
         this.client = EngineClient.of(client);
         PathSettings paths = this.client.settings().paths();
         String whole = paths.whole(path);
-        this.target = new LockSpec(paths.acl(whole), whole, driver, options);
+        this.spec = new LockSpec(paths.acl(whole), whole, driver, options);
     }
 
     /**
@@ -75,7 +75,7 @@ public final class LockInternals {
      * @return the absolute path
      */
     public String path() {
-        return target.path();
+        return spec.path();
     }
 
     /**
@@ -86,7 +86,7 @@ public final class LockInternals {
      * @return a new lock, which shares its holds with the others
      */
     public InterProcessLock threadOwned() {
-        return EngineLock.threadOwned(client, target);
+        return EngineLock.threadOwned(client, spec);
     }
 
     /**
@@ -95,7 +95,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock instanceOwned() {
-        return EngineLock.instanceOwned(client, target);
+        return EngineLock.instanceOwned(client, spec);
     }
 
     /**
@@ -106,7 +106,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unowned() {
-        return EngineLock.unowned(client, target);
+        return EngineLock.unowned(client, spec);
     }
 
     /**
@@ -119,7 +119,7 @@ public final class LockInternals {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public LockSnapshot snapshot() throws InterruptedException {
-        return new PathQueries(client, target).snapshot();
+        return new PathQueries(client, spec).snapshot();
     }
 
     /**
@@ -136,11 +136,11 @@ public final class LockInternals {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public void changeRule(Function<Optional<byte[]>, byte[]> change) throws InterruptedException {
-        new PathQueries(client, target).changeRule(change);
+        new PathQueries(client, spec).changeRule(change);
     }
 
     /** What attempts are made on, for {@link LockGroups}. */
-    LockSpec target() {
-        return target;
+    LockSpec spec() {
+        return spec;
     }
 }

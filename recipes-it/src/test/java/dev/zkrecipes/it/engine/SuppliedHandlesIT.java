@@ -12,6 +12,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -29,6 +30,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client on handles that a supplier replaces. */
 @Timeout(60)
@@ -133,13 +136,15 @@ class SuppliedHandlesIT {
         }
     }
 
-    @Test
-    void failingSupplier_isTheCauseOfTheError() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void failingSupplier_isTheCauseOfTheError(boolean localHandoffs) throws Exception {
         IllegalStateException cause = new IllegalStateException("not\nstarted");
         try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
             throw cause;
         })) {
-            InterProcessLock mutex = new InterProcessMutex(client, path);
+            LockOptions options = LockOptions.defaults().localHandoffs(localHandoffs ? 1 : 0);
+            InterProcessLock mutex = new InterProcessMutex(client, path, options);
             assertThatThrownBy(mutex::tryAcquire)
                     .isInstanceOf(LockConnectionException.class)
                     .hasCause(cause)

@@ -314,7 +314,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     @Override
     public void onOtherGone(String nodePath) {
-        session().leases().onNodeGone(nodePath);
+        session().keepAlive().onNodeGone(nodePath);
         requests.cleaner().onNodeGone(nodePath);
     }
 
@@ -400,7 +400,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         }
         entry = null;
         for (int i = 0; i < held.size(); i++) {
-            session().leases().add(held.get(i));
+            session().keepAlive().add(held.get(i));
         }
         for (int i = 0; i < places.size(); i++) {
             places.get(i).leave(held.get(i)::onNodeGone);

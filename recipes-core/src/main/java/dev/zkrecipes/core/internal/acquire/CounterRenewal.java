@@ -60,9 +60,9 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
     private boolean warned;
 
     public CounterRenewal(
-            CounterRenewals shared, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
+            CounterRenewals shared, LockGroup group, Session session, SessionTask<AcquireStep> task, Owner owner) {
         this.shared = shared;
-        this.paths = targets.paths();
+        this.paths = group.paths();
         this.session = session;
         this.task = task;
         this.owner = owner;

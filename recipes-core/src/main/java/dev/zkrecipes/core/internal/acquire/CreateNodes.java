@@ -37,22 +37,22 @@ public final class CreateNodes {
     private static final int ROOM_FOR_PROBE = 4096;
 
     private final Requests requests;
-    private final LockGroup targets;
+    private final LockGroup group;
     private final Session session;
     private final List<OwnNode> nodes;
 
-    public CreateNodes(Requests requests, LockGroup targets, Session session) {
+    public CreateNodes(Requests requests, LockGroup group, Session session) {
         this.requests = requests;
-        this.targets = targets;
+        this.group = group;
         this.session = session;
-        this.nodes = new ArrayList<>(targets.all().size());
-        for (int i = 0; i < targets.all().size(); i++) {
+        this.nodes = new ArrayList<>(group.all().size());
+        for (int i = 0; i < group.all().size(); i++) {
             nodes.add(new OwnNode(
-                    session, targets.all().get(i), requests.scheduler().random()));
+                    session, group.all().get(i), requests.scheduler().random()));
         }
     }
 
-    /** The nodes, in the order of the targets. */
+    /** The nodes, in the order of the group. */
     public List<OwnNode> nodes() {
         return nodes;
     }
@@ -67,7 +67,7 @@ public final class CreateNodes {
             admit();
             long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
-            List<ACL> acl = targets.all().get(0).acl();
+            List<ACL> acl = group.all().get(0).acl();
             session.zk().createEphemeralSequential(node.prefix(), data(0), acl, answer -> {
                 if (answer.isOk()) {
                     node.createdAt(answer.value().path(), answer.value().stat().getCzxid());
@@ -83,7 +83,7 @@ public final class CreateNodes {
     }
 
     private byte[] data(int index) {
-        return requests.nodeData(targets.all().get(index), targets.options());
+        return requests.nodeData(group.all().get(index), group.options());
     }
 
     /** Counts the nodes, or refuses them. */
@@ -128,7 +128,7 @@ public final class CreateNodes {
         long size = PacketLimit.REQUEST_HEADER;
         for (int i = 0; i < nodes.size(); i++) {
             size += PacketLimit.mostOfCreate(
-                    nodes.get(i).prefix(), data(i), targets.all().get(i).acl());
+                    nodes.get(i).prefix(), data(i), group.all().get(i).acl());
         }
         return size;
     }
@@ -150,7 +150,7 @@ public final class CreateNodes {
     private List<Op> creates() {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
-            List<ACL> acl = targets.all().get(i).acl();
+            List<ACL> acl = group.all().get(i).acl();
             operations.add(Op.create(nodes.get(i).prefix(), data(i), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
         return operations;

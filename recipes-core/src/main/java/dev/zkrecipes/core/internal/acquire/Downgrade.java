@@ -37,32 +37,32 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
     }
 
     private final Requests requests;
-    private final LockSpec target;
+    private final LockSpec spec;
     private final HeldNode exclusive;
     private final Mode mode;
     private final Session session;
     private final OwnNode node;
     private boolean sent;
 
-    public Downgrade(Requests requests, LockSpec target, HeldNode exclusive, Mode mode) {
+    public Downgrade(Requests requests, LockSpec spec, HeldNode exclusive, Mode mode) {
         super(requests, Step.STARTING, Step.PAUSED, Step.GRANTED, Step.ENDED);
         this.requests = requests;
-        this.target = target;
+        this.spec = spec;
         this.exclusive = exclusive;
         this.mode = mode;
         this.session = exclusive.session();
         this.node =
-                OwnNode.atPlaceOf(exclusive.node(), target, requests.scheduler().random());
+                OwnNode.atPlaceOf(exclusive.node(), spec, requests.scheduler().random());
     }
 
     @Override
     public String lockPath() {
-        return target.path();
+        return spec.path();
     }
 
     @Override
     public List<String> paths() {
-        return List.of(target.path());
+        return List.of(spec.path());
     }
 
     /** The holder of the exclusive mode has nobody in front. */
@@ -86,8 +86,8 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         if (mode == Mode.QUEUE || found.isConnected()) {
             whenConnected(this::send);
         } else {
-            fail(requests.notConnected(", so the lock " + target.path()
-                    + " cannot be taken in its shared mode; try again when connected"));
+            fail(requests.notConnected(
+                    ", so the lock " + spec.path() + " cannot be taken in its shared mode; try again when connected"));
         }
     }
 
@@ -101,11 +101,7 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         long sentAt = requests.scheduler().nanoTime();
         List<Op> operations = List.of(
                 Op.check(exclusive.nodePath(), -1),
-                Op.create(
-                        node.prefix(),
-                        requests.nodeData(target, target.options()),
-                        target.acl(),
-                        CreateMode.EPHEMERAL));
+                Op.create(node.prefix(), requests.nodeData(spec, spec.options()), spec.acl(), CreateMode.EPHEMERAL));
         var next = inThisState(this::onAnswer);
         session.zk().multi(operations, answer -> {
             note(answer, sentAt);
@@ -133,19 +129,19 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
-            fail(ZooKeeperErrors.of(target.path(), "create the node " + node.describe(), answer));
+            fail(ZooKeeperErrors.of(spec.path(), "create the node " + node.describe(), answer));
         } else if (mode == Mode.TRY) {
             fail(new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
-                    + ") while taking the lock " + target.path() + " in its shared mode; try again"));
+                    + ") while taking the lock " + spec.path() + " in its shared mode; try again"));
         } else {
             pauseThen(this::send);
         }
     }
 
     private void grant() {
-        HeldNode shared = new HeldNode(exclusive, target, node);
+        HeldNode shared = new HeldNode(exclusive, spec, node);
         shared.limitTime();
-        session.leases().add(shared);
+        session.keepAlive().add(shared);
         endAsGranted(List.of(shared));
     }
 

@@ -30,8 +30,8 @@ public final class Enqueue {
 
     /** The attempt, as its entry sees it. */
     public interface Owner {
-        /** The nodes were made, proven by a write that was committed just now; the look was taken after that. */
-        void onEntered(ChildrenSnapshot look);
+        /** The nodes were made, proven by a write that was committed just now; the list was taken after that. */
+        void onEntered(ChildrenSnapshot list);
 
         /** The nodes were made, and one is gone again. */
         void onVanished();
@@ -44,16 +44,16 @@ public final class Enqueue {
     }
 
     private final Requests requests;
-    private final LockGroup targets;
+    private final LockGroup group;
     private final Session session;
     private final SessionTask<AcquireStep> task;
     private final Owner owner;
     private List<ParentMaker> parents = List.of(); // makers of the paths; none before one was missing
     private CreateNodes creation;
 
-    public Enqueue(Requests requests, LockGroup targets, Session session, SessionTask<AcquireStep> task, Owner owner) {
+    public Enqueue(Requests requests, LockGroup group, Session session, SessionTask<AcquireStep> task, Owner owner) {
         this.requests = requests;
-        this.targets = targets;
+        this.group = group;
         this.session = session;
         this.task = task;
         this.owner = owner;
@@ -61,7 +61,7 @@ public final class Enqueue {
     }
 
     private CreateNodes newCreation() {
-        CreateNodes made = new CreateNodes(requests, targets, session);
+        CreateNodes made = new CreateNodes(requests, group, session);
         nameParents(made);
         return made;
     }
@@ -72,7 +72,7 @@ public final class Enqueue {
         }
     }
 
-    /** The nodes of the last create, in the order of the targets. */
+    /** The nodes of the last create, in the order of the group. */
     public List<OwnNode> nodes() {
         return creation.nodes();
     }
@@ -87,7 +87,7 @@ public final class Enqueue {
         if (knowsRights()) {
             creation.send(task.inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes.
-            session.lists().ask(targets.query(), task.inThisState(this::onListed));
+            session.lists().ask(group.query(), task.inThisState(this::onListed));
         } else {
             creation.sendTogether(task.inThisState(answer -> {
                 onCreated(answer);
@@ -99,27 +99,27 @@ public final class Enqueue {
     }
 
     private boolean knowsRights() {
-        for (int i = 0; i < targets.all().size(); i++) {
-            if (!session.checkedPaths().knows(targets.all().get(i))) {
+        for (int i = 0; i < group.all().size(); i++) {
+            if (!session.checkedAcls().knows(group.all().get(i))) {
                 return false;
             }
         }
         return true;
     }
 
-    private boolean isAsChecked(ChildrenSnapshot look) {
-        for (LockSpec target : targets.all()) {
-            if (target.hasOwnAcl() && !session.checkedPaths().isAsChecked(target, look.stat(target.path()))) {
+    private boolean isAsChecked(ChildrenSnapshot list) {
+        for (LockSpec spec : group.all()) {
+            if (spec.hasOwnAcl() && !session.checkedAcls().isAsChecked(spec, list.stat(spec.path()))) {
                 return false;
             }
         }
         return true;
     }
 
-    /** The nodes are there, and the look was taken after that. */
-    private void onListed(ChildrenSnapshot look) {
-        if (look.code() != Code.OK || isAsChecked(look)) {
-            owner.onEntered(look);
+    /** The nodes are there, and the list was taken after that. */
+    private void onListed(ChildrenSnapshot list) {
+        if (list.code() != Code.OK || isAsChecked(list)) {
+            owner.onEntered(list);
         } else {
             checkAccess();
         }
@@ -129,12 +129,12 @@ public final class Enqueue {
     private void checkAccess() {
         task.become(AcquireStep.CHECKING_ACL);
         for (int i = 0; i < nodes().size(); i++) {
-            LockSpec target = targets.all().get(i);
-            if (target.hasOwnAcl()) {
-                new AclCheck(session, target, nodes().get(i)).send(task.inThisState(this::onAccessChecked));
+            LockSpec spec = group.all().get(i);
+            if (spec.hasOwnAcl()) {
+                new AclCheck(session, spec, nodes().get(i)).send(task.inThisState(this::onAccessChecked));
             }
         }
-        session.lists().ask(targets.query(), task.inThisState(this::onListed));
+        session.lists().ask(group.query(), task.inThisState(this::onListed));
     }
 
     private void onAccessChecked(AclCheck check) {
@@ -151,32 +151,32 @@ public final class Enqueue {
             case OK -> {}
             case NONODE -> {
                 if (parents.isEmpty()) {
-                    parents = targets.all().stream()
-                            .map(target -> new ParentMaker(session, target.acl()))
+                    parents = group.all().stream()
+                            .map(spec -> new ParentMaker(session, spec.acl()))
                             .toList();
                     nameParents(creation);
                 }
                 makePaths(0);
             }
-            default -> owner.retryOrFail("create a node below " + targets.path(), answer, this::settle);
+            default -> owner.retryOrFail("create a node below " + group.path(), answer, this::settle);
         }
     }
 
     private void makePaths(int from) {
-        if (from == targets.all().size()) {
+        if (from == group.all().size()) {
             createAnew();
             return;
         }
         task.become(AcquireStep.MAKING_PATH);
-        LockSpec target = targets.all().get(from);
-        session.checkedPaths().forget(target);
-        parents.get(from).make(target.path(), target.initialRule(), task.inThisState(answer -> {
+        LockSpec spec = group.all().get(from);
+        session.checkedAcls().forget(spec);
+        parents.get(from).make(spec.path(), spec.initialRule(), task.inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> makePaths(from + 1);
                 case NONODE ->
-                    owner.fail(new LockException(requests.rootName() + " does not exist, so the lock " + target.path()
+                    owner.fail(new LockException(requests.rootName() + " does not exist, so the lock " + spec.path()
                             + " cannot be made; create the chroot node first"));
-                default -> owner.retryOrFail(ZooKeeperErrors.CREATE_PATH + target.path(), answer, this::createAnew);
+                default -> owner.retryOrFail(ZooKeeperErrors.CREATE_PATH + spec.path(), answer, this::createAnew);
             }
         }));
     }
@@ -190,20 +190,20 @@ public final class Enqueue {
     /** Finds out what became of a create after a lost answer. */
     private void settle() {
         task.become(AcquireStep.SETTLING);
-        session.lists().askBehindWrite(targets.query(), task.inThisState(look -> {
-            switch (look.code()) {
-                case OK, NONODE -> adoptOrCreate(look);
-                default -> owner.retryOrFail("list " + targets.path(), look.answer(), this::settle);
+        session.lists().askBehindWrite(group.query(), task.inThisState(list -> {
+            switch (list.code()) {
+                case OK, NONODE -> adoptOrCreate(list);
+                default -> owner.retryOrFail("list " + group.path(), list.answer(), this::settle);
             }
         }));
     }
 
-    private void adoptOrCreate(ChildrenSnapshot look) {
+    private void adoptOrCreate(ChildrenSnapshot list) {
         boolean wasThere = nodes().stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
         List<OwnNode> found = new ArrayList<>();
         for (OwnNode node : nodes()) {
             Optional<String> name =
-                    look.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
+                    list.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (name.isPresent()) {
                 node.created(name.get(), 0);
                 found.add(node);
@@ -236,7 +236,7 @@ public final class Enqueue {
             }));
         }
         // If the nodes are not ours, the step has changed by the time this answer comes.
-        session.lists().ask(targets.query(), task.inThisState(this::onListed));
+        session.lists().ask(group.query(), task.inThisState(this::onListed));
     }
 
     private void judge(List<Answer<Content>> answers) {

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** The requests of one client that are under way, and what they share. Thread-safe. */
+/** What the requests of one client share, and which of them are under way. Thread-safe. */
 public final class Requests {
     private final EngineScheduler scheduler;
     private final SessionSource sessions;
@@ -87,8 +87,8 @@ public final class Requests {
      *
      * @param ofAll the options of what the lock is acquired with, or its own
      */
-    byte[] nodeData(LockSpec target, LockOptions ofAll) {
-        return target.options()
+    byte[] nodeData(LockSpec spec, LockOptions ofAll) {
+        return spec.options()
                 .ownerLabel()
                 .or(ofAll::ownerLabel)
                 .map(OwnerLabel::encode)

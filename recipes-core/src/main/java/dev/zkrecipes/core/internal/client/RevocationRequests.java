@@ -14,7 +14,6 @@ import dev.zkrecipes.core.internal.revoke.PendingRevocation;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.wire.NodeId;
-import dev.zkrecipes.core.spi.DelegatingLock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -53,13 +52,10 @@ public final class RevocationRequests {
 
     /** The holders; for a lock of another library, or of several clients, those among its participants. */
     private static List<SeenParticipant> holders(InterProcessLock lock, Deadline deadline) throws InterruptedException {
-        InterProcessLock found = lock;
-        while (found instanceof DelegatingLock delegating) {
-            found = delegating.delegate();
-        }
-        return found instanceof EngineLock engine
-                ? engine.holders(deadline)
-                : found.participants().stream()
+        Optional<EngineLock> engine = EngineLock.behind(lock);
+        return engine.isPresent()
+                ? engine.get().holders(deadline)
+                : lock.participants().stream()
                         .filter(Participant::holding)
                         .map(RevocationRequests::unread)
                         .toList();

@@ -61,17 +61,20 @@ public final class Shutdown {
 
     public void begin() {
         List.copyOf(requests.open())
-                .forEach(attempt -> Guarded.run(() -> attempt.fail(Requests.closedFor(attempt.lockPath()))));
-        revocations.open().forEach(pursuit -> Guarded.run(() -> pursuit.fail(Requests.closedFor(pursuit.lockPath()))));
-        List<KeepAlive.Held> grants = living.get().stream()
-                .flatMap(session -> session.leases().all().stream())
+                .forEach(
+                        acquisition -> Guarded.run(() -> acquisition.fail(Requests.closedFor(acquisition.lockPath()))));
+        revocations
+                .open()
+                .forEach(revocation -> Guarded.run(() -> revocation.fail(Requests.closedFor(revocation.lockPath()))));
+        List<KeepAlive.Held> held = living.get().stream()
+                .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
-        grants.forEach(grant -> Guarded.run(() -> grant.lose("the client was closed")));
-        // Behind the tasks that hand the nodes of those grants to the cleaner.
-        scheduler.execute(() -> awaitDeletions(grants));
+        held.forEach(each -> Guarded.run(() -> each.lose("the client was closed")));
+        // Behind the tasks that hand these nodes to the cleaner.
+        scheduler.execute(() -> awaitDeletions(held));
     }
 
-    private void awaitDeletions(List<KeepAlive.Held> grants) {
+    private void awaitDeletions(List<KeepAlive.Held> held) {
         List<Session> alive = living.get();
         boolean closingDeletes = sessions.ownsSessions()
                 && !cleaner.hasNodesBeside(alive)
@@ -80,11 +83,11 @@ public final class Shutdown {
         EngineScheduler.Timer timer = scheduler.schedule(limit, () -> cleaned.complete(null));
         Completion.on(cleaned, (done, failure) -> {
             timer.cancel();
-            closeHandles(grants);
+            closeHandles(held);
         });
     }
 
-    private void closeHandles(List<KeepAlive.Held> grants) {
+    private void closeHandles(List<KeepAlive.Held> held) {
         sessions.stop();
         List<Session> open = living.get();
         scheduler.executeBlocking(() -> {
@@ -92,7 +95,7 @@ public final class Shutdown {
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));
                 cleaner.abandonAll();
-                grants.forEach(KeepAlive.Held::abandon);
+                held.forEach(KeepAlive.Held::abandon);
                 onEnd.run();
             });
         });

@@ -21,7 +21,7 @@ final class AsyncRequest {
     private final HoldingHost client;
     private final Hold.Origin lock;
     private final LockData data;
-    private final Acquisition attempt;
+    private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
     private final CompletableFuture<Lease> future = new CompletableFuture<>();
 
@@ -34,24 +34,24 @@ final class AsyncRequest {
             HoldingHost client,
             Hold.Origin lock,
             LockData data,
-            Acquisition attempt,
+            Acquisition acquisition,
             @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
         this.data = data;
-        this.attempt = attempt;
+        this.acquisition = acquisition;
         this.observed = observed;
     }
 
     /** Launches it. */
     CompletableFuture<Lease> begin() {
-        Completion.on(attempt.outcome(), (outcome, failure) -> {
+        Completion.on(acquisition.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
             orGiveBack(grants, () -> client.callbacks().run(() -> deliver(grants, failure)));
         });
-        Completion.on(future, (lease, failure) -> attempt.giveUp());
+        Completion.on(future, (lease, failure) -> acquisition.giveUp());
         try {
-            attempt.launch();
+            acquisition.launch();
             client.deadOwners().begin();
         } catch (Throwable t) {
             abandon(t);
@@ -89,7 +89,7 @@ final class AsyncRequest {
     /** The caller gets no future, so nothing may be left of the request. */
     private void abandon(Throwable why) {
         try {
-            List<HeldNode> granted = attempt.giveUpUnlessGranted();
+            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
             if (granted != null) {
                 HeldNodes.release(granted);
             }

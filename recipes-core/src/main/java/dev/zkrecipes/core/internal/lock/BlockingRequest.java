@@ -24,7 +24,7 @@ final class BlockingRequest {
     private final HoldingHost client;
     private final Hold.Origin lock;
     private final Ownership ownership;
-    private final Acquisition attempt;
+    private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
 
     /** How the thread waits. */
@@ -38,19 +38,19 @@ final class BlockingRequest {
             HoldingHost client,
             Hold.Origin lock,
             Ownership ownership,
-            Acquisition attempt,
+            Acquisition acquisition,
             @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
         this.ownership = ownership;
-        this.attempt = attempt;
+        this.acquisition = acquisition;
         this.observed = observed;
     }
 
     /** Launches it, and waits. */
     <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
         try {
-            attempt.launch();
+            acquisition.launch();
             client.deadOwners().begin();
             T outcome = wait.on(this);
             if (observed != null) {
@@ -85,9 +85,9 @@ final class BlockingRequest {
     /** For a limited time; empty if the lock is busy then. */
     Optional<Lease> await(Deadline deadline, Duration timeout) throws InterruptedException {
         try {
-            if (Blocking.await(attempt.outcome(), deadline).isEmpty()) {
+            if (Blocking.await(acquisition.outcome(), deadline).isEmpty()) {
                 Optional<? extends LockException> unseen = unseen(timeout);
-                if (attempt.giveUp()) {
+                if (acquisition.giveUp()) {
                     if (unseen.isPresent()) {
                         throw unseen.get();
                     }
@@ -103,24 +103,24 @@ final class BlockingRequest {
     /** For the answer to a try; empty if the lock is busy. Interruptions do not end the wait. */
     Optional<Lease> awaitAnswer(Deadline deadline, Duration atMost) {
         Optional<Optional<List<HeldNode>>> outcome =
-                Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), deadline));
-        if (outcome.isEmpty() && attempt.giveUp()) {
+                Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), deadline));
+        if (outcome.isEmpty() && acquisition.giveUp()) {
             throw new LockConnectionException("no answer from ZooKeeper within " + atMost
                     + ", so it is not known whether the lock " + lock.path() + " is free; try again");
         }
-        return Blocking.uninterruptibly(() -> Blocking.await(attempt.outcome(), client.scheduler()))
+        return Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), client.scheduler()))
                 .map(this::hold);
     }
 
     private List<HeldNode> awaitGrant() throws InterruptedException {
-        return Blocking.await(attempt.outcome(), client.scheduler()).orElseThrow();
+        return Blocking.await(acquisition.outcome(), client.scheduler()).orElseThrow();
     }
 
     /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
     private Optional<? extends LockException> unseen(Duration timeout) {
-        boolean seen = attempt.wasSeenBusy();
-        if (attempt.obstacle().isPresent()) {
-            return attempt.obstacle();
+        boolean seen = acquisition.wasSeenBusy();
+        if (acquisition.obstacle().isPresent()) {
+            return acquisition.obstacle();
         }
         String unknown = " the lock " + lock.path() + " is free; ";
         if (client.connectionState() != ConnectionState.CONNECTED) {
@@ -145,7 +145,7 @@ final class BlockingRequest {
      * After an interruption nothing is acquired, unless the grant came first; then the flag tells of the interruption.
      */
     private Lease leaveOrHold(InterruptedException interruption) throws InterruptedException {
-        List<HeldNode> granted = attempt.giveUpUnlessGranted();
+        List<HeldNode> granted = acquisition.giveUpUnlessGranted();
         if (granted == null) {
             throw interruption;
         }
@@ -156,7 +156,7 @@ final class BlockingRequest {
     /** The caller fails with {@code why}, so it must not be left with anything that nobody would ever give back. */
     private void abandon(Throwable why) {
         try {
-            List<HeldNode> granted = attempt.giveUpUnlessGranted();
+            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
             if (granted != null) {
                 LockData mine = ownership.mine();
                 Hold hold = mine == null ? null : mine.holdOn(granted.get(0));

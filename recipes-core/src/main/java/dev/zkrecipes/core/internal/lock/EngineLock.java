@@ -18,9 +18,11 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.StackReserve;
+import dev.zkrecipes.core.spi.DelegatingLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -35,32 +37,31 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineLock implements InterProcessLock, Hold.Origin {
 
-    private final LockGroup targets;
+    private final LockGroup group;
     private final HoldingHost client;
     private final Ownership ownership;
 
-    private EngineLock(HoldingHost client, LockGroup targets, Ownership ownership) {
-        this.targets = targets;
+    private EngineLock(HoldingHost client, LockGroup group, Ownership ownership) {
+        this.group = group;
         this.client = client;
         this.ownership = ownership;
     }
 
     /** A lock that is held by threads, re-entrantly. */
-    public static EngineLock threadOwned(HoldingHost client, LockSpec target) {
-        return new EngineLock(client, LockGroup.of(target), Ownership.ofThread(client.holds()));
+    public static EngineLock threadOwned(HoldingHost client, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThread(client.holds()));
     }
 
     /** The mode of a lock that excludes all others; its thread may take the shared one too. */
-    public static EngineLock exclusiveMode(HoldingHost client, LockSpec target, LockSpec shared) {
-        requireNoHandoffs(target.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(target), Ownership.ofThreadBesideShared(client.holds(), shared));
+    public static EngineLock exclusiveMode(HoldingHost client, LockSpec spec, LockSpec shared) {
+        requireNoHandoffs(spec.options(), "a lock of two modes");
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideShared(client.holds(), shared));
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
-    public static EngineLock sharedMode(HoldingHost client, LockSpec target, LockSpec exclusive) {
-        requireNoHandoffs(target.options(), "a lock of two modes");
-        return new EngineLock(
-                client, LockGroup.of(target), Ownership.ofThreadBesideExclusive(client.holds(), exclusive));
+    public static EngineLock sharedMode(HoldingHost client, LockSpec spec, LockSpec exclusive) {
+        requireNoHandoffs(spec.options(), "a lock of two modes");
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideExclusive(client.holds(), exclusive));
     }
 
     /**
@@ -70,10 +71,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
      */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
         requireNoHandoffs(options, "a lock of several");
-        members.forEach(member -> requireNoHandoffs(member.targets.options(), "a member of a lock of several"));
-        List<LockSpec> all = members.stream()
-                .flatMap(member -> member.targets.all().stream())
-                .toList();
+        members.forEach(member -> requireNoHandoffs(member.group.options(), "a member of a lock of several"));
+        List<LockSpec> all =
+                members.stream().flatMap(member -> member.group.all().stream()).toList();
         LockGroup group = LockGroup.together(all, options);
         HoldingHost client = members.get(0).client;
         for (EngineLock member : members) {
@@ -94,23 +94,32 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     /** A lock that is held by the instance, once at a time. */
-    public static EngineLock instanceOwned(HoldingHost client, LockSpec target) {
-        return new EngineLock(client, LockGroup.of(target), Ownership.ofInstance(client.holds()));
+    public static EngineLock instanceOwned(HoldingHost client, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofInstance(client.holds()));
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
-    public static EngineLock unowned(HoldingHost client, LockSpec target) {
-        return new EngineLock(client, LockGroup.of(target), Ownership.ofNobody(client.holds()));
+    public static EngineLock unowned(HoldingHost client, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofNobody(client.holds()));
+    }
+
+    /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */
+    public static Optional<EngineLock> behind(InterProcessLock lock) {
+        InterProcessLock found = Objects.requireNonNull(lock, "lock");
+        while (found instanceof DelegatingLock delegating) {
+            found = delegating.delegate();
+        }
+        return found instanceof EngineLock engine ? Optional.of(engine) : Optional.empty();
     }
 
     @Override
     public String path() {
-        return targets.path();
+        return group.path();
     }
 
     @Override
-    public LockGroup targets() {
-        return targets;
+    public LockGroup group() {
+        return group;
     }
 
     @Override
@@ -119,7 +128,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     public boolean isSingle() {
-        return targets.isSingle();
+        return group.isSingle();
     }
 
     // ---- Acquiring.
@@ -181,11 +190,11 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     private <T> T request(Mode mode, BlockingRequest.Wait<T> wait) throws InterruptedException {
         StackReserve.requireForACall();
         HeldNode exclusive = ownership.toDowngrade(path());
-        Acquisition attempt = exclusive == null
-                ? client.acquisitions().of(targets, mode, false)
-                : client.acquisitions().downgrade(targets.all().get(0), exclusive, mode);
-        ObservedRequest observed = ObservedRequest.begin(client, targets);
-        return new BlockingRequest(client, this, ownership, attempt, observed).run(mode, wait);
+        Acquisition acquisition = exclusive == null
+                ? client.acquisitions().of(group, mode, false)
+                : client.acquisitions().downgrade(group.all().get(0), exclusive, mode);
+        ObservedRequest observed = ObservedRequest.begin(client, group);
+        return new BlockingRequest(client, this, ownership, acquisition, observed).run(mode, wait);
     }
 
     /** The same with a wait that interruptions do not end. */
@@ -200,9 +209,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         StackReserve.requireForACall();
-        Acquisition attempt = client.acquisitions().of(targets, Mode.QUEUE, true);
-        ObservedRequest observed = ObservedRequest.begin(client, targets);
-        return new AsyncRequest(client, this, ownership.asynchronous(), attempt, observed).begin();
+        Acquisition acquisition = client.acquisitions().of(group, Mode.QUEUE, true);
+        ObservedRequest observed = ObservedRequest.begin(client, group);
+        return new AsyncRequest(client, this, ownership.asynchronous(), acquisition, observed).begin();
     }
 
     /**
@@ -213,7 +222,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
      * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
      */
     public void requireNotHeldInPart() {
-        ownership.requireNotHeldInPart(targets);
+        ownership.requireNotHeldInPart(group);
     }
 
     /** One more hold on what the thread holds; null if it holds nothing. */
@@ -229,7 +238,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         LockData mine = ownership.mine();
         Hold lease;
         do {
-            lease = mine == null ? null : mine.youngest(targets);
+            lease = mine == null ? null : mine.youngest(group);
             if (lease == null) {
                 throw ownership.notHeld(path());
             }
@@ -254,7 +263,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     @Override
     public boolean confirmsRelease() {
-        return !targets.options().releasesInBackground();
+        return !group.options().releasesInBackground();
     }
 
     @Override
@@ -269,18 +278,18 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     @Override
     public boolean isHeldByCurrentThread() {
         LockData mine = ownership.mine();
-        return mine != null && mine.holds(targets);
+        return mine != null && mine.holds(group);
     }
 
     @Override
     public int holdCount() {
         LockData mine = ownership.mine();
-        return mine == null ? 0 : mine.count(targets);
+        return mine == null ? 0 : mine.count(group);
     }
 
     @Override
     public boolean isAcquiredInThisProcess() {
-        return ownership.isHeld(targets);
+        return ownership.isHeld(group);
     }
 
     @Override
@@ -290,8 +299,8 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
         List<Participant> all = new ArrayList<>();
-        for (LockSpec target : targets.all()) {
-            all.addAll(new PathQueries(client, target).participants(deadline));
+        for (LockSpec spec : group.all()) {
+            all.addAll(new PathQueries(client, spec).participants(deadline));
         }
         return List.copyOf(all);
     }
@@ -299,8 +308,8 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     /** The holders, with the data of their nodes. */
     public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
         List<SeenParticipant> all = new ArrayList<>();
-        for (LockSpec target : targets.all()) {
-            all.addAll(new PathQueries(client, target).holders(deadline));
+        for (LockSpec spec : group.all()) {
+            all.addAll(new PathQueries(client, spec).holders(deadline));
         }
         return List.copyOf(all);
     }
@@ -308,7 +317,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     /** What is held by the calling thread, or through the instance, and how the client stands. */
     @Override
     public String toString() {
-        return path() + ", " + ownership.describe(targets) + ", " + client;
+        return path() + ", " + ownership.describe(group) + ", " + client;
     }
 
     @Override

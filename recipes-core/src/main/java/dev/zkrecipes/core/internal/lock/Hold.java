@@ -46,14 +46,14 @@ public final class Hold implements Lease, HeldNode.Listener {
     interface Origin {
         LockHost client();
 
-        LockGroup targets();
+        LockGroup group();
 
         String path();
 
-        /** Releases those grants on which no hold stands any more, now that this one has left the record. */
+        /** Releases the nodes of this hold that no other hold stands on, now that this one has left the record. */
         CompletableFuture<Void> giveBack(Hold lease);
 
-        /** A hold's grant has ended: the record of a dead owner is of no more use. On the engine thread. */
+        /** A node of the hold has ended: the record of a dead owner is of no more use. On the engine thread. */
         void onHoldEnded(Hold lease);
 
         /** Whether giving back waits for ZooKeeper's answer and reports it. */
@@ -121,8 +121,8 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     /** What is held, as it was asked for. */
-    LockGroup targets() {
-        return lock.targets();
+    LockGroup group() {
+        return lock.group();
     }
 
     List<HeldNode> grants() {
@@ -135,15 +135,15 @@ public final class Hold implements Lease, HeldNode.Listener {
 
     /** The grant on this lock that the hold stands on; null if it does not. */
     @Nullable
-    HeldNode grantOn(LockSpec target) {
-        return HeldNodes.on(target, grants);
+    HeldNode grantOn(LockSpec spec) {
+        return HeldNodes.on(spec, grants);
     }
 
     LockData data() {
         return data;
     }
 
-    /** A grant has ended under this hold, or with it. On the engine thread. */
+    /** A node of this hold has ended, with it or under it. On the engine thread. */
     @Override
     public void onNodeEnded(HeldNode node, LeaseState how) {
         HoldFutures told = futures;

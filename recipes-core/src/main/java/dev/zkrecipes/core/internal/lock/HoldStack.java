@@ -78,10 +78,10 @@ final class HoldStack {
 
     /** The youngest of exactly these locks that is not lost; if all of them are, the youngest. */
     @Nullable
-    Hold youngestOf(LockGroup targets) {
+    Hold youngestOf(LockGroup group) {
         Hold lost = null;
         for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
-            if (link.hold.targets().equals(targets)) {
+            if (link.hold.group().equals(group)) {
                 if (!link.hold.isLost()) {
                     return link.hold;
                 }
@@ -113,9 +113,9 @@ final class HoldStack {
 
     /** The youngest that stands on a node of this lock. */
     @Nullable
-    Hold youngestOn(LockSpec target) {
+    Hold youngestOn(LockSpec spec) {
         for (Link link = firstOpen(youngest); link != null; link = firstOpen(link.older)) {
-            if (link.hold.grantOn(target) != null) {
+            if (link.hold.grantOn(spec) != null) {
                 return link.hold;
             }
         }

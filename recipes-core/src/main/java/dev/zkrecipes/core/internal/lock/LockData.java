@@ -64,7 +64,7 @@ public final class LockData implements HeldNode.Listener {
     // ---- Opening and closing.
 
     void opened(Hold hold) {
-        List<String> paths = hold.targets().paths();
+        List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
             if (isOwnedByCaller()) {
                 openedByOwner(paths.get(i), hold);
@@ -94,7 +94,7 @@ public final class LockData implements HeldNode.Listener {
 
     /** Takes out a hold that was closed. */
     void takeOut(Hold closed) {
-        List<String> paths = closed.targets().paths();
+        List<String> paths = closed.group().paths();
         for (int i = 0; i < paths.size(); i++) {
             HoldStack holds = open.get(paths.get(i));
             if (holds != null) {
@@ -119,9 +119,9 @@ public final class LockData implements HeldNode.Listener {
 
     /** The open hold of exactly these locks to give back next: the youngest that is not lost, else the youngest. */
     @Nullable
-    Hold youngest(LockGroup targets) {
-        HoldStack holds = open.get(targets.paths().get(0));
-        return holds == null ? null : holds.youngestOf(targets);
+    Hold youngest(LockGroup group) {
+        HoldStack holds = open.get(group.paths().get(0));
+        return holds == null ? null : holds.youngestOf(group);
     }
 
     /** An open hold that stands on the grant; null if none does. */
@@ -154,25 +154,25 @@ public final class LockData implements HeldNode.Listener {
     }
 
     /** The number of open holds of exactly these locks. */
-    int count(LockGroup targets) {
-        return (int) on(targets.paths().get(0)).stream()
-                .filter(hold -> hold.targets().equals(targets))
+    int count(LockGroup group) {
+        return (int) on(group.paths().get(0)).stream()
+                .filter(hold -> hold.group().equals(group))
                 .count();
     }
 
     /** Whether holds that stand cover all these locks. */
-    boolean holds(LockGroup targets) {
-        return targets.all().stream()
-                .allMatch(target ->
-                        on(target.path()).stream().anyMatch(hold -> hold.isStanding() && hold.grantOn(target) != null));
+    boolean holds(LockGroup group) {
+        return group.all().stream()
+                .allMatch(spec ->
+                        on(spec.path()).stream().anyMatch(hold -> hold.isStanding() && hold.grantOn(spec) != null));
     }
 
     /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
     @Nullable
-    HeldNode grantOn(LockSpec target) {
-        HoldStack holds = open.get(target.path());
-        Hold hold = holds == null ? null : holds.youngestOn(target);
-        return hold == null ? null : hold.grantOn(target);
+    HeldNode grantOn(LockSpec spec) {
+        HoldStack holds = open.get(spec.path());
+        Hold hold = holds == null ? null : holds.youngestOn(spec);
+        return hold == null ? null : hold.grantOn(spec);
     }
 
     /**
@@ -192,11 +192,11 @@ public final class LockData implements HeldNode.Listener {
      */
     @Nullable
     Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
-        LockGroup targets = lock.targets();
-        if (targets.isSingle()) {
-            LockSpec target = targets.all().get(0);
-            HoldStack holds = open.get(target.path());
-            Hold found = holds == null ? null : holds.youngestOn(target);
+        LockGroup group = lock.group();
+        if (group.isSingle()) {
+            LockSpec spec = group.all().get(0);
+            HoldStack holds = open.get(spec.path());
+            Hold found = holds == null ? null : holds.youngestOn(spec);
             if (holds != null && found != null && found.grants().size() == 1) {
                 found.requireNotLost();
                 Hold again = new Hold(lock, found.grants(), this);
@@ -204,7 +204,7 @@ public final class LockData implements HeldNode.Listener {
                 return again;
             }
         }
-        List<HeldNode> grants = grantsToReenter(targets, otherMode);
+        List<HeldNode> grants = grantsToReenter(group, otherMode);
         if (grants == null) {
             return null;
         }
@@ -228,46 +228,46 @@ public final class LockData implements HeldNode.Listener {
      *     holds a path by another rule
      */
     @Nullable
-    List<HeldNode> grantsToReenter(LockGroup targets, @Nullable LockSpec otherMode) {
+    List<HeldNode> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
         List<HeldNode> found = new ArrayList<>();
-        for (LockSpec target : targets.all()) {
-            HeldNode grant = grantOn(target);
+        for (LockSpec spec : group.all()) {
+            HeldNode grant = grantOn(spec);
             if (grant != null) {
                 grant.requireNotLost();
                 found.add(grant);
             }
         }
-        if (found.size() == targets.all().size()) {
+        if (found.size() == group.all().size()) {
             return found;
         }
         if (otherMode == null || grantOn(otherMode) == null) {
-            requireNoneHeldOf(targets);
+            requireNoneHeldOf(group);
         }
         return null;
     }
 
-    private void requireNoneHeldOf(LockGroup targets) {
-        List<LockSpec> held = targets.paths().stream()
+    private void requireNoneHeldOf(LockGroup group) {
+        List<LockSpec> held = group.paths().stream()
                 .flatMap(path -> on(path).stream()
                         .filter(Hold::isStanding)
                         .flatMap(hold -> hold.grants().stream())
                         .filter(grant -> grant.lockPath().equals(path))
-                        .map(HeldNode::target))
+                        .map(HeldNode::spec))
                 .distinct()
                 .toList();
         if (held.isEmpty()) {
             return;
         }
-        if (targets.isSingle()) {
-            throw new LockRefusedException("this thread holds the lock " + targets.path() + " by the rule "
+        if (group.isSingle()) {
+            throw new LockRefusedException("this thread holds the lock " + group.path() + " by the rule "
                     + held.get(0).rule() + " and asks for it by the rule "
-                    + targets.all().get(0).rule() + ": it would wait for itself; give back what it holds first, or use"
+                    + group.all().get(0).rule() + ": it would wait for itself; give back what it holds first, or use"
                     + " one rule on the path (drivers that are equal are one)");
         }
         List<String> names = held.stream()
-                .map(target -> targets.all().contains(target) ? target.path() : target.toString())
+                .map(spec -> group.all().contains(spec) ? spec.path() : spec.toString())
                 .toList();
-        throw new LockRefusedException("this thread holds " + names + " and asks for " + targets.path()
+        throw new LockRefusedException("this thread holds " + names + " and asks for " + group.path()
                 + " together: it could wait for itself, or for a request that waits for it; give back what it holds"
                 + " first, or acquire all of them together from the start");
     }

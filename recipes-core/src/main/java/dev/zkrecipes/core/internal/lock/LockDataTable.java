@@ -49,8 +49,8 @@ public final class LockDataTable {
     }
 
     /** Whether a thread, or an asynchronous lease, holds all of these. */
-    public boolean isHeld(LockGroup targets) {
-        return ofNobody.holds(targets) || ofThreads.values().stream().anyMatch(data -> data.holds(targets));
+    public boolean isHeld(LockGroup group) {
+        return ofNobody.holds(group) || ofThreads.values().stream().anyMatch(data -> data.holds(group));
     }
 
     /** The records of all threads. */

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  */
 abstract class OneShotRequest<T> implements SessionSource.User {
     private final LockHost client;
-    private final LockSpec target;
+    private final LockSpec spec;
     private final String subject;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
@@ -30,10 +30,10 @@ abstract class OneShotRequest<T> implements SessionSource.User {
      *
      * @param subject what it is about, for messages: "the holders of"
      */
-    OneShotRequest(LockHost client, LockSpec target, String subject) {
+    OneShotRequest(LockHost client, LockSpec spec, String subject) {
         this.client = client;
-        this.target = target;
-        this.subject = subject + " the lock " + target.path();
+        this.spec = spec;
+        this.subject = subject + " the lock " + spec.path();
     }
 
     /** Sends the question. An exception fails the request. */
@@ -49,8 +49,8 @@ abstract class OneShotRequest<T> implements SessionSource.User {
         return client;
     }
 
-    public LockSpec target() {
-        return target;
+    public LockSpec spec() {
+        return spec;
     }
 
     public String subject() {
@@ -76,7 +76,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
                 answer.isUnsettled()
                         ? new LockConnectionException("lost the connection to ZooKeeper (" + answer.code()
                                 + ") while asking for " + subject + ": nothing is known of it; ask again")
-                        : ZooKeeperErrors.of(target.path(), what, answer));
+                        : ZooKeeperErrors.of(spec.path(), what, answer));
     }
 
     /** Runs the action; an exception fails the request. */
@@ -90,7 +90,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
 
     @Override
     public String lockPath() {
-        return target.path();
+        return spec.path();
     }
 
     @Override

@@ -85,8 +85,8 @@ final class Ownership {
     }
 
     /** Whether anything in this process holds all of these. */
-    boolean isHeld(LockGroup targets) {
-        return owner == Owner.THREAD ? table.isHeld(targets) : ofInstance.holds(targets) || asynchronous.holds(targets);
+    boolean isHeld(LockGroup group) {
+        return owner == Owner.THREAD ? table.isHeld(group) : ofInstance.holds(group) || asynchronous.holds(group);
     }
 
     void forgetIfEmpty(@Nullable LockData data) {
@@ -116,10 +116,10 @@ final class Ownership {
     }
 
     /** See {@link EngineLock#requireNotHeldInPart}. */
-    void requireNotHeldInPart(LockGroup targets) {
+    void requireNotHeldInPart(LockGroup group) {
         LockData mine = mine();
         if (owner == Owner.THREAD && mine != null) {
-            var unused = mine.grantsToReenter(targets, otherMode);
+            var unused = mine.grantsToReenter(group, otherMode);
         } else if (owner == Owner.INSTANCE) {
             ofInstance.requireNoneLost();
         }
@@ -153,9 +153,9 @@ final class Ownership {
     }
 
     /** What the caller holds of these locks, in words. */
-    String describe(LockGroup targets) {
+    String describe(LockGroup group) {
         LockData mine = mine();
-        Hold youngest = mine == null ? null : mine.youngest(targets);
+        Hold youngest = mine == null ? null : mine.youngest(group);
         if (youngest != null) {
             return youngest.toString();
         }

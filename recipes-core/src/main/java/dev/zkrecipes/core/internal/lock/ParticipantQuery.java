@@ -43,8 +43,8 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     private long ruleChangedAt;
     private final Map<LockNode, Answer<Content>> contents = new HashMap<>();
 
-    ParticipantQuery(LockHost client, LockSpec target, boolean holdersOnly) {
-        super(client, target, holdersOnly ? "the holders of" : "the participants of");
+    ParticipantQuery(LockHost client, LockSpec spec, boolean holdersOnly) {
+        super(client, spec, holdersOnly ? "the holders of" : "the participants of");
         this.holdersOnly = holdersOnly;
     }
 
@@ -52,18 +52,18 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     public void ask(Session session) {
         session.lists()
                 .ask(
-                        LockGroup.of(target()).query(),
+                        LockGroup.of(spec()).query(),
                         list -> guard(() -> {
                             switch (list.code()) {
                                 case OK -> read(session, list);
                                 case NONODE -> answer(List.of());
-                                default -> fail("list " + target().path(), list.answer());
+                                default -> fail("list " + spec().path(), list.answer());
                             }
                         }));
     }
 
     private void read(Session session, ChildrenSnapshot list) {
-        LockQueue queue = LockQueue.in(list, target());
+        LockQueue queue = LockQueue.in(list, spec());
         List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
         Set<LockNode> holding = new HashSet<>();
         nodes.stream().filter(queue::holds).forEach(holding::add);
@@ -86,7 +86,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     }
 
     private void noteHoldersByEarlierRules(LockQueue queue, ChildrenSnapshot list) {
-        list.rule(target().path()).ifPresent(rule -> {
+        list.rule(spec().path()).ifPresent(rule -> {
             ruleChangedAt = rule.stat().getMzxid();
             maybeHolding.addAll(queue.maybeHeldByEarlier(rule.data()));
         });
@@ -99,7 +99,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         LockNode node = next.next();
         session.zk()
                 .read(
-                        LockPath.child(target().path(), node.name()),
+                        LockPath.child(spec().path(), node.name()),
                         answer -> guard(() -> {
                             if (!answer.isOk() && answer.code() != Code.NONODE && answer.code() != Code.NOAUTH) {
                                 fail("read " + node.name(), answer);
@@ -139,7 +139,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
         Stat stat = content == null ? new Stat() : content.stat();
         Duration age = content == null ? Duration.ZERO : Duration.between(Instant.ofEpochMilli(stat.getCtime()), now);
         Participant participant = new Participant(
-                target().path(),
+                spec().path(),
                 node.name(),
                 node.kind(),
                 node.payload(),

@@ -19,20 +19,17 @@ import java.util.function.Supplier;
 
 /** Questions to the server about one lock path, and its rule: each waits for one answer. Thread-safe. */
 public final class PathQueries {
-    private final LockSpec target;
+    private final LockSpec spec;
     private final LockHost client;
 
-    public PathQueries(LockHost client, LockSpec target) {
-        this.target = target;
+    public PathQueries(LockHost client, LockSpec spec) {
+        this.spec = spec;
         this.client = client;
     }
 
     /** The requests in the queue. */
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
-        return await(
-                        () -> new ParticipantQuery(client, target, false).launch(),
-                        deadline,
-                        "the participants of the lock")
+        return await(() -> new ParticipantQuery(client, spec, false).launch(), deadline, "the participants of the lock")
                 .stream()
                 .map(SeenParticipant::participant)
                 .toList();
@@ -40,12 +37,12 @@ public final class PathQueries {
 
     /** The holders, by the list; no other node is read. */
     public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
-        return await(() -> new ParticipantQuery(client, target, true).launch(), deadline, "the holders of the lock");
+        return await(() -> new ParticipantQuery(client, spec, true).launch(), deadline, "the holders of the lock");
     }
 
     /** The queue and the rule. */
     public LockSnapshot snapshot() throws InterruptedException {
-        return await(() -> new SnapshotQuery(client, target).launch(), deadline(), "the queue of the lock");
+        return await(() -> new SnapshotQuery(client, spec).launch(), deadline(), "the queue of the lock");
     }
 
     /**
@@ -58,12 +55,12 @@ public final class PathQueries {
         Deadline deadline = deadline();
         boolean written = false;
         while (!written) {
-            Optional<Content> read = await(() -> new RuleRead(client, target).launch(), deadline, what);
+            Optional<Content> read = await(() -> new RuleRead(client, spec).launch(), deadline, what);
             long begun = client.scheduler().nanoTime();
             byte[] rule = change.apply(read.map(Content::data));
             deadline = deadline.later(client.scheduler().nanoTime() - begun);
             boolean isSame = read.isPresent() && Arrays.equals(rule, read.get().data());
-            written = isSame || await(() -> new RuleWrite(client, target, rule, read).launch(), deadline, what);
+            written = isSame || await(() -> new RuleWrite(client, spec, rule, read).launch(), deadline, what);
         }
     }
 
@@ -75,13 +72,13 @@ public final class PathQueries {
             throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
-        client.requireOpenFor(target.path());
+        client.requireOpenFor(spec.path());
         CompletableFuture<T> answer = launch.get();
         Optional<T> found = Blocking.await(answer, deadline);
         if (found.isEmpty()) {
             answer.cancel(false);
             throw new LockConnectionException("no answer from ZooKeeper within " + client.requestTimeout()
-                    + " to the request for " + what + " " + target.path() + "; ask again");
+                    + " to the request for " + what + " " + spec.path() + "; ask again");
         }
         return found.get();
     }

@@ -10,17 +10,17 @@ import java.util.Optional;
 
 /** Reads the rule of a lock; empty if its path does not exist. */
 final class RuleRead extends OneShotRequest<Optional<Content>> {
-    RuleRead(LockHost client, LockSpec target) {
-        super(client, target, "a change of the rule of");
+    RuleRead(LockHost client, LockSpec spec) {
+        super(client, spec, "a change of the rule of");
     }
 
     @Override
     public void ask(Session session) {
-        session.zk().read(target().path(), answer -> {
+        session.zk().read(spec().path(), answer -> {
             switch (answer.code()) {
                 case OK -> answer(Optional.of(answer.value()));
                 case NONODE -> answer(Optional.empty());
-                default -> fail("read the data of " + target().path(), answer);
+                default -> fail("read the data of " + spec().path(), answer);
             }
         });
     }

@@ -23,26 +23,26 @@ final class RuleWrite extends OneShotRequest<Boolean> {
     private final byte[] rule;
     private final Optional<Content> read;
 
-    RuleWrite(LockHost client, LockSpec target, byte[] rule, Optional<Content> read) {
-        super(client, target, "a change of the rule of");
+    RuleWrite(LockHost client, LockSpec spec, byte[] rule, Optional<Content> read) {
+        super(client, spec, "a change of the rule of");
         this.rule = rule;
         this.read = read;
     }
 
     @Override
     public void ask(Session session) {
-        String path = target().path();
+        String path = spec().path();
         if (read.isPresent()) {
             int version = read.get().stat().getVersion();
             session.zk().multi(List.of(Op.setData(path, rule, version)), this::onWritten);
         } else {
-            create(session, new ParentMaker(session, target().acl()));
+            create(session, new ParentMaker(session, spec().acl()));
         }
     }
 
     private void create(Session session, ParentMaker parents) {
-        String path = target().path();
-        Op create = Op.create(path, rule, target().acl(), CreateMode.PERSISTENT);
+        String path = spec().path();
+        Op create = Op.create(path, rule, spec().acl(), CreateMode.PERSISTENT);
         session.zk().multi(List.of(create), answer -> {
             switch (answer.code()) {
                 case NONODE -> makeParents(session, parents);
@@ -68,7 +68,7 @@ final class RuleWrite extends OneShotRequest<Boolean> {
     }
 
     private void makeParents(Session session, ParentMaker parents) {
-        String path = target().path();
+        String path = spec().path();
         parents.make(LockPath.parent(path), Optional.empty(), answer -> {
             if (answer.isOk() && !isOver()) {
                 create(session, parents);
@@ -83,7 +83,7 @@ final class RuleWrite extends OneShotRequest<Boolean> {
         switch (answer.code()) {
             case OK -> answer(true);
             case BADVERSION, NONODE -> answer(false);
-            default -> fail("change the data of " + target().path(), answer);
+            default -> fail("change the data of " + spec().path(), answer);
         }
     }
 

@@ -14,25 +14,25 @@ import java.util.List;
 
 /** One look at the queue of a lock and at its rule, by one request. */
 final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
-    public SnapshotQuery(LockHost client, LockSpec target) {
-        super(client, target, "the queue of");
+    public SnapshotQuery(LockHost client, LockSpec spec) {
+        super(client, spec, "the queue of");
     }
 
     @Override
     public void ask(Session session) {
-        session.lists().ask(LockGroup.of(target()).query(), list -> guard(() -> onList(list)));
+        session.lists().ask(LockGroup.of(spec()).query(), list -> guard(() -> onList(list)));
     }
 
     private void onList(ChildrenSnapshot list) {
         switch (list.code()) {
             case OK, NONODE -> {
-                LockQueue queue = LockQueue.in(list, target());
+                LockQueue queue = LockQueue.in(list, spec());
                 List<LockSnapshot.Place> places = queue.nodes().stream()
                         .map(node -> new LockSnapshot.Place(node, queue.holds(node)))
                         .toList();
-                answer(new LockSnapshot(list.rule(target().path()).map(Content::data), places));
+                answer(new LockSnapshot(list.rule(spec().path()).map(Content::data), places));
             }
-            default -> fail("list " + target().path(), list.answer());
+            default -> fail("list " + spec().path(), list.answer());
         }
     }
 }

@@ -25,24 +25,24 @@ import org.apache.zookeeper.data.ACL;
  */
 public final class AclCheck {
     private final Session session;
-    private final LockSpec target;
+    private final LockSpec spec;
     private final OwnNode node;
     private Answer<Access> wanted = Answer.failed(Code.CONNECTIONLOSS);
     private Answer<Access> found = Answer.failed(Code.CONNECTIONLOSS);
 
-    public AclCheck(Session session, LockSpec target, OwnNode node) {
+    public AclCheck(Session session, LockSpec spec, OwnNode node) {
         this.session = session;
-        this.target = target;
+        this.spec = spec;
         this.node = node;
     }
 
     /** Asks, in one round trip. If the path is right, that is noted in the session before {@code done} is told. */
     public void send(Consumer<AclCheck> done) {
         session.zk().acl(node.path(), answer -> wanted = answer);
-        session.zk().acl(target.path(), answer -> {
+        session.zk().acl(spec.path(), answer -> {
             found = answer;
             if (answer().isOk() && refusal().isEmpty()) {
-                session.checkedPaths().note(target, found.value().stat());
+                session.checkedAcls().note(spec, found.value().stat());
             }
             done.accept(this);
         });
@@ -62,7 +62,7 @@ public final class AclCheck {
         }
         String have = Acls.describe(seen);
         String want = Acls.describe(right);
-        return Optional.of(new LockAccessException("lock " + target.path() + ": the path exists with the rights "
+        return Optional.of(new LockAccessException("lock " + spec.path() + ": the path exists with the rights "
                 + have + ", but this lock is configured with " + want
                 + (have.equals(want) ? " (with other passwords)" : "")
                 + ": a client that may delete there can end any hold. Delete the path while nobody uses it and"

@@ -33,7 +33,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     private static final End RELEASED = new End(LeaseState.RELEASED, "");
 
-    private final LockSpec target;
+    private final LockSpec spec;
     private final EngineScheduler scheduler;
     private final NodeCleaner cleaner;
     private final OwnNode node;
@@ -76,13 +76,13 @@ public final class HeldNode implements KeepAlive.Held {
      * @param most how long it may be held; empty for any time
      */
     public HeldNode(
-            LockSpec target,
+            LockSpec spec,
             OwnNode node,
             long token,
             Optional<Duration> most,
             EngineScheduler scheduler,
             NodeCleaner cleaner) {
-        this.target = target;
+        this.spec = spec;
         this.scheduler = scheduler;
         this.cleaner = cleaner;
         this.node = node;
@@ -93,8 +93,8 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** The shared mode that follows from an exclusive one: with its token, and what is left of its time. */
-    public HeldNode(HeldNode exclusive, LockSpec target, OwnNode node) {
-        this.target = target;
+    public HeldNode(HeldNode exclusive, LockSpec spec, OwnNode node) {
+        this.spec = spec;
         this.scheduler = exclusive.scheduler;
         this.cleaner = exclusive.cleaner;
         this.node = node;
@@ -106,7 +106,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** A later holder of the node that {@code first} was granted. */
     HeldNode(HeldNode first, Holders holders, long token) {
-        this.target = first.target;
+        this.spec = first.spec;
         this.scheduler = first.scheduler;
         this.cleaner = first.cleaner;
         this.node = first.node;
@@ -141,8 +141,8 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    public LockSpec target() {
-        return target;
+    public LockSpec spec() {
+        return spec;
     }
 
     public OwnNode node() {
@@ -340,7 +340,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     void afterEnd() {
         cleaner.discard(node, gone);
-        session().leases().remove(holders == null ? this : holders.first());
+        session().keepAlive().remove(holders == null ? this : holders.first());
         tellListener();
         tellOfLoss();
     }

@@ -22,9 +22,9 @@ public final class HeldNodes {
     // ---- What has become of them. Loops by index: each of these is asked for every lease, and must not allocate.
 
     /** The one of this lock; null if there is none. */
-    public static @Nullable HeldNode on(LockSpec target, List<HeldNode> grants) {
+    public static @Nullable HeldNode on(LockSpec spec, List<HeldNode> grants) {
         for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).target().equals(target)) {
+            if (grants.get(i).spec().equals(spec)) {
                 return grants.get(i);
             }
         }
@@ -93,7 +93,7 @@ public final class HeldNodes {
                 .discard(ended.stream().map(HeldNode::node).toList());
         for (int i = 0; i < ended.size(); i++) {
             HeldNode grant = ended.get(i);
-            grant.session().leases().remove(grant);
+            grant.session().keepAlive().remove(grant);
             Completion.forward(deletions.get(i), grant.gone());
             grant.tellListener();
         }

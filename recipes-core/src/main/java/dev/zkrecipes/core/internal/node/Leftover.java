@@ -145,14 +145,14 @@ final class Leftover {
 
     private void lookForNode(Session in, Consumer<Verdict> reply) {
         ListQuery query = new ListQuery(List.of(new ListQuery.Part(node.lockPath(), false)));
-        in.lists().askBehindWrite(query, look -> {
+        in.lists().askBehindWrite(query, list -> {
             Optional<String> found =
-                    look.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
+                    list.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
                 reply.accept(new Verdict.Found());
             } else {
-                reply.accept(notFound(look.answer()));
+                reply.accept(notFound(list.answer()));
             }
         });
     }

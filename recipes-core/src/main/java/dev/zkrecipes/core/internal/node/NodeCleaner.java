@@ -108,7 +108,7 @@ public final class NodeCleaner implements Deletion.Owner {
         } else if (node.leavesOldCounter()) {
             startAnew(List.of(deletion));
         } else if (queue.isIdle()) {
-            deletion.send(); // without a place in a queue that is empty
+            deletion.send(); // nothing waits before it
             return gone;
         } else {
             deletion.begin();

@@ -60,23 +60,23 @@ public final class OwnNode {
     private int counted;
 
     /** A node that ZooKeeper numbers. */
-    public OwnNode(Session session, LockSpec target, RandomGenerator random) {
-        this(session, target, target.nodeName(), false, random);
+    public OwnNode(Session session, LockSpec spec, RandomGenerator random) {
+        this(session, spec, spec.nodeName(), false, random);
     }
 
-    private OwnNode(Session session, LockSpec target, String nodeName, boolean numberIsGiven, RandomGenerator random) {
+    private OwnNode(Session session, LockSpec spec, String nodeName, boolean numberIsGiven, RandomGenerator random) {
         this.session = session;
         this.id = NodeId.next(random);
-        this.lockPath = target.path();
+        this.lockPath = spec.path();
         this.nodeName = nodeName;
         this.numberIsGiven = numberIsGiven;
     }
 
     /** A node at the place of another one, which is held. */
-    public static OwnNode atPlaceOf(OwnNode held, LockSpec target, RandomGenerator random) {
+    public static OwnNode atPlaceOf(OwnNode held, LockSpec spec, RandomGenerator random) {
         String name = held.name();
         String number = name.substring(name.length() - LockNode.SEQUENCE_DIGITS);
-        return new OwnNode(held.session(), target, target.nodeName() + number, true, random);
+        return new OwnNode(held.session(), spec, spec.nodeName() + number, true, random);
     }
 
     public Session session() {

@@ -43,17 +43,17 @@ public final class LockGroup {
                 .flatMap(each -> each.holdAtMost().stream())
                 .min(Comparator.naturalOrder());
         this.query = new ListQuery(all.stream()
-                .map(target -> new ListQuery.Part(target.path(), needsData(target, all)))
+                .map(spec -> new ListQuery.Part(spec.path(), needsData(spec, all)))
                 .toList());
     }
 
     /** For the rule, or for the metadata, which the list of one path brings along and that of several does not. */
-    private static boolean needsData(LockSpec target, List<LockSpec> all) {
-        return target.hasSharedRule() || (target.hasOwnAcl() && all.size() > 1);
+    private static boolean needsData(LockSpec spec, List<LockSpec> all) {
+        return spec.hasSharedRule() || (spec.hasOwnAcl() && all.size() > 1);
     }
 
-    public static LockGroup of(LockSpec target) {
-        return new LockGroup(List.of(target), false, target.options());
+    public static LockGroup of(LockSpec spec) {
+        return new LockGroup(List.of(spec), false, spec.options());
     }
 
     /**
@@ -61,30 +61,30 @@ public final class LockGroup {
      *
      * @throws IllegalArgumentException if they cannot be
      */
-    public static LockGroup together(List<LockSpec> targets, LockOptions options) {
-        Preconditions.checkArgument(!targets.isEmpty(), "a lock of several needs at least one member");
+    public static LockGroup together(List<LockSpec> specs, LockOptions options) {
+        Preconditions.checkArgument(!specs.isEmpty(), "a lock of several needs at least one member");
         Preconditions.checkArgument(
-                targets.size() <= MOST, "%s locks together; the most that enter at once are %s", targets.size(), MOST);
+                specs.size() <= MOST, "%s locks together; the most that enter at once are %s", specs.size(), MOST);
         Set<String> paths = new HashSet<>();
         int characters = 0;
-        for (LockSpec target : targets) {
+        for (LockSpec spec : specs) {
             Preconditions.checkArgument(
-                    paths.add(target.path()),
+                    paths.add(spec.path()),
                     "the path %s is named twice: its second request would wait for its first",
-                    target.path());
+                    spec.path());
             Preconditions.checkArgument(
                     options.acl().isEmpty()
-                            || options.acl().equals(target.options().acl()),
+                            || options.acl().equals(spec.options().acl()),
                     "the lock %s has an ACL of its own, or none: name the ACL in the options of the members only",
-                    target.path());
-            characters += target.path().length();
+                    spec.path());
+            characters += spec.path().length();
         }
         Preconditions.checkArgument(
                 characters <= MOST_PATH_CHARACTERS,
                 "paths of %s characters in all; the most that enter at once are %s",
                 characters,
                 MOST_PATH_CHARACTERS);
-        return new LockGroup(List.copyOf(targets), true, options);
+        return new LockGroup(List.copyOf(specs), true, options);
     }
 
     public List<LockSpec> all() {

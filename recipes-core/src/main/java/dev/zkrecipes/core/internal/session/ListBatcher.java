@@ -98,11 +98,11 @@ public final class ListBatcher {
     private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> reply) {
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
         session.check(wish.paths(), written::add);
-        send(wish.query(), look -> {
-            Answer<?> write = written.isEmpty() ? look.answer() : written.get(0);
+        send(wish.query(), list -> {
+            Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
             // A missing path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
-            reply.accept(committed ? look : ChildrenSnapshot.failed(write));
+            reply.accept(committed ? list : ChildrenSnapshot.failed(write));
         });
     }
 
@@ -142,12 +142,12 @@ public final class ListBatcher {
     }
 
     private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> reply) {
-        List<ChildrenSnapshot> looks = new ArrayList<>();
+        List<ChildrenSnapshot> lists = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
-            sendOne(part, look -> {
-                looks.add(look);
-                if (looks.size() == query.parts().size()) {
-                    ChildrenSnapshot together = ChildrenSnapshot.together(looks);
+            sendOne(part, list -> {
+                lists.add(list);
+                if (lists.size() == query.parts().size()) {
+                    ChildrenSnapshot together = ChildrenSnapshot.together(lists);
                     if (together.code() == Code.OK && together.size() < SMALL) {
                         perhapsTooLarge.remove(query); // it was just the connection
                     }

@@ -36,10 +36,10 @@ public final class Session implements SessionLink {
     private final SessionReports reports;
     private final ZooKeeperOperations operations;
     private final WatchRegistry watches;
-    private final KeepAlive leases;
+    private final KeepAlive keepAlive;
     private final ListBatcher lists;
     private final SessionNodes nodes;
-    private final CheckedAcls checkedPaths = new CheckedAcls();
+    private final CheckedAcls checkedAcls = new CheckedAcls();
     private List<Consumer<Answer<?>>> askedForProof = new ArrayList<>();
     private final Set<SessionObserver> observers = new LinkedHashSet<>();
     private final BiConsumer<Session, State> onState;
@@ -61,12 +61,12 @@ public final class Session implements SessionLink {
             ZooKeeperOperations.Factory factory,
             EngineScheduler scheduler,
             Duration retryDelay,
-            PauseDetector pulse,
+            PauseDetector pauses,
             boolean isNew,
             BiConsumer<Session, State> onState) {
         this.scheduler = scheduler;
         this.retryDelay = retryDelay;
-        this.contact = pulse.new Contact();
+        this.contact = pauses.new Contact();
         this.onState = onState;
         long now = scheduler.nanoTime();
         this.reports = isNew ? SessionReports.since(now) : SessionReports.ofUnknown(now);
@@ -74,7 +74,7 @@ public final class Session implements SessionLink {
         this.operations = factory.open(this::become);
         this.nodes = new SessionNodes(operations);
         this.watches = new WatchRegistry(this);
-        this.leases = new KeepAlive(this, scheduler);
+        this.keepAlive = new KeepAlive(this, scheduler);
         this.lists = new ListBatcher(this, scheduler);
     }
 
@@ -100,12 +100,12 @@ public final class Session implements SessionLink {
         return nodes;
     }
 
-    public CheckedAcls checkedPaths() {
-        return checkedPaths;
+    public CheckedAcls checkedAcls() {
+        return checkedAcls;
     }
 
-    public KeepAlive leases() {
-        return leases;
+    public KeepAlive keepAlive() {
+        return keepAlive;
     }
 
     @Override
@@ -256,10 +256,10 @@ public final class Session implements SessionLink {
     private void tellObservers(State next) {
         if (next == State.CONNECTED) {
             Guarded.run(watches::onConnected);
-            Guarded.run(leases::onConnected);
+            Guarded.run(keepAlive::onConnected);
             List.copyOf(observers).forEach(observer -> Guarded.run(observer::onConnected));
         } else if (next.isFinal()) {
-            Guarded.run(() -> leases.onEnded(next));
+            Guarded.run(() -> keepAlive.onEnded(next));
             List.copyOf(observers).forEach(observer -> Guarded.run(() -> observer.onEnded(next)));
             observers.clear();
         }

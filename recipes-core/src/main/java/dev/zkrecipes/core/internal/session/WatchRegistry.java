@@ -45,8 +45,8 @@ public final class WatchRegistry {
     }
 
     /**
-     * Tells {@code subscriber} once when the node is gone, at once if it does not exist; again if it is subscribed
-     * already.
+     * Tells {@code subscriber} what the node holds each time it is read, and once when it is gone. If it is subscribed
+     * already, it is only told again what was read last.
      */
     public void subscribe(String path, Subscriber subscriber) {
         content.subscribe(path, subscriber);
@@ -64,7 +64,7 @@ public final class WatchRegistry {
         content.unsubscribeLater(path, subscriber);
     }
 
-    /** Tells {@code subscriber} once when the node is gone, as soon as it is known if it does not exist. */
+    /** Tells {@code subscriber} each time the watch is set, and once when the node is gone or was never there. */
     public void subscribeToDeletion(String path, DeletionSubscriber subscriber) {
         deletions.subscribe(path, subscriber);
     }

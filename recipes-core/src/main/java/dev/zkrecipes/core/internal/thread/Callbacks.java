@@ -67,10 +67,10 @@ public final class Callbacks {
         ownForLosses.close();
     }
 
-    private static void runOn(Executor target, CallbackThreads own, Runnable task) {
-        if (target != own) {
+    private static void runOn(Executor spec, CallbackThreads own, Runnable task) {
+        if (spec != own) {
             try {
-                target.execute(task);
+                spec.execute(task);
                 return;
             } catch (Throwable t) {
                 log.warn(

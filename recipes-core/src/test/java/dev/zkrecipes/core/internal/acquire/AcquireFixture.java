@@ -80,10 +80,10 @@ final class AcquireFixture {
 
     /** Mutexes on several paths, as one. */
     LockGroup together(LockOptions ofEach, String... paths) {
-        List<LockSpec> targets = Stream.of(paths)
+        List<LockSpec> group = Stream.of(paths)
                 .map(path -> specAt(path, new TestDriver("lock-"), ofEach))
                 .toList();
-        return LockGroup.together(targets, LockOptions.defaults());
+        return LockGroup.together(group, LockOptions.defaults());
     }
 
     LockSpec spec(LockDriver driver) {

@@ -418,23 +418,22 @@ class NodeCleanerTest {
 
     @Test
     void nodeOfALostCreate_isNotLookedForWhenItsSessionHasEnded() {
-        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
-        acquire().cancel(false);
-        scheduler.run();
-        events.accept(State.EXPIRED);
-        events.accept(State.CONNECTED);
-        scheduler.run();
-        operations.requests();
-        scheduler.advance(operations.sessionTimeout().multipliedBy(3));
-        assertThat(operations.requests()).isEmpty();
+        assertNeverLookedForAfter(() -> {
+            events.accept(State.EXPIRED);
+            events.accept(State.CONNECTED);
+        });
     }
 
     @Test
     void closedClient_looksForNothing() {
+        assertNeverLookedForAfter(client::close);
+    }
+
+    private void assertNeverLookedForAfter(Runnable end) {
         operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
         acquire().cancel(false);
         scheduler.run();
-        client.close();
+        end.run();
         scheduler.run();
         operations.requests();
         scheduler.advance(operations.sessionTimeout().multipliedBy(3));

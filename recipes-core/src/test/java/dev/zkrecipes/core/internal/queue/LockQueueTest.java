@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class LockQueueTest {
-    private final LockSpec target = new LockSpec(
+    private final LockSpec spec = new LockSpec(
             new ArrayList<>(ZooDefs.Ids.OPEN_ACL_UNSAFE),
             "/locks/orders",
             new TestDriver("lock-"),
@@ -39,7 +39,7 @@ class LockQueueTest {
     }
 
     private LockQueue queueOf(List<String> names) {
-        return new LockQueue(target, names, null);
+        return new LockQueue(spec, names, null);
     }
 
     @Test
@@ -47,7 +47,7 @@ class LockQueueTest {
     @Tag("H30")
     void queue_isSortedByNumberWithoutForeignChildren() {
         LockQueue queue = new LockQueue(
-                target,
+                spec,
                 List.of("lock-0000000010", "0", "f".repeat(32) + "-lock-0000000009", "lock--000000001", "config"),
                 null);
         assertThat(queue.nodes()).extracting(LockNode::number).containsExactly(-1L, 9L, 10L);
@@ -159,11 +159,11 @@ class LockQueueTest {
     @Tag("H88")
     void decisionWithoutSomeNodes_leavesTheSharedListAsItIs() {
         ChildrenSnapshot list = listOf("lock-0000000001");
-        LockGroup group = LockGroup.of(target);
+        LockGroup group = LockGroup.of(spec);
         Set<String> leaving = Set.of("lock-0000000001");
         assertThat(JointDecision.onNewcomer(group, list, path -> leaving)).isEqualTo(new JointDecision.Granted());
         assertThat(JointDecision.onNewcomer(group, list, path -> Set.of())).isEqualTo(new JointDecision.Wait());
-        assertThat(LockQueue.in(list, target).nodes()).containsExactly(node(1));
+        assertThat(LockQueue.in(list, spec).nodes()).containsExactly(node(1));
     }
 
     @Test
@@ -189,7 +189,7 @@ class LockQueueTest {
     void nodeInFrontOfAnother_isShownInItsPlace() {
         List<List<LockNode>> shown = new ArrayList<>();
         LockQueue queue = new LockQueue(
-                new LockSpec(target.acl(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
+                new LockSpec(spec.acl(), "/locks/orders", new ShowingDriver(shown), LockOptions.defaults()),
                 List.of("lock-0000000001", "lock-0000000003", "lock-0000000004"),
                 null);
         shown.clear();
@@ -200,15 +200,14 @@ class LockQueueTest {
     @Test
     void queueOfAList_isSortedOnceForEqualDrivers_andAnewForOthers() {
         ChildrenSnapshot list = listOf("lock-0000000001");
-        LockQueue queue = LockQueue.in(list, target);
+        LockQueue queue = LockQueue.in(list, spec);
         assertThat(LockQueue.in(
                         list,
-                        new LockSpec(target.acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())))
+                        new LockSpec(spec.acl(), "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())))
                 .isSameAs(queue);
-        LockSpec other = new LockSpec(target.acl(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
+        LockSpec other = new LockSpec(spec.acl(), "/locks/orders", new GrantingDriver(), LockOptions.defaults());
         assertThat(LockQueue.in(list, other)).isNotSameAs(queue);
-        LockSpec elsewhere =
-                new LockSpec(target.acl(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
+        LockSpec elsewhere = new LockSpec(spec.acl(), "/locks/other", new TestDriver("lock-"), LockOptions.defaults());
         assertThat(LockQueue.in(list, elsewhere).nodes()).isEmpty();
     }
 
@@ -238,7 +237,7 @@ class LockQueueTest {
     }
 
     private LockQueue queueUnder(LockDriver driver) {
-        LockSpec refusing = new LockSpec(target.acl(), "/locks/orders", driver, LockOptions.defaults());
+        LockSpec refusing = new LockSpec(spec.acl(), "/locks/orders", driver, LockOptions.defaults());
         return new LockQueue(refusing, List.of("lock-0000000001"), null);
     }
 
