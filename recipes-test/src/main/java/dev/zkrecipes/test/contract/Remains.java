@@ -86,7 +86,7 @@ public final class Remains {
             Object registry = read(session, "watches");
             remains.note(read(registry, "content"), "watches", "the watch registry has a watch for content");
             remains.note(read(registry, "deletions"), "watches", "the watch registry has a watch for a deletion");
-            remains.note(read(session, "leases"), "grants", "the lease keeper has a lease");
+            remains.note(read(session, "keepAlive"), "grants", "the keep-alive has a held node");
         }
         if (client.zooKeeper().isPresent()) {
             for (String kind : List.of("getDataWatches", "getChildWatches")) {
