@@ -38,7 +38,8 @@ public interface Lease extends AutoCloseable {
     /**
      * A number for the store to check: greater than that of every earlier holder that this one conflicts with, and the
      * same for all re-entrant holds. A store that remembers the greatest token it has seen and refuses smaller ones is
-     * safe from late writers. It is the node's creation transaction id (czxid) times 2048.
+     * safe from late writers. It is the node's creation transaction id (czxid) times 2048, plus
+     * the number of the hand-over if the lock was passed on inside the process.
      *
      * @return a positive number
      * @throws LockLostException if the lease is lost
@@ -90,7 +91,8 @@ public interface Lease extends AutoCloseable {
 
     /**
      * An operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied only
-     * if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise.
+     * if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise. With {@link
+     * LockOptions#localHandoffs} a later holder in the same process counts, too.
      *
      * @return a check of this lease's node, whose name is unique
      * @throws LockLostException if the lease is lost

@@ -10,6 +10,8 @@
  * <tr><td>{@link dev.zkrecipes.core.ZooKeeperClient}</td><td>a connection to ZooKeeper that locks are made on</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.InterProcessLock}</td><td>the contract of every lock</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.Lease}</td><td>one hold of a lock: close it to give it back</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.LockOptions}</td><td>optional settings of a lock</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.LockObserver}</td><td>hears of every request and hold of a client</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.Revoker}</td><td>asks the holders of a lock to give it back</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.LockException}</td><td>the base of all errors</td></tr>
  * </table>

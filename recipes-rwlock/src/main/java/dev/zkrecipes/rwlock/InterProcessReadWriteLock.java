@@ -19,10 +19,10 @@ import java.util.concurrent.locks.ReadWriteLock;
  * InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
  * try (Lease writing = catalogue.writeLock().acquire()) {
  *     update();
- *     Lease reading = catalogue.readLock().acquire(); // at once: the downgrade
- *     writing.close();
- *     publish();
- *     reading.close();
+ *     try (Lease reading = catalogue.readLock().acquire()) { // at once: the downgrade
+ *         writing.close();
+ *         publish();
+ *     }
  * }
  * }</pre>
  *

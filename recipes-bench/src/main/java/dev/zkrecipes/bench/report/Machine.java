@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.Version;
@@ -38,7 +39,9 @@ public final class Machine {
                 "system: " + system.getName() + " " + system.getVersion() + " " + system.getArch(),
                 "java: " + Runtime.version() + ", " + System.getProperty("java.vm.name"),
                 "options of the client's JVM: "
-                        + String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()),
+                        + ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                                .filter(option -> !option.startsWith("-Dbench."))
+                                .collect(Collectors.joining(" ")),
                 "ZooKeeper: " + Version.getVersion(),
                 "Curator: " + curator(),
                 "data in memory: " + Store.MEMORY.describe(),

@@ -15,7 +15,7 @@ import java.util.Optional;
  * <p><b>A driver is a value: it is the rule of its lock.</b> Two that are equal are one rule. What a thread holds by one, it
  * may hold once more by the other, whichever lock object it asks; a thread that holds a path by one rule and asks for it by
  * another is refused, as it would wait for itself. So make a driver a record, or implement {@code equals} and
- * {@code hashCode}. A driver without is equal to itself only: then share one instance among the locks of a path.
+ * {@code hashCode}. A driver without them equals only itself: then share one instance among the locks of a path.
  *
  * <p>A driver never sees nodes that stand behind the one it decides on, so a later arrival can never take a granted lock
  * away; orders that have to look behind (priorities, unfair locks) cannot be written as a driver.
@@ -28,7 +28,7 @@ import java.util.Optional;
  * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only if the same session already has a living node
  * there ({@link LockGroups#modes}). The driver of that mode must not block anyone whom the other mode lets pass.
  *
- * <p>A driver that throws fails the acquire with {@link dev.zkrecipes.core.LockRefusedException}, its node is deleted.
+ * <p>If a driver throws, the acquire fails with {@link dev.zkrecipes.core.LockRefusedException} and its node is deleted.
  */
 public interface LockDriver {
 

@@ -87,7 +87,7 @@ public record LockNode(String name, String kind, String payload, long number) im
     }
 
     /**
-     * Whether the number is one that ZooKeeper gives before its counter is exhausted. A node whose number is not, is
+     * Whether the number is one that ZooKeeper gives before its counter is exhausted. A node with any other number is
      * never granted.
      *
      * @return true if it is in 0..2147483646

@@ -11,6 +11,7 @@
  * <tr><td>{@link dev.zkrecipes.core.spi.LockNode}</td><td>a node in the queue, and its place in the order</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.Decision}</td><td>what a driver answers</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.MutexDriver}</td><td>the simplest one: the first request holds</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.FifoDriver}</td><td>a driver that serves requests in order</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.SharedRuleDriver}</td><td>a driver whose rule all processes share</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockInternals}</td><td>the engine for one path and one driver</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockGroups}</td><td>two modes of a lock, several locks as one</td></tr>
