@@ -32,6 +32,7 @@ final class QueueView implements QueuePlace.View {
     private final Set<QueuePlace> places = new LinkedHashSet<>();
     private final ServingOrder servedInOrder;
     private @Nullable RuleWatch ruleWatch;
+    private @Nullable RuleVersion decidedBy; // none before a list had a rule
 
     /**
      * Begins with a list that was taken just now.
@@ -43,11 +44,13 @@ final class QueueView implements QueuePlace.View {
         this.seen = new SeenQueue(session, path, list);
         this.onEmpty = onEmpty;
         this.servedInOrder = new ServingOrder(seen);
+        noteRule();
     }
 
-    /** Takes a list that was taken just now. */
+    /** Takes a list that was taken just now. It may bring a new rule before the watch of the rule does. */
     void accept(ChildrenSnapshot taken) {
         seen.accept(taken);
+        noteRule();
     }
 
     // ---- The requests that wait.
@@ -94,13 +97,28 @@ final class QueueView implements QueuePlace.View {
         }
     }
 
+    /** Another rule than before puts all in doubt. A list for requests without a rule lacks it, and changes nothing. */
+    private void noteRule() {
+        Optional<RuleVersion> listed = seen.rule().map(rule -> RuleVersion.of(rule.stat()));
+        if (listed.isPresent() && !listed.get().equals(decidedBy)) {
+            boolean isNew = decidedBy != null;
+            decidedBy = listed.get();
+            if (isNew) {
+                putInDoubt();
+            }
+        }
+    }
+
+    private void putInDoubt() {
+        List.copyOf(places).forEach(place -> place.waiter().onDoubt());
+    }
+
     /** Watches the data of the path, by which the drivers decide. */
     private final class RuleWatch implements WatchRegistry.Subscriber {
         @Override
         public void onRead(String rulePath, Content content) {
-            Optional<RuleVersion> decidedBy = seen.rule().map(rule -> RuleVersion.of(rule.stat()));
-            if (decidedBy.isPresent() && !decidedBy.get().equals(RuleVersion.of(content.stat()))) {
-                List.copyOf(places).forEach(place -> place.waiter().onDoubt());
+            if (decidedBy != null && !decidedBy.equals(RuleVersion.of(content.stat()))) {
+                putInDoubt();
             }
         }
 

@@ -108,6 +108,29 @@ class QueueViewRuleTest {
     }
 
     @Test
+    void newRuleInTheListOfAnotherRequest_isNotMissed() {
+        occupyTwice();
+        AcquireLoop first = fixture.queueing(limited);
+        operations.delayAnswerOf(Request.WATCH, Duration.ofMillis(50));
+        changeLimit(3, PATH);
+        AcquireLoop second = fixture.queueing(limited); // whose list comes before the answer to the read
+        scheduler.advance(Duration.ofSeconds(1));
+        fixture.assertGranted(first);
+        assertWaits(second);
+    }
+
+    @Test
+    void listWithoutTheRule_leavesNobodyUnderAnOldOne() {
+        occupyTwice();
+        AcquireLoop loop = fixture.queueing(limited);
+        AcquireLoop other = fixture.queueing(new MutexDriver()); // asks for no data
+        changeLimit(3, PATH);
+        scheduler.run();
+        fixture.assertGranted(loop);
+        assertWaits(other);
+    }
+
+    @Test
     void ruleThatChangesDuringTheProof_decides() {
         occupyTwice();
         AcquireLoop loop = fixture.queueing(limited);
