@@ -69,7 +69,7 @@ public final class Shutdown {
         List<KeepAlive.Held> held = living.get().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
-        held.forEach(each -> Guarded.run(() -> each.lose("the client was closed")));
+        held.forEach(each -> Guarded.run(() -> each.endAtOnce("the client was closed")));
         // Behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }

@@ -120,8 +120,9 @@ final class Deletion implements DeletionQueue.Entry {
 
     void beginAfter(Duration pause) {
         stopWaiting();
+        queue.rests(this);
         timer = scheduler.schedule(pause, () -> {
-            timer = null;
+            stopWaiting();
             begin();
             queue.pump();
         });
@@ -129,7 +130,7 @@ final class Deletion implements DeletionQueue.Entry {
 
     /** Sends it now, if it is just waiting for a better time. */
     void hurry() {
-        if (timer != null || queue.contains(this)) {
+        if (queue.isPutOff(this)) {
             send();
         }
     }

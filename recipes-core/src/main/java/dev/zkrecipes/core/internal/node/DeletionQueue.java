@@ -35,6 +35,7 @@ final class DeletionQueue implements SessionSource.User {
     private final SessionSource sessions;
     private final Runnable onNoSession;
     private final Set<Entry> ready = new LinkedHashSet<>();
+    private final Set<Entry> resting = new HashSet<>(); // until a timer of their own
     private final Set<Entry> withoutConnection = new LinkedHashSet<>();
     private final Set<Entry> underWay = new HashSet<>();
     private @Nullable Session successor; // of sessions that have ended
@@ -54,12 +55,22 @@ final class DeletionQueue implements SessionSource.User {
         ready.add(deletion);
     }
 
-    boolean contains(Entry deletion) {
-        return ready.contains(deletion) || withoutConnection.contains(deletion);
+    void rests(Entry deletion) {
+        resting.add(deletion);
+    }
+
+    /** Whether it could be sent now. What has no connection is sent as soon as there is one. */
+    boolean isPutOff(Entry deletion) {
+        return ready.contains(deletion) || resting.contains(deletion);
+    }
+
+    boolean hasPutOff() {
+        return !ready.isEmpty() || !resting.isEmpty();
     }
 
     void remove(Entry deletion) {
         ready.remove(deletion);
+        resting.remove(deletion);
         withoutConnection.remove(deletion);
     }
 

@@ -44,6 +44,7 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable End end;
     private volatile @Nullable Listener listener;
     private volatile boolean told;
+    private boolean isSeenTo; // on the engine thread
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Holders holders; // if it may pass on; set before anybody else sees this
@@ -205,6 +206,9 @@ public final class HeldNode implements KeepAlive.Held {
     public void limitTime() {
         if (limit != null) {
             limit.begin(this::state);
+            if (hasEnded()) {
+                limit.end(); // nobody does it later
+            }
         }
     }
 
@@ -316,8 +320,11 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** Another holder has the node now. Any thread. */
     void passedOn() {
-        replaced();
-        gone.complete(null);
+        try {
+            replaced();
+        } finally {
+            gone.complete(null);
+        }
     }
 
     /** It is not the present holder any more. Any thread. */
@@ -326,6 +333,17 @@ public final class HeldNode implements KeepAlive.Held {
         stopTime();
         if (listener != null) {
             scheduler.execute(this::tellListener);
+        }
+    }
+
+    /** Also if a thread has released it and has not come to the rest. */
+    @Override
+    public void endAtOnce(String reason) {
+        lose(reason);
+        if (holders != null) {
+            holders.giveBack();
+        } else {
+            afterEnd();
         }
     }
 
@@ -338,7 +356,12 @@ public final class HeldNode implements KeepAlive.Held {
         last.gone.complete(null);
     }
 
+    /** Once, on the engine thread. */
     void afterEnd() {
+        if (isSeenTo) {
+            return;
+        }
+        isSeenTo = true;
         cleaner.discard(node, gone);
         session().keepAlive().remove(holders == null ? this : holders.first());
         tellListener();

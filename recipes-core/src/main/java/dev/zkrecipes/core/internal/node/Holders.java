@@ -14,6 +14,9 @@ interface Holders {
     /** The present one has ended. */
     void onReleased();
 
+    /** Deletes the node, which has no holder. */
+    void giveBack();
+
     /** The node is gone, or the session that it belongs to. */
     void lose(String reason);
 

@@ -77,13 +77,16 @@ final class Leftover {
 
     /** Whether there is nothing to ask for. */
     boolean isNothing() {
-        return node.existence() == Existence.ABSENT
-                && node.parents().map(ParentMaker::hasMadeNothing).orElse(true);
+        return node.existence() == Existence.ABSENT && !hasContainers();
+    }
+
+    private boolean hasContainers() {
+        return !node.parents().map(ParentMaker::hasMadeNothing).orElse(true);
     }
 
     /** Whether it is still there when the node's session is closed. */
     boolean outlivesItsSession() {
-        return node.existence() == Existence.ABSENT && !isNothing();
+        return (node.existence() == Existence.ABSENT || isToBeFound()) && hasContainers();
     }
 
     /** Whether it has to be looked for, which costs one list for all that are looked for at the same time. */
@@ -97,7 +100,7 @@ final class Leftover {
             case IN_FLIGHT -> throw new IllegalStateException("not answered yet: " + node.describe());
             case CREATED -> deleteNode(in, reply);
             case UNKNOWN, MISSING -> lookForNode(in, reply);
-            case ABSENT -> node.parents().orElseThrow().leave(unused -> deleteContainers(in, unused, reply));
+            case ABSENT -> deleteContainers(in, reply);
         }
     }
 
@@ -152,7 +155,13 @@ final class Leftover {
                 node.created(found.get(), 0);
                 reply.accept(new Verdict.Found());
             } else {
-                reply.accept(notFound(list.answer()));
+                Verdict verdict = notFound(list.answer());
+                boolean isOver = verdict instanceof Verdict.NotThere || verdict instanceof Verdict.Gone;
+                if (isOver && hasContainers()) {
+                    deleteContainers(in, done -> reply.accept(done instanceof Verdict.Again ? done : verdict));
+                } else {
+                    reply.accept(verdict);
+                }
             }
         });
     }
@@ -194,6 +203,10 @@ final class Leftover {
         }
         long serverEnd = session.endedAt() + session.timeoutNanos() * 3 / 2;
         return Math.max(0, serverEnd - scheduler.nanoTime());
+    }
+
+    private void deleteContainers(Session in, Consumer<Verdict> reply) {
+        node.parents().orElseThrow().leave(unused -> deleteContainers(in, unused, reply));
     }
 
     /** One that is used, gone, or not ours to delete locks nobody out. */

@@ -145,9 +145,8 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** Sends this path's postponed deletions now, so that no client queues behind its own abandoned node. */
     public void flush(String lockPath) {
-        Set<Deletion> waiting = onPath(lockPath);
-        if (!waiting.isEmpty()) {
-            List.copyOf(waiting).forEach(Deletion::hurry);
+        if (queue.hasPutOff()) { // not for each of a thousand requests while there is no connection
+            List.copyOf(onPath(lockPath)).forEach(Deletion::hurry);
         }
     }
 
@@ -169,7 +168,11 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** Why a node of ours on this path cannot be deleted; empty if there is none. Later requests stand behind it. */
     public Optional<LockException> refusalOn(String lockPath) {
-        return onPath(lockPath).stream() // the oldest first, whichever is tried next
+        PathDeletions path = pending.get(lockPath);
+        if (path == null || path.refused().isEmpty()) {
+            return Optional.empty();
+        }
+        return path.all().stream() // the oldest first, whichever is tried next
                 .flatMap(deletion -> deletion.refusal().stream())
                 .findFirst();
     }

@@ -112,11 +112,12 @@ public final class Succession implements Holders {
     /** The present holder has ended. */
     @Override
     public void onReleased() {
+        HeldNode released = present;
         boolean seenTo = false;
         try {
             seenTo = mayPass() && heirs.inherit(this);
         } finally {
-            if (!seenTo) {
+            if (!seenTo && present == released) { // or an error came when another holder had the node already
                 giveBack();
             }
         }
@@ -134,12 +135,20 @@ public final class Succession implements Holders {
         Optional<List<HeldNode>> share = Optional.of(List.of(next));
         passed = ordinal;
         present = next;
-        next.limitTime(); // not before: it may be over at once, which ends the present one
-        String reason = lost;
-        if (reason != null) {
-            endAsLost(next, reason);
+        boolean isTaken;
+        try {
+            next.limitTime(); // not before: it may be over at once, which ends the present one
+            String reason = lost;
+            if (reason != null) {
+                endAsLost(next, reason);
+            }
+            isTaken = reason == null && taker.test(share);
+        } catch (Throwable t) {
+            Completion.forward(next.gone(), ended.gone());
+            endAsLost(next, "an error came while it was passed on"); // nobody knows whether it was taken
+            throw t;
         }
-        if (reason == null && taker.test(share)) {
+        if (isTaken) {
             ended.passedOn();
         } else {
             passed = ordinal - 1; // nobody has seen that token
@@ -169,12 +178,14 @@ public final class Succession implements Holders {
         }
     }
 
-    /** Deletes the node, which has no holder. */
+    @Override
     public void giveBack() {
         over = true;
         if (givenBack.compareAndSet(false, true)) {
             first.scheduler().execute(() -> {
-                present.afterEnd();
+                HeldNode last = present;
+                last.endAsLost("its node was given back"); // if it was made just now, and was offered to nobody yet
+                last.afterEnd();
                 heirs.onOver(this);
             });
         }

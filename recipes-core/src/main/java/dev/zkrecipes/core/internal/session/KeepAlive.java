@@ -37,6 +37,9 @@ public final class KeepAlive {
         /** Ends it as lost, if it has not ended; the session need not keep it any longer. */
         void lose(String reason);
 
+        /** The client is being closed: ends it, as lost if it has not ended, and has its node deleted. On the engine thread. */
+        void endAtOnce(String reason);
+
         /** The node is gone. If that was not our doing, it is lost. */
         void onNodeGone();
 

@@ -7,11 +7,9 @@ import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -32,7 +30,7 @@ public final class ListBatcher {
     private final SessionLink session;
     private final EngineScheduler scheduler;
     private final Map<Wish, Asked> asked = new LinkedHashMap<>();
-    private final Set<ListQuery> perhapsTooLarge = new HashSet<>();
+    private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
 
     /** What to list, and whether behind a write. */
     private record Wish(ListQuery query, boolean behindWrite) {
@@ -109,7 +107,7 @@ public final class ListBatcher {
     private void send(ListQuery query, Consumer<ChildrenSnapshot> reply) {
         if (query.parts().size() == 1) {
             sendOne(query.parts().get(0), reply);
-        } else if (perhapsTooLarge.contains(query)) {
+        } else if (perhapsTooLarge.get(query) != null) {
             sendOneByOne(query, reply);
         } else {
             sendTogether(query, reply);
@@ -135,7 +133,7 @@ public final class ListBatcher {
         }
         session.zk().multi(reads, answer -> {
             if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
-                perhapsTooLarge.add(query);
+                perhapsTooLarge.put(query, true);
             }
             reply.accept(ChildrenSnapshot.of(query.parts(), answer));
         });

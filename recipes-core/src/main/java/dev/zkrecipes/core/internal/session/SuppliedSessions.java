@@ -110,15 +110,19 @@ public final class SuppliedSessions implements SessionSource {
             retry.cancel();
             retry = null;
         }
-        asker.execute(() -> {
-            try {
-                ZooKeeper handle = supplier.get();
-                HandleKind.requireUsable(handle);
-                scheduler.execute(() -> onHandle(handle));
-            } catch (Throwable t) {
-                scheduler.execute(() -> onFailure(t));
-            }
-        });
+        try {
+            asker.execute(() -> {
+                try {
+                    ZooKeeper handle = supplier.get();
+                    HandleKind.requireUsable(handle);
+                    scheduler.execute(() -> onHandle(handle));
+                } catch (Throwable t) {
+                    scheduler.execute(() -> onFailure(t));
+                }
+            });
+        } catch (Throwable t) {
+            onFailure(t); // there may be no memory for a thread
+        }
     }
 
     private void onHandle(ZooKeeper handle) {
@@ -127,7 +131,13 @@ public final class SuppliedSessions implements SessionSource {
         if (stopped) {
             return;
         }
-        Session session = handle.getState().isAlive() ? living.computeIfAbsent(handle, factory) : null;
+        Session session;
+        try {
+            session = handle.getState().isAlive() ? living.computeIfAbsent(handle, factory) : null;
+        } catch (Throwable t) {
+            onFailure(t);
+            return;
+        }
         if (session == null || session.isEnded()) {
             askLater();
             return;

@@ -31,6 +31,7 @@ class SuccessionTest {
 
     private boolean somebodyWaits = true;
     private Runnable beforePassing = () -> {};
+    private Runnable behindPassing = () -> {};
     private Predicate<Optional<List<HeldNode>>> taker = share -> taken.addAll(share.orElseThrow());
     private Succession line;
     private HeldNode first;
@@ -41,6 +42,7 @@ class SuccessionTest {
             beforePassing.run();
             if (somebodyWaits) {
                 passing.passTo(taker);
+                behindPassing.run();
             }
             return somebodyWaits;
         }
@@ -132,6 +134,33 @@ class SuccessionTest {
             throw new OutOfMemoryError("played");
         };
         assertThatThrownBy(() -> release(first)).isInstanceOf(OutOfMemoryError.class);
+        assertOver();
+    }
+
+    @Test
+    void errorBehindTheHandOver_leavesTheNodeToItsHolder() {
+        behindPassing = () -> {
+            throw new OutOfMemoryError("played");
+        };
+        assertThatThrownBy(() -> release(first)).isInstanceOf(OutOfMemoryError.class);
+        scheduler.run();
+        assertThat(over).isZero();
+        assertThat(taken).singleElement().matches(next -> next.state() == LeaseState.HELD);
+        assertThat(first.gone()).isCompleted();
+        behindPassing = () -> {};
+        somebodyWaits = false;
+        release(taken.get(0));
+        assertOver();
+    }
+
+    @Test
+    void errorOfTheOneThatTakesIt_losesIt() {
+        taker = share -> {
+            taken.addAll(share.orElseThrow());
+            throw new OutOfMemoryError("played");
+        };
+        assertThatThrownBy(() -> release(first)).isInstanceOf(OutOfMemoryError.class);
+        assertThat(taken).singleElement().matches(next -> next.state() == LeaseState.LOST);
         assertOver();
     }
 

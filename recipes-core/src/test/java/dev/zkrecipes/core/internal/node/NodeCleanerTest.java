@@ -210,6 +210,23 @@ class NodeCleanerTest {
     }
 
     @Test
+    @Tag("H87")
+    void containerOfANodeThatWasNeverMade_isDeleted() {
+        operations.refuse(Request.CREATE, Code.NONODE);
+        operations.loseAnswerOf(Request.MAKE_PATH);
+        CompletableFuture<Lease> wanted = acquire();
+        operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
+        scheduler.advance(Duration.ofMillis(30)); // the path is there, the request for the node is lost
+        operations.requests();
+        wanted.cancel(false);
+        scheduler.run();
+        assertThat(operations.requests())
+                .as("the write, the list behind it, and the deletion")
+                .containsExactly(Request.MULTI, Request.LIST, Request.MULTI);
+        assertThat(engine.cleaner().isEmpty()).isTrue();
+    }
+
+    @Test
     @Tag("H88")
     void undeletableNode_isNamed() {
         CompletableFuture<Lease> lease = acquire();
