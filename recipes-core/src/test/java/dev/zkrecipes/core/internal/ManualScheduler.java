@@ -26,6 +26,7 @@ public final class ManualScheduler implements EngineScheduler {
     private long now;
     private long tasks;
     private boolean running;
+    private boolean hasThreads = true;
 
     private record Scheduled(long at, Runnable task) {}
 
@@ -68,6 +69,11 @@ public final class ManualScheduler implements EngineScheduler {
     /** What happens while the next timer is being set, once. */
     public void uponNextTimer(Runnable hook) {
         uponNextTimer = hook;
+    }
+
+    /** From now on nothing can run beside the engine. */
+    public void refuseThreads() {
+        hasThreads = false;
     }
 
     /** How many were run. */
@@ -118,6 +124,9 @@ public final class ManualScheduler implements EngineScheduler {
 
     @Override
     public void executeBlocking(Runnable task) {
+        if (!hasThreads) {
+            throw new OutOfMemoryError("played: no memory for a thread");
+        }
         task.run();
     }
 

@@ -390,6 +390,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     /** The lock's own path is always there. */
+    private boolean closed;
+
     private boolean isThere(String name) {
         return isLockPath(name) || nodes.contains(name);
     }
@@ -399,7 +401,13 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        closed = true;
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
 
     private Answer<Content> contentOf(String path) {
         return isThere(LockPath.name(path))

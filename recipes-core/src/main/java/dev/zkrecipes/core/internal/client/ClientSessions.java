@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.session.SuppliedSessions;
 import dev.zkrecipes.core.internal.session.WrappedSession;
 import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.zk.AnsweringOperations;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
@@ -81,6 +82,7 @@ final class ClientSessions {
         } else if (kind instanceof HandleKind.Supplied supplied) {
             return new SuppliedSessions(
                     supplied.supplier(),
+                    EngineThreads.supplier(),
                     found -> session(new WrappedHandles(found, scheduler)),
                     connection::use,
                     scheduler,

@@ -90,7 +90,7 @@ public final class Shutdown {
     private void closeHandles(List<KeepAlive.Held> held) {
         sessions.stop();
         List<Session> open = living.get();
-        scheduler.executeBlocking(() -> {
+        Runnable close = () -> {
             open.forEach(session -> Guarded.run(session.zk()::close));
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));
@@ -98,6 +98,11 @@ public final class Shutdown {
                 held.forEach(KeepAlive.Held::abandon);
                 onEnd.run();
             });
-        });
+        };
+        try {
+            scheduler.executeBlocking(close);
+        } catch (Throwable t) {
+            close.run(); // there may be no memory for a thread, and the engine has nothing else to do any more
+        }
     }
 }

@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.Backoff;
-import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.HandleKind;
@@ -36,7 +35,7 @@ public final class SuppliedSessions implements SessionSource {
     private final Function<ZooKeeper, Session> factory;
     private final Consumer<Session> onUsed;
     private final EngineScheduler scheduler;
-    private final ExecutorService asker = EngineThreads.supplier();
+    private final ExecutorService asker;
     private final Backoff backoff;
     private final IdentityHashMap<ZooKeeper, Session> living = new IdentityHashMap<>();
     private final Set<User> waiting = new LinkedHashSet<>();
@@ -48,15 +47,18 @@ public final class SuppliedSessions implements SessionSource {
     /**
      * Asks nobody yet.
      *
+     * @param asker has one thread, on which the supplier is asked; shut down at the end
      * @param onUsed told of the session that requests get from now on, even if they got it before
      */
     public SuppliedSessions(
             Supplier<ZooKeeper> supplier,
+            ExecutorService asker,
             Function<ZooKeeper, Session> factory,
             Consumer<Session> onUsed,
             EngineScheduler scheduler,
             Backoff backoff) {
         this.supplier = supplier;
+        this.asker = asker;
         this.factory = factory;
         this.onUsed = onUsed;
         this.scheduler = scheduler;

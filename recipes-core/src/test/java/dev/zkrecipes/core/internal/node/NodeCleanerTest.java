@@ -473,6 +473,20 @@ class NodeCleanerTest {
     }
 
     @Test
+    void nodeWhoseReleaseWasNotFinished_isDeletedWhenTheClientCloses() {
+        acquire();
+        HeldNode held = (HeldNode) session().keepAlive().all().get(0);
+        assertThat(held.endAsReleased())
+                .as("by a thread that stands still from now on")
+                .isTrue();
+        operations.requests();
+        client.close();
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        assertThat(held.gone()).isCompleted();
+    }
+
+    @Test
     void closedClient_leavesNobodyWaitingForADeletion() {
         CompletableFuture<Lease> lease = acquire();
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.thread.Backoff;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A client whose handles are supplied asks on, whatever fails on the way. */
+class SuppliedSessionsTest {
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ExecutorService asker = mock(ExecutorService.class);
+    private final ZooKeeper handle = mock(ZooKeeper.class);
+    private final List<LockException> told = new ArrayList<>();
+    private boolean hasThread = true;
+    private int asked;
+    private int used;
+
+    private final SuppliedSessions sessions = new SuppliedSessions(
+            () -> {
+                asked++;
+                return handle;
+            },
+            asker,
+            found -> {
+                used++;
+                throw new OutOfMemoryError("played");
+            },
+            session -> {},
+            scheduler,
+            new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1), new Random(1)));
+
+    private final SessionSource.User user = new SessionSource.User() {
+        @Override
+        public void with(Session session) {
+            throw new AssertionError("none is made");
+        }
+
+        @Override
+        public String lockPath() {
+            return "/locks/orders";
+        }
+
+        @Override
+        public void unavailable(LockException why) {
+            told.add(why);
+        }
+
+        @Override
+        public void notNow(LockException why) {
+            told.add(why);
+        }
+    };
+
+    @BeforeEach
+    void play() {
+        doAnswer(call -> {
+                    if (!hasThread) {
+                        throw new OutOfMemoryError("played: no memory for a thread");
+                    }
+                    call.<Runnable>getArgument(0).run();
+                    return null;
+                })
+                .when(asker)
+                .execute(any());
+        when(handle.getState()).thenReturn(ZooKeeper.States.CONNECTED);
+        when(handle.getClientConfig()).thenReturn(new ZKClientConfig());
+    }
+
+    @Test
+    void withoutAThread_whoWaitsIsTold_andTheSupplierIsAskedLater() {
+        hasThread = false;
+        sessions.request(user);
+        scheduler.run();
+        assertThat(asked).isZero();
+        assertThat(told)
+                .singleElement()
+                .satisfies(why -> assertThat(why)
+                        .hasCauseInstanceOf(OutOfMemoryError.class)
+                        .hasMessageContaining("/locks/orders"));
+        hasThread = true;
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(asked).isPositive();
+    }
+
+    @Test
+    void handleThatCannotBeUsed_isToldOf_andTheSupplierIsAskedAgain() {
+        sessions.request(user);
+        scheduler.run();
+        assertThat(used).isEqualTo(1);
+        assertThat(told).singleElement().satisfies(why -> assertThat(why).hasCauseInstanceOf(OutOfMemoryError.class));
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(used).isGreaterThan(1);
+    }
+}
