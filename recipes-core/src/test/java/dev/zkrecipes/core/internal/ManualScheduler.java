@@ -125,7 +125,7 @@ public final class ManualScheduler implements EngineScheduler {
     @Override
     public void executeBlocking(Runnable task) {
         if (!hasThreads) {
-            throw new OutOfMemoryError("played: no memory for a thread");
+            throw new InternalError("played: no memory for a thread");
         }
         task.run();
     }

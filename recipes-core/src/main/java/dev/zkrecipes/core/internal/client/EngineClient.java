@@ -220,6 +220,7 @@ public final class EngineClient implements HoldingHost {
     public boolean awaitConnected(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(scheduler);
+        Blocking.throwIfInterrupted();
         requireOpen();
         boolean isConnected = connection.await(Deadline.after(timeout, scheduler));
         requireOpen();

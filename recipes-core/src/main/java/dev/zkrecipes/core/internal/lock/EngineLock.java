@@ -189,6 +189,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     private <T> T request(Mode mode, BlockingRequest.Wait<T> wait) throws InterruptedException {
         StackReserve.requireForACall();
+        if (mode == Mode.QUEUE) {
+            ownership.requireNoWaitForOneself(group);
+        }
         HeldNode exclusive = ownership.toDowngrade(path());
         Acquisition acquisition = exclusive == null
                 ? client.acquisitions().of(group, mode, false)

@@ -204,6 +204,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     public void verify() throws InterruptedException {
         LockHost client = lock.client();
         Blocking.requireMayBlock(client.scheduler());
+        Blocking.throwIfInterrupted();
         requireOpenAndStanding();
         CompletableFuture<Code> answered = new CompletableFuture<>();
         client.scheduler().execute(() -> HeldNodes.check(grants, answered::complete));

@@ -246,6 +246,15 @@ public final class LockData implements HeldNode.Listener {
         return null;
     }
 
+    /** For a lock that is not re-entrant. */
+    void requireNotHeldOnPaths(LockGroup group) {
+        if (group.paths().stream().flatMap(path -> on(path).stream()).anyMatch(Hold::isStanding)) {
+            throw new LockRefusedException("this thread holds the lock " + group.path()
+                    + " and asks for it through a lock that is not re-entrant: it would wait for itself; give back what"
+                    + " it holds first");
+        }
+    }
+
     private void requireNoneHeldOf(LockGroup group) {
         List<LockSpec> held = group.paths().stream()
                 .flatMap(path -> on(path).stream()

@@ -125,6 +125,14 @@ final class Ownership {
         }
     }
 
+    /** A lock that its object holds does not see what the calling thread holds on the path through other locks. */
+    void requireNoWaitForOneself(LockGroup group) {
+        LockData mine = owner == Owner.INSTANCE ? table.mine() : null;
+        if (mine != null) {
+            mine.requireNotHeldOnPaths(group);
+        }
+    }
+
     /** The exclusive grant from which the thread can get the shared mode without queueing; null if there is none. */
     @Nullable
     HeldNode toDowngrade(String path) {

@@ -8,7 +8,8 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +21,9 @@ import java.util.function.Consumer;
  * watched. A request that marks all nodes of a hold is reported once. Confined to the engine thread.
  */
 public final class RevocationListeners {
+    /** How many requests that are over a listener still knows: one that lost its answer may be written once more. */
+    private static final int REMEMBERED = 1_000;
+
     private final List<HeldNode> nodes;
     private final BooleanSupplier isStanding;
     private final Callbacks callbacks;
@@ -74,20 +78,25 @@ public final class RevocationListeners {
 
     private final class Listener {
         private final Consumer<RevocationRequest> receiver;
-        private Set<String> told = new HashSet<>();
+        private final Set<String> told = new LinkedHashSet<>(); // ids; those that were read last are at the end
 
         Listener(Consumer<RevocationRequest> receiver) {
             this.receiver = receiver;
         }
 
         void tell(List<RevocationRequest> known) {
-            Set<String> now = new HashSet<>();
             for (RevocationRequest request : known) {
-                if (now.add(request.id()) && !told.contains(request.id())) {
+                boolean isNew = !told.remove(request.id());
+                told.add(request.id());
+                if (isNew) {
                     callbacks.run(() -> pass(request));
                 }
             }
-            told = now;
+            Iterator<String> oldest = told.iterator();
+            while (told.size() > known.size() + REMEMBERED) {
+                oldest.next();
+                oldest.remove();
+            }
         }
 
         private void pass(RevocationRequest request) {

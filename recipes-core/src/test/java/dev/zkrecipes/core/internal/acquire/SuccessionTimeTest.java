@@ -113,6 +113,18 @@ class SuccessionTimeTest {
     }
 
     @Test
+    void nodeThatIsLostWhileTheNextHoldersTimerIsSet_leavesNoTimer() {
+        int before = fixture.scheduler.timers();
+        fixture.scheduler.uponNextTimer(() -> {
+            first.lose("deleted");
+            fixture.scheduler.run();
+        });
+        release(first);
+        assertThat(over).isEqualTo(1);
+        assertThat(fixture.scheduler.timers()).isLessThan(before);
+    }
+
+    @Test
     void requestThatEndsBeforeItTakesTheNode_leavesNoTimer() {
         int before = fixture.scheduler.timers();
         somebodyTakes = false;

@@ -305,6 +305,45 @@ class HoldsByThreadTest {
     }
 
     @Test
+    @Tag("H99")
+    void lockOfAnInstance_isRefusedToAThreadThatWouldWaitForItself() throws Exception {
+        InterProcessLock instance = internals(new MutexDriver()).instanceOwned();
+        Lease held = lock(new MutexDriver()).acquire();
+        operations.requests();
+        for (Callable<?> way :
+                List.<Callable<?>>of(instance::acquire, () -> instance.tryAcquire(Duration.ofSeconds(1)), () -> {
+                    instance.asLock().lock();
+                    return "locked";
+                })) {
+            assertThatExceptionOfType(LockRefusedException.class)
+                    .isThrownBy(way::call)
+                    .withMessageContaining("this thread holds the lock " + PATH)
+                    .withMessageContaining("not re-entrant");
+        }
+        assertThat(operations.requests()).isEmpty();
+        lose(held);
+        scheduler.engine.run();
+        instance.acquire().close();
+    }
+
+    @Test
+    @Tag("H52")
+    void interruptedThread_isToldOnEntry() throws Exception {
+        try (Lease held = lock(new MutexDriver()).acquire()) {
+            for (Callable<?> call : List.<Callable<?>>of(
+                    () -> {
+                        held.verify();
+                        return "verified";
+                    },
+                    () -> client.awaitConnected(Duration.ofSeconds(1)))) {
+                Thread.currentThread().interrupt();
+                assertThatExceptionOfType(InterruptedException.class).isThrownBy(call::call);
+                assertThat(Thread.interrupted()).isFalse();
+            }
+        }
+    }
+
+    @Test
     void asynchronousLease_isSeenByTheProcessAndNotByThreads() throws Exception {
         CompletableFuture<Lease> wanted = lock(new MutexDriver()).acquireAsync();
         scheduler.engine.run();

@@ -40,7 +40,7 @@ class SuppliedSessionsTest {
             asker,
             found -> {
                 used++;
-                throw new OutOfMemoryError("played");
+                throw new InternalError("played");
             },
             session -> {},
             scheduler,
@@ -72,7 +72,7 @@ class SuppliedSessionsTest {
     void play() {
         doAnswer(call -> {
                     if (!hasThread) {
-                        throw new OutOfMemoryError("played: no memory for a thread");
+                        throw new InternalError("played: no memory for a thread");
                     }
                     call.<Runnable>getArgument(0).run();
                     return null;
@@ -91,9 +91,8 @@ class SuppliedSessionsTest {
         assertThat(asked).isZero();
         assertThat(told)
                 .singleElement()
-                .satisfies(why -> assertThat(why)
-                        .hasCauseInstanceOf(OutOfMemoryError.class)
-                        .hasMessageContaining("/locks/orders"));
+                .satisfies(why ->
+                        assertThat(why).hasCauseInstanceOf(InternalError.class).hasMessageContaining("/locks/orders"));
         hasThread = true;
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(asked).isPositive();
@@ -104,7 +103,7 @@ class SuppliedSessionsTest {
         sessions.request(user);
         scheduler.run();
         assertThat(used).isEqualTo(1);
-        assertThat(told).singleElement().satisfies(why -> assertThat(why).hasCauseInstanceOf(OutOfMemoryError.class));
+        assertThat(told).singleElement().satisfies(why -> assertThat(why).hasCauseInstanceOf(InternalError.class));
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(used).isGreaterThan(1);
     }
