@@ -187,6 +187,21 @@ class SemaphoreLimitIT {
     }
 
     @Test
+    void resizeThatTheListOfALaterRequestShowsFirst_isNotMissed() throws Exception {
+        Lease held = semaphore.acquire(4);
+        CompletableFuture<Lease> first = others.acquireAsync();
+        await().until(() -> !server.watchers(path).isEmpty());
+        Held create = proxy.holdRequest(RequestType.CREATE2, 1);
+        CompletableFuture<Lease> second = others.acquireAsync();
+        create.awaitReached(Duration.ofSeconds(20));
+        semaphore.resize(5);
+        create.release();
+        first.get(20, TimeUnit.SECONDS).close();
+        second.get(20, TimeUnit.SECONDS).close();
+        held.close();
+    }
+
+    @Test
     void resizersAtTheSameTime_bothSucceed() throws Exception {
         semaphore.acquire().close();
         try (Workers workers = new Workers()) {
