@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which processes still run. */
-@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @EnabledOnOs(OS.LINUX)
 class LivenessTest {
     private static final String REST = " 10 11 12 0 -1 4227084 98 0 0 0 0 0 0 0 20 0 ";

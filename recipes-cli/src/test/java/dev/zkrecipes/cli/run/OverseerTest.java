@@ -48,10 +48,15 @@ class OverseerTest {
         BlockedWriter err = new BlockedWriter();
         Overseer overseer = new Overseer(child, settings, new Notes(new PrintWriter(err), false));
         Thread loss = new Thread(overseer::lost, "loss");
+        loss.setDaemon(true);
         loss.start();
-        assertThat(child.awaitExit()).isEqualTo(128 + 15);
-        err.open.countDown();
-        overseer.awaitQuiet();
+        try {
+            assertThat(child.awaitExit()).isEqualTo(128 + 15);
+            err.open.countDown();
+            overseer.awaitQuiet();
+        } finally {
+            child.signal("KILL");
+        }
         assertThat(err).hasToString("zklock: the lock /lost is lost; the command is being ended\n");
     }
 }

@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,6 +35,11 @@ class StandardErrorTest {
     private final StandardError error = new StandardError(target);
     private final PrintStream err = new PrintStream(error, true, StandardCharsets.UTF_8);
 
+    @AfterEach
+    void open() {
+        target.open.countDown();
+    }
+
     @Test
     void blockedReader_holdsUpNobody_andReadsEverythingLater() {
         StringBuilder all = new StringBuilder();
@@ -51,7 +57,6 @@ class StandardErrorTest {
         err.println("x");
         error.finish();
         assertThat(target.size()).isZero();
-        target.open.countDown();
     }
 
     @Test
@@ -59,7 +64,6 @@ class StandardErrorTest {
         Thread.currentThread().interrupt();
         err.println("x");
         assertThat(Thread.interrupted()).isTrue();
-        target.open.countDown();
     }
 
     @Test
