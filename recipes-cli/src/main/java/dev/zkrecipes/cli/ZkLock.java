@@ -14,6 +14,7 @@ import dev.zkrecipes.cli.operate.RevokeCommand;
 import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
 import dev.zkrecipes.cli.start.QuickStart;
+import dev.zkrecipes.cli.start.StandardError;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Arrays;
@@ -67,14 +68,20 @@ public final class ZkLock implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
-        boolean runs = args.length > 0 && args[0].equals("run");
-        if (runs) {
+        if (args.length > 0 && args[0].equals("run")) {
             QuickStart.prepare(args);
+            StandardError error = StandardError.install();
+            int code = execute(runAlone(), Arrays.copyOfRange(args, 1, args.length));
+            error.finish();
+            System.exit(code);
         }
-        CommandLine command = runs ? runAlone() : commandLine();
+        System.exit(execute(commandLine(), args));
+    }
+
+    private static int execute(CommandLine command, String[] args) {
         // picocli's own writer does not report that nobody reads any more.
         command.setOut(new PrintWriter(System.out, true, Charset.defaultCharset()));
-        System.exit(command.execute(runs ? Arrays.copyOfRange(args, 1, args.length) : args));
+        return command.execute(args);
     }
 
     /** {@code zklock run} alone, so that it starts quickly: the other commands are not even created. */

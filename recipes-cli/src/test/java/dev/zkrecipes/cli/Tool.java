@@ -19,7 +19,8 @@ public enum Tool {
     /** Of util-linux: runs a command at a terminal. */
     SCRIPT,
     /** Of util-linux. */
-    SETPRIV;
+    SETPRIV,
+    PERL;
 
     /** For a test that checks something without it, and more with it. */
     public boolean isInstalled() {

@@ -13,7 +13,10 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
-/** Deletes the one node that was seen, even if its data have changed since. */
+/**
+ * Deletes the one node that was seen, even if its data have changed since. A server can compare only the version of the data; the
+ * transaction that made the node, which no other node has, is compared just before.
+ */
 final class Breaking {
     private static final int MOST_FAILURES = 5;
 
@@ -49,14 +52,15 @@ final class Breaking {
         for (int failures = 0; failures < MOST_FAILURES; ) {
             try {
                 ZooKeeper zk = connected();
+                if (!isStillThere(zk)) {
+                    return Outcome.GONE;
+                }
                 zk.delete(path, version);
                 return Outcome.BROKEN;
             } catch (KeeperException.NoNodeException e) {
                 return Outcome.GONE;
             } catch (KeeperException.BadVersionException e) {
-                if (!isStillThere()) {
-                    return Outcome.GONE;
-                }
+                continue; // changed since the look, or another node by now: the next look tells
             } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
                 failures++;
             } catch (KeeperException.NoAuthException e) {
@@ -72,18 +76,17 @@ final class Breaking {
                 + ": it may or may not be deleted; see zklock ls");
     }
 
-    /** Whether the node that was seen is still there. If so, remembers its version. */
-    private boolean isStillThere() throws InterruptedException {
-        try {
-            Stat stat = connected().exists(path, false);
-            if (stat == null || stat.getCzxid() != place.origin().czxid()) {
-                return false;
-            }
-            version = stat.getVersion();
+    /** Whether the node that was seen is still there. If so, remembers its version. Of an unreadable one only the name is known. */
+    private boolean isStillThere(ZooKeeper zk) throws InterruptedException, KeeperException {
+        if (!place.origin().readable()) {
             return true;
-        } catch (KeeperException e) {
-            return true; // the next deletion finds out
         }
+        Stat stat = zk.exists(path, false);
+        if (stat == null || stat.getCzxid() != place.origin().czxid()) {
+            return false;
+        }
+        version = stat.getVersion();
+        return true;
     }
 
     private ZooKeeper connected() throws InterruptedException {

@@ -10,9 +10,11 @@ import dev.zkrecipes.cli.operate.Reads.Replies;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -169,24 +171,29 @@ final class Tree {
     /** Adds what was found below, and removes what is gone. */
     private void growAndPrune() {
         Set<String> wanted = new HashSet<>();
-        addWanted(root, wanted);
+        Deque<String> toVisit = new ArrayDeque<>(List.of(root));
+        while (!toVisit.isEmpty()) {
+            String path = toVisit.pop();
+            wanted.add(path);
+            wantedBelow(path).forEach(name -> toVisit.push(child(path, name)));
+        }
         folders.keySet().retainAll(wanted);
         wanted.forEach(path -> folders.computeIfAbsent(path, Folder::new));
     }
 
-    private void addWanted(String path, Set<String> wanted) {
-        wanted.add(path);
+    /** The names of the folders to look into, below one that may have been read. */
+    private Collection<String> wantedBelow(String path) {
         Folder folder = folders.get(path);
         if (folder == null) {
-            return;
+            return List.of();
+        }
+        if (deep) {
+            return folder.subFolders();
         }
         boolean maybeCurators = folder.has(CuratorSemaphore.LEASES) && folder.has(CuratorSemaphore.LOCKS);
-        Collection<String> below = deep
-                ? folder.subFolders()
-                : maybeCurators && path.equals(root)
-                        ? List.of(CuratorSemaphore.LEASES, CuratorSemaphore.LOCKS)
-                        : List.of();
-        below.forEach(name -> addWanted(child(path, name), wanted));
+        return maybeCurators && path.equals(root)
+                ? List.of(CuratorSemaphore.LEASES, CuratorSemaphore.LOCKS)
+                : List.of();
     }
 
     /** What was read, as of now. */

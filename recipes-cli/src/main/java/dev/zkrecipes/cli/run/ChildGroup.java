@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** The command and the processes that it has started. They have zklock's standard input, output and error. */
 final class ChildGroup {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
+    /** For the dead to be gone. KILL does not end what waits for a broken disk, or belongs to another user. */
+    private static final Duration LAST_WAIT = Duration.ofSeconds(5);
 
     private final Process process;
     /** Whether the process is the keeper of the terminal, and the command its child. */
@@ -93,26 +95,39 @@ final class ChildGroup {
         return kept;
     }
 
-    /**
-     * Ends the whole group: TERM, then KILL for what is left after the grace period. Also kills processes that have left the
-     * group but still descend from the command. Returns when nothing is left.
-     */
-    void end(Duration grace) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + grace.toNanos();
-        Set<ProcessHandle> tree = new HashSet<>(descendants());
-        Process ending = group.end(grace);
-        while (System.nanoTime() < deadline && (ending.isAlive() || isAnyAlive(tree))) {
-            TimeUnit.NANOSECONDS.sleep(LOOK_AGAIN.toNanos());
+    /** Begins to end the whole group: TERM, then KILL for what is left after the grace period. Returns at once. */
+    Ending beginEnding(Duration grace) throws IOException {
+        return new Ending(grace);
+    }
+
+    /** The end of the group. */
+    final class Ending {
+        private final long deadline;
+        private final Set<ProcessHandle> tree;
+        private final Process ending;
+
+        private Ending(Duration grace) throws IOException {
+            deadline = System.nanoTime() + grace.toNanos();
+            tree = descendants();
+            ending = group.end(grace);
+        }
+
+        /**
+         * Also kills processes that have left the group but still descend from the command. Returns when none runs any more, or a few
+         * seconds after the KILL: those that run even then.
+         */
+        Set<ProcessHandle> await() throws InterruptedException {
+            while (System.nanoTime() < deadline && (ending.isAlive() || isAnyRunning(tree))) {
+                TimeUnit.NANOSECONDS.sleep(LOOK_AGAIN.toNanos());
+                tree.addAll(descendants());
+            }
             tree.addAll(descendants());
-        }
-        tree.addAll(descendants());
-        tree.forEach(ProcessHandle::destroyForcibly);
-        if (!kept) {
-            process.destroyForcibly();
-        }
-        ending.waitFor();
-        while (isAnyAlive(tree)) {
-            TimeUnit.NANOSECONDS.sleep(LOOK_AGAIN.toNanos());
+            if (!kept) {
+                tree.add(process.toHandle());
+            }
+            tree.forEach(ProcessHandle::destroyForcibly);
+            ending.waitFor();
+            return Liveness.runningAfter(LAST_WAIT, tree);
         }
     }
 
@@ -120,7 +135,7 @@ final class ChildGroup {
         return process.descendants().collect(HashSet::new, Set::add, Set::addAll);
     }
 
-    private static boolean isAnyAlive(Set<ProcessHandle> processes) {
-        return processes.stream().anyMatch(ProcessHandle::isAlive);
+    private static boolean isAnyRunning(Set<ProcessHandle> processes) {
+        return processes.stream().anyMatch(Liveness::isRunning);
     }
 }

@@ -27,11 +27,12 @@ final class Launcher {
 
     /**
      * The keeper. When the command is stopped, the keeper stops zklock's whole job, so that the user's shell takes the terminal.
-     * It is stopped first itself, so that it cannot miss the CONT with which zklock wakes it. The trap is for shells that kill
-     * themselves with INT when INT has killed their job. Standard error is left alone, since some shells find their terminal by it.
+     * It is stopped first itself, so that it cannot miss the CONT with which zklock wakes it. The trap of INT
+     * is for shells that kill themselves with INT when INT has killed their job. The others are for signals to every process of the
+     * session: zklock would take the death of the keeper for that of the command. Standard error is left alone, since some shells find their terminal by it.
      */
     private static final String KEEPER = "zklock=$1; shift\n"
-            + "trap : INT\n"
+            + "trap : INT TERM HUP QUIT USR1 USR2\n"
             + "set -m\n"
             + "case $- in *m*) ;; *) echo 'zklock: this shell has no job control' >&2; exit " + ExitCodes.INTERNAL
             + " ;; esac\n"

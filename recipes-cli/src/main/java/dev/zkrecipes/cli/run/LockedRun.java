@@ -57,9 +57,13 @@ final class LockedRun {
             if (lease.isEmpty()) {
                 return notAcquired(client);
             }
+            Ended ended;
             try (Lease held = lease.get()) {
-                return runUnder(held, client, signals);
+                ended = runUnder(held, client, signals);
             }
+            notes.tell("held " + settings.lock() + " for " + Seconds.show(ended.held()) + " s; the command ended with "
+                    + ended.commandCode());
+            return ended.code();
         }
     }
 
@@ -84,7 +88,16 @@ final class LockedRun {
         return settings.conflictCode();
     }
 
-    private int runUnder(Lease lease, ZooKeeperClient client, SignalDesk signals)
+    /**
+     * How it ended.
+     *
+     * @param commandCode the exit code of the command
+     * @param code the exit code of zklock
+     * @param held how long the command ran
+     */
+    private record Ended(int commandCode, int code, Duration held) {}
+
+    private Ended runUnder(Lease lease, ZooKeeperClient client, SignalDesk signals)
             throws InterruptedException, IOException {
         Map<String, String> environment = ChildEnvironment.of(lease, client);
         notes.tell("acquired " + settings.lock() + " after " + Seconds.show(sinceBegin()) + " s, fencing token "
@@ -104,8 +117,7 @@ final class LockedRun {
             child.dismiss();
         }
         Duration held = Duration.ofNanos(System.nanoTime() - acquired);
-        notes.tell("held " + settings.lock() + " for " + Seconds.show(held) + " s; the command ended with " + code);
-        return isLost(lease) && endOnLoss ? ExitCodes.LOST : code;
+        return new Ended(code, isLost(lease) && endOnLoss ? ExitCodes.LOST : code, held);
     }
 
     /** Asks again at the end: the command may have ended before anybody knew that its lock was lost. */

@@ -3,9 +3,12 @@
 
 package dev.zkrecipes.cli.run;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.RevocationRequest;
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -38,45 +41,63 @@ final class Overseer {
             try {
                 begun.get();
             } catch (ExecutionException e) {
-                notes.warn("cannot end the command: " + e.getCause());
+                // Whoever failed has said so.
             }
         }
     }
 
-    private void lost() {
-        boolean ends = settings.onLost() == Reaction.TERM;
-        notes.warn("the lock " + settings.lock() + " is lost; the command " + (ends ? "is being ended" : "continues"));
-        if (ends) {
-            end();
-        }
+    /** The lock is lost. */
+    void lost() {
+        react(settings.onLost(), "the lock " + settings.lock() + " is lost");
     }
 
     private void asked(RevocationRequest request) {
-        boolean ends = settings.onRevoke() == Reaction.TERM;
-        notes.warn(request.requester() + " asks for the lock " + settings.lock() + "; the command "
-                + (ends ? "is being ended" : "continues"));
-        if (ends) {
-            end();
+        react(settings.onRevoke(), request.requester() + " asks for the lock " + settings.lock());
+    }
+
+    private void react(Reaction reaction, String why) {
+        CompletableFuture<Void> mine = new CompletableFuture<>();
+        boolean ends = reaction == Reaction.TERM;
+        if (ends && isFirst(mine)) {
+            end(why, mine);
+        } else {
+            notes.warn(why + "; the command " + (ends ? "is being ended" : "continues"));
         }
     }
 
-    /** Once, on whichever thread is first. */
-    private void end() {
-        CompletableFuture<Void> mine = new CompletableFuture<>();
-        synchronized (this) {
-            if (ending != null) {
-                return;
-            }
-            ending = mine;
-        }
+    /** Begins to end the command before it says so: standard error may block. */
+    private void end(String why, CompletableFuture<Void> done) {
         try {
-            child.end(settings.grace());
-            mine.complete(null);
-        } catch (IOException | RuntimeException e) {
-            mine.completeExceptionally(e);
-        } catch (InterruptedException e) {
-            mine.completeExceptionally(e);
-            Thread.currentThread().interrupt();
+            ChildGroup.Ending begun = child.beginEnding(settings.grace());
+            notes.warn(why + "; the command is being ended");
+            reportUnkillable(begun.await());
+            done.complete(null);
+        } catch (IOException | RuntimeException | InterruptedException e) {
+            notes.warn(why + ", but the command cannot be ended: " + e);
+            done.completeExceptionally(e);
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Whether this is the first reason to end the command, which is ended once, on whichever thread is first. */
+    private synchronized boolean isFirst(CompletableFuture<Void> mine) {
+        if (ending != null) {
+            return false;
+        }
+        ending = mine;
+        return true;
+    }
+
+    private void reportUnkillable(Set<ProcessHandle> left) {
+        if (!left.isEmpty()) {
+            notes.warn("still running after KILL: "
+                    + left.stream()
+                            .map(ProcessHandle::pid)
+                            .sorted()
+                            .map(String::valueOf)
+                            .collect(joining(", ")));
         }
     }
 }

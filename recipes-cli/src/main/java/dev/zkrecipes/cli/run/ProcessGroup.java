@@ -19,11 +19,39 @@ final class ProcessGroup {
 
     private static final String SIGNAL = TARGET + "kill -s \"$2\" -- \"$target\" 2>/dev/null\n";
 
-    /** TERM, grace, KILL. A stopped process must continue to see the TERM. Not every sleep accepts fractions. */
-    static final String END = TARGET + "kill -s TERM -- \"$target\" 2>/dev/null\n"
+    /**
+     * Whether any of the target runs. A signal also reaches the dead whose parent does not ask for their exit code; Linux tells the state
+     * of each process (Liveness reads the same). The one that was seen to run last is looked at first.
+     */
+    private static final String RUNS = """
+            runs() {
+              pid=$1 stat=
+              { while read -r part || [ -n "$part" ]; do stat=$stat$part; done <"/proc/$1/stat"; } 2>/dev/null
+              set -- ${stat##*)}
+              case ${1:-X} in [ZXx]) [ "${18:-0}" -gt 1 ] || return 1 ;; esac
+              [ "$target" = "$pid" ] || [ "$target" = "-$3" ]
+            }
+            any_runs() {
+              kill -s 0 -- "$target" 2>/dev/null || return 1
+              [ -r "/proc/$$/stat" ] || return 0
+              if runs "$seen"; then return 0; fi
+              for folder in /proc/[0-9]*; do
+                seen=${folder#/proc/}
+                if runs "$seen"; then return 0; fi
+              done
+              return 1
+            }
+            seen=$1
+            """;
+
+    /**
+     * TERM, grace, KILL. A stopped process must continue to see the TERM. Not every sleep accepts fractions. It looks twice, since a
+     * process may start another one and end while it looks.
+     */
+    static final String END = TARGET + RUNS + "kill -s TERM -- \"$target\" 2>/dev/null\n"
             + "kill -s CONT -- \"$target\" 2>/dev/null\n"
             + "tenths=$2\n"
-            + "while [ \"$tenths\" -gt 0 ] && kill -s 0 -- \"$target\" 2>/dev/null; do\n"
+            + "while [ \"$tenths\" -gt 0 ] && { any_runs || any_runs; }; do\n"
             + "  if sleep 0.1 2>/dev/null; then tenths=$((tenths - 1)); else sleep 1; tenths=$((tenths - 10)); fi\n"
             + "done\n"
             + "kill -s KILL -- \"$target\" 2>/dev/null\n";
@@ -43,7 +71,7 @@ final class ProcessGroup {
         shell(SIGNAL, String.valueOf(id), name).waitFor();
     }
 
-    /** Starts to end all of it. The returned process ends when nothing is left of the group. */
+    /** Starts to end all of it. The returned process ends when nothing of the group runs any more. */
     Process end(Duration grace) throws IOException {
         return shell(END, String.valueOf(id), tenths(grace));
     }

@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.AfterEach;
@@ -296,6 +297,31 @@ class GiveBackIT {
         assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())
                 .isEqualTo(Breaking.Outcome.GONE);
         assertThat(server.children(path)).containsExactly("lock-0000000001");
+    }
+
+    @Test
+    void recreatedNode_ofTheSameVersion_isNotDeleted() throws Exception {
+        server.createNode(path, NOTHING);
+        server.createNode(path + "/lock-0000000001", NOTHING);
+        Place seen =
+                LiveTree.look(client, Duration.ofSeconds(20), path).places().get(0);
+        server.deleteNode(path + "/lock-0000000001");
+        server.createNode(path + "/lock-0000000001", NOTHING);
+        assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())
+                .isEqualTo(Breaking.Outcome.GONE);
+        assertThat(server.children(path)).containsExactly("lock-0000000001");
+    }
+
+    @Test
+    void unreadableNode_isDeletedByItsName() throws Exception {
+        ACL deletable = new ACL(ZooDefs.Perms.ALL, ZooDefs.Ids.ANYONE_ID_UNSAFE);
+        ACL own = new ACL(ZooDefs.Perms.ALL, new Id("digest", "u:x"));
+        ZooKeeper zk = client.zooKeeper().orElseThrow();
+        zk.create(path, NOTHING, new ArrayList<>(List.of(deletable)), CreateMode.PERSISTENT);
+        zk.create(path + "/lock-0000000001", NOTHING, new ArrayList<>(List.of(own)), CreateMode.PERSISTENT);
+        Ran ran = run("break", "--yes", "--node", "lock-0000000001", path);
+        assertThat(ran.code()).as(ran.err()).isZero();
+        assertThat(server.children(path)).isEmpty();
     }
 
     @Test

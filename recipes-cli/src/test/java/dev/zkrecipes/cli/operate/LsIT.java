@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
@@ -342,5 +343,21 @@ class LsIT {
         assertThat(server.watchCount()).isEqualTo(watches);
         assertThat(server.children(path)).isEqualTo(children);
         assertThat(server.sessions()).hasSize(1);
+    }
+
+    /** On a small stack, as a tree that fills a large one takes long to make. */
+    @Test
+    void deepTree_needsNoStack() throws Exception {
+        int levels = 600;
+        StringBuilder deepest = new StringBuilder(path);
+        server.createNode(path, NOTHING);
+        for (int i = 0; i < levels; i++) {
+            server.createNode(deepest.append("/x").toString(), NOTHING);
+        }
+        Soon.get(new InterProcessMutex(client, deepest.toString()).acquireAsync());
+        LiveTree tree = new LiveTree(client, Duration.ofSeconds(20), path, true, false);
+        FutureTask<TreeView> look = new FutureTask<>(tree::read);
+        new Thread(null, look, "looks", 200 << 10).start();
+        assertThat(look.get().locks()).extracting(LockView::path).containsExactly(deepest.toString());
     }
 }

@@ -19,6 +19,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of the command when the lock, the server or the session goes. */
@@ -80,6 +82,42 @@ class RunLossIT {
             for (long pid : all) {
                 RunningZkLock.awaitGone(pid);
             }
+        }
+    }
+
+    /** The deaf one is killed when its parent has gone, so that it becomes a child of zklock, which does not reap it. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void deadButUnreapedProcess_isNotWaitedFor() throws IOException, InterruptedException {
+        String deaf = "sh -c 'trap \"\" TERM; echo deaf $$; while :; do sleep 0.1; done' & ";
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = RunningZkLock.startAsReaper(
+                        folder, server, "run", "--grace", "1", "/loss", "sh", "-c", deaf + OBEDIENT)) {
+            zklock.number("deaf");
+            zklock.number("pid");
+            assertThat(server.expireSession(zklock.number("session"))).isTrue();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+            assertThat(zklock.err()).doesNotContain("still running");
+        }
+    }
+
+    /** The filler sleeps only when the pipe is full. The shell itself says there what has ended its children, so it must not. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void fullStandardError_keepsNeitherTheCommandNorTheLock() throws IOException, InterruptedException {
+        String fill = "cat /dev/zero >&2 & echo filler $!; exec 2>/dev/null; ";
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server);
+                RunningZkLock zklock = RunningZkLock.startUnread(
+                        folder, server, "run", "-v", "--on-revoke=term", "/asked", "sh", "-c", fill + OBEDIENT)) {
+            long filler = zklock.number("filler");
+            zklock.number("pid");
+            await().atMost(RunningZkLock.LIMIT)
+                    .until(() ->
+                            zklock.unread() > 1000 && RunSignalIT.state(filler).startsWith("S"));
+            assertThat(ask(clients.open(), Duration.ofSeconds(60)).await(RunningZkLock.LIMIT))
+                    .hasValue(RevocationOutcome.GIVEN_BACK);
+            assertThat(zklock.awaitExit()).isEqualTo(3);
         }
     }
 

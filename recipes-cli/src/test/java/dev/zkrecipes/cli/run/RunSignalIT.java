@@ -38,7 +38,8 @@ class RunSignalIT {
         return RunningZkLock.start(folder, server, arguments);
     }
 
-    private static String state(long pid) throws IOException {
+    /** As ps shows it: T is stopped, S sleeps. */
+    static String state(long pid) throws IOException {
         Process ps = new ProcessBuilder("ps", "-o", "stat=", "-p", String.valueOf(pid)).start();
         return new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
     }

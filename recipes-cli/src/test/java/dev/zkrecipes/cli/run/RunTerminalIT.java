@@ -150,4 +150,22 @@ class RunTerminalIT {
             assertThat(terminal.awaitExit()).as(terminal.screen()).isZero();
         }
     }
+
+    /** As when a user's whole session gets TERM. The command may have reasons to continue. */
+    @Test
+    void signalToTheKeeper_doesNotEndTheLockBeforeTheCommand() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                Terminal terminal = new Terminal(
+                        server.connectString(),
+                        zklock("run /terminal sh -c 'echo keeper $PPID.; read -r line; echo \"got $line\"; exit 6'"))) {
+            terminal.awaitScreen("keeper \\d+\\.");
+            long keeper = Long.parseLong(terminal.screen().replaceAll("(?s).*keeper (\\d+)\\..*", "$1"));
+            for (String name : List.of("TERM", "HUP", "QUIT", "USR1", "USR2")) {
+                RunningZkLock.signal(name, keeper);
+            }
+            terminal.type("words\n");
+            terminal.awaitScreen("got words");
+            assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(6);
+        }
+    }
 }

@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
@@ -54,14 +55,47 @@ final class RunningZkLock implements AutoCloseable {
 
     static RunningZkLock start(Path folder, Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
+        return start(folder, environment, commandLine(arguments));
+    }
+
+    /** Like process 1 of a container: orphans become its children, and it does not ask for their exit codes. */
+    static RunningZkLock startAsReaper(Path folder, EmbeddedZooKeeper server, String... arguments)
+            throws IOException, InterruptedException {
+        Tool.PERL.require();
+        int prctl = System.getProperty("os.arch").equals("aarch64") ? 167 : 157;
+        String becomeSubreaper = "syscall(" + prctl + ", 36, 1, 0, 0, 0) == 0 or die; exec { $ARGV[0] } @ARGV";
+        List<String> command = new ArrayList<>(List.of("perl", "-e", becomeSubreaper, "--"));
+        command.addAll(commandLine(arguments));
+        return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), command);
+    }
+
+    /** Standard error is a pipe, which nobody reads before the exit code. */
+    static RunningZkLock startUnread(Path folder, EmbeddedZooKeeper server, String... arguments)
+            throws IOException, InterruptedException {
+        Path out = Files.createTempFile(folder, "out", "");
+        ProcessBuilder builder = new ProcessBuilder(commandLine(arguments)).redirectOutput(out.toFile());
+        return started(builder, Map.of("ZKLOCK_CONNECT", server.connectString()), out, Devices.NULL.toPath());
+    }
+
+    private static RunningZkLock start(Path folder, Map<String, String> environment, List<String> command)
+            throws IOException {
         Path out = Files.createTempFile(folder, "out", "");
         Path err = Files.createTempFile(folder, "err", "");
-        ProcessBuilder builder = new ProcessBuilder(commandLine(arguments))
-                .redirectOutput(out.toFile())
-                .redirectError(err.toFile());
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+        return started(builder, environment, out, err);
+    }
+
+    private static RunningZkLock started(ProcessBuilder builder, Map<String, String> environment, Path out, Path err)
+            throws IOException {
         builder.environment().keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
         builder.environment().putAll(environment);
         return new RunningZkLock(builder.start(), out, err);
+    }
+
+    /** How much of standard error waits to be read, if that is a pipe. */
+    int unread() throws IOException {
+        return process.getErrorStream().available();
     }
 
     OutputStream in() {
