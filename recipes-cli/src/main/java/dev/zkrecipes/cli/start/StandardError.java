@@ -33,7 +33,11 @@ public final class StandardError extends OutputStream {
         this.target = target;
     }
 
-    /** Takes the place of {@code System.err}. */
+    /**
+     * Takes the place of {@code System.err}.
+     *
+     * @return what is {@link #finish finished} at the end
+     */
     public static StandardError install() {
         StandardError error = new StandardError(System.err);
         System.setErr(new PrintStream(error, true, Charset.defaultCharset()));

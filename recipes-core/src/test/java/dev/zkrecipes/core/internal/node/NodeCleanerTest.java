@@ -474,7 +474,7 @@ class NodeCleanerTest {
 
     @Test
     void nodeWhoseReleaseWasNotFinished_isDeletedWhenTheClientCloses() {
-        acquire();
+        assertThat(acquire()).isCompleted();
         HeldNode held = (HeldNode) session().keepAlive().all().get(0);
         assertThat(held.endAsReleased())
                 .as("by a thread that stands still from now on")
