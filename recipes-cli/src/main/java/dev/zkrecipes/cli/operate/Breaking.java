@@ -60,7 +60,7 @@ final class Breaking {
             } catch (KeeperException.NoNodeException e) {
                 return Outcome.GONE;
             } catch (KeeperException.BadVersionException e) {
-                continue; // changed since the look, or another node by now: the next look tells
+                // It has changed since the look, or is another node by now: the next look tells.
             } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException e) {
                 failures++;
             } catch (KeeperException.NoAuthException e) {
