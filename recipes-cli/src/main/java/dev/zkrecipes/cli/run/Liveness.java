@@ -3,11 +3,13 @@
 
 package dev.zkrecipes.cli.run;
 
+import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -50,10 +52,11 @@ final class Liveness {
      * but not the others has the state of a dead one.
      */
     static boolean isDead(String stat) {
-        String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
-        return fields.length > THREADS
-                && (fields[STATE].equals("Z") || fields[STATE].equalsIgnoreCase("X"))
-                && (fields[THREADS].equals("0") || fields[THREADS].equals("1"));
+        List<String> fields =
+                Splitter.on(' ').omitEmptyStrings().splitToList(stat.substring(stat.lastIndexOf(')') + 1));
+        return fields.size() > THREADS
+                && (fields.get(STATE).equals("Z") || fields.get(STATE).equalsIgnoreCase("X"))
+                && (fields.get(THREADS).equals("0") || fields.get(THREADS).equals("1"));
     }
 
     /** Empty where there is no such file. */

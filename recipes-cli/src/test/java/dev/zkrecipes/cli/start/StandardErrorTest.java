@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
@@ -17,8 +18,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StandardErrorTest {
     /** Takes bytes only when it may. */
-    private static final class Blocked extends ByteArrayOutputStream {
+    private static final class Blocked extends OutputStream {
         private final CountDownLatch open = new CountDownLatch(1);
+        private final ByteArrayOutputStream taken = new ByteArrayOutputStream();
+
+        @Override
+        public void write(int b) {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
 
         @Override
         public void write(byte[] bytes, int offset, int length) {
@@ -27,7 +34,7 @@ class StandardErrorTest {
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
-            super.write(bytes, offset, length);
+            taken.write(bytes, offset, length);
         }
     }
 
@@ -49,14 +56,14 @@ class StandardErrorTest {
         }
         target.open.countDown();
         error.finish();
-        assertThat(target.toString(StandardCharsets.UTF_8)).isEqualTo(all.toString());
+        assertThat(target.taken.toString(StandardCharsets.UTF_8)).isEqualTo(all.toString());
     }
 
     @Test
     void blockedReader_doesNotHoldUpTheEnd() {
         err.println("x");
         error.finish();
-        assertThat(target.size()).isZero();
+        assertThat(target.taken.size()).isZero();
     }
 
     @Test
@@ -74,6 +81,6 @@ class StandardErrorTest {
         }
         target.open.countDown();
         error.finish();
-        assertThat(target.size()).isEqualTo(StandardError.MOST_BYTES);
+        assertThat(target.taken.size()).isEqualTo(StandardError.MOST_BYTES);
     }
 }
