@@ -72,9 +72,9 @@ final class Overseer {
             notes.warn(why + "; the command is being ended");
             reportUnkillable(begun.await());
             done.complete(null);
-        } catch (IOException | RuntimeException | InterruptedException e) {
-            notes.warn(why + ", but the command cannot be ended: " + e);
+        } catch (IOException | RuntimeException | InterruptedException | Error e) {
             done.completeExceptionally(e);
+            notes.warn(why + ", but the command cannot be ended: " + e);
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }

@@ -28,18 +28,21 @@ final class ProcessGroup {
               pid=$1 stat=
               { while read -r part || [ -n "$part" ]; do stat=$stat$part; done <"/proc/$1/stat"; } 2>/dev/null
               set -- ${stat##*)}
-              case ${1:-X} in [ZXx]) [ "${18:-0}" -gt 1 ] || return 1 ;; esac
-              [ "$target" = "$pid" ] || [ "$target" = "-$3" ]
+              [ -n "$1" ] || return 1
+              [ "$target" = "$pid" ] || [ "$target" = "-$3" ] || return 1
+              case $1 in [ZXx]) ;; *) return 0 ;; esac
+              [ "${18:-0}" -gt 1 ] || { dead=1; return 1; }
             }
             any_runs() {
               kill -s 0 -- "$target" 2>/dev/null || return 1
-              [ -r "/proc/$$/stat" ] || return 0
+              dead=
               if runs "$seen"; then return 0; fi
               for folder in /proc/[0-9]*; do
                 seen=${folder#/proc/}
                 if runs "$seen"; then return 0; fi
               done
-              return 1
+              [ -n "$dead" ] && return 1 # if nothing was seen, /proc does not show it, or is not there
+              return 0
             }
             seen=$1
             """;

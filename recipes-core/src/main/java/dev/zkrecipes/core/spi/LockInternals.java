@@ -90,7 +90,9 @@ public final class LockInternals {
     }
 
     /**
-     * A lock that is held by the instance: not re-entrant, and any thread may release it.
+     * A lock that is held by the instance: not re-entrant, and any thread may release it. A thread that holds the path
+     * through a {@linkplain #threadOwned() thread-owned} lock, by whatever rule, may not wait for it: that is refused with
+     * {@link dev.zkrecipes.core.LockRefusedException}.
      *
      * @return a new lock with holds of its own
      */

@@ -27,6 +27,7 @@ public final class ManualScheduler implements EngineScheduler {
     private long tasks;
     private boolean running;
     private boolean hasThreads = true;
+    private boolean refusesNext;
 
     private record Scheduled(long at, Runnable task) {}
 
@@ -71,6 +72,11 @@ public final class ManualScheduler implements EngineScheduler {
         uponNextTimer = hook;
     }
 
+    /** The next task is not taken. */
+    public void refuseNextTask() {
+        refusesNext = true;
+    }
+
     /** From now on nothing can run beside the engine. */
     public void refuseThreads() {
         hasThreads = false;
@@ -108,6 +114,10 @@ public final class ManualScheduler implements EngineScheduler {
 
     @Override
     public void execute(Runnable task) {
+        if (refusesNext) {
+            refusesNext = false;
+            throw new InternalError("played: no memory for a task");
+        }
         ready.add(task);
     }
 

@@ -105,10 +105,10 @@ class ExamplesIT {
             InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
             try (Lease writing = catalogue.writeLock().acquire()) {
                 update();
-                Lease reading = catalogue.readLock().acquire();
-                writing.close();
-                publish();
-                reading.close();
+                try (Lease reading = catalogue.readLock().acquire()) {
+                    writing.close();
+                    publish();
+                }
             }
         }
         assertThat(done).containsExactly("update", "publish");

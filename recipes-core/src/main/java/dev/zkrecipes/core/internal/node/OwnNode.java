@@ -241,6 +241,7 @@ public final class OwnNode {
         uncount();
         existence = Existence.MISSING;
         mayBeMadeTwice = false; // not after the next look
+        parents = null; // a request that goes on makes its path with the same one
     }
 
     /** Its create, which names the number too, is sent again: a server may carry out both. */

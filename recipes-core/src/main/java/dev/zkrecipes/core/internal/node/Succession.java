@@ -135,27 +135,25 @@ public final class Succession implements Holders {
         Optional<List<HeldNode>> share = Optional.of(List.of(next));
         passed = ordinal;
         present = next;
-        boolean isTaken;
         try {
             next.limitTime(); // not before: it may be over at once, which ends the present one
             String reason = lost;
             if (reason != null) {
                 endAsLost(next, reason);
             }
-            isTaken = reason == null && taker.test(share);
+            if (reason != null || !taker.test(share)) {
+                passed = ordinal - 1; // nobody has seen that token
+                ended.replaced();
+                Completion.forward(next.gone(), ended.gone());
+                HeldNodes.release(List.of(next));
+                return;
+            }
         } catch (Throwable t) {
-            Completion.forward(next.gone(), ended.gone());
             endAsLost(next, "an error came while it was passed on"); // nobody knows whether it was taken
+            Completion.forward(next.gone(), ended.gone());
             throw t;
         }
-        if (isTaken) {
-            ended.passedOn();
-        } else {
-            passed = ordinal - 1; // nobody has seen that token
-            ended.replaced();
-            Completion.forward(next.gone(), ended.gone());
-            HeldNodes.release(List.of(next));
-        }
+        ended.passedOn();
     }
 
     /** The node is gone, or the session that it belongs to. */

@@ -129,7 +129,6 @@ public final class SuppliedSessions implements SessionSource {
 
     private void onHandle(ZooKeeper handle) {
         asking = false;
-        failing = false;
         if (stopped) {
             return;
         }
@@ -140,6 +139,7 @@ public final class SuppliedSessions implements SessionSource {
             onFailure(t);
             return;
         }
+        failing = false;
         if (session == null || session.isEnded()) {
             askLater();
             return;

@@ -165,6 +165,18 @@ class SuccessionTest {
     }
 
     @Test
+    void errorBehindARequestThatDidNotTakeIt_givesTheNodeBack() {
+        first.attach((node, how) -> {});
+        taker = share -> {
+            somebodyWaits = false;
+            scheduler.refuseNextTask();
+            return false;
+        };
+        assertThatThrownBy(() -> release(first)).isInstanceOf(InternalError.class);
+        assertOver();
+    }
+
+    @Test
     void bound_isKept() {
         release(first);
         release(taken.get(0));
