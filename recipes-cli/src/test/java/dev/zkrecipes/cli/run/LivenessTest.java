@@ -9,6 +9,8 @@ import static org.awaitility.Awaitility.await;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which processes still run. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -25,15 +28,21 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LivenessTest {
     private static final String REST = " 10 11 12 0 -1 4227084 98 0 0 0 0 0 0 0 20 0 ";
 
-    /** A process that does not reap, and its child, which prints its number and ends. */
+    /** A process that does not reap, and its child, which ends when it is told to: a shell might reap it before it becomes that process. */
     private record Parent(Process process, long child) implements AutoCloseable {
-        static Parent of(String child) throws IOException {
-            Process process = new ProcessBuilder("sh", "-c", child + " & echo $!; exec sleep 1000").start();
+        static Parent of(String prefix) throws IOException {
+            Process process = new ProcessBuilder(
+                            "sh", "-c", "exec 3<&0; " + prefix + " cat <&3 >/dev/null & echo $!; exec sleep 1000")
+                    .start();
             BufferedReader output = process.inputReader(StandardCharsets.US_ASCII);
             return new Parent(process, Long.parseLong(output.readLine()));
         }
 
-        ProcessHandle dead() {
+        ProcessHandle dead() throws IOException {
+            Path name = Path.of("/proc", String.valueOf(process.pid()), "comm");
+            await().atMost(RunningZkLock.LIMIT)
+                    .until(() -> Files.readString(name).strip().equals("sleep"));
+            process.getOutputStream().close();
             await().atMost(RunningZkLock.LIMIT)
                     .until(() -> RunSignalIT.state(child).startsWith("Z"));
             return ProcessHandle.of(child).orElseThrow();
@@ -47,7 +56,7 @@ class LivenessTest {
 
     @Test
     void deadButUnreapedProcess_doesNotRun() throws IOException {
-        try (Parent parent = Parent.of("sleep 0")) {
+        try (Parent parent = Parent.of("")) {
             ProcessHandle dead = parent.dead();
             assertThat(dead.isAlive()).as("what Java says").isTrue();
             assertThat(Liveness.isRunning(dead)).isFalse();
@@ -72,7 +81,7 @@ class LivenessTest {
 
     @Test
     void whatKillDoesNotEnd_isWaitedForNoLongerThanTheLimit() throws IOException, InterruptedException {
-        try (Parent parent = Parent.of("sleep 0")) {
+        try (Parent parent = Parent.of("")) {
             ProcessHandle undying = parent.process().toHandle();
             assertThat(Liveness.runningAfter(Duration.ofMillis(50), Set.of(undying, parent.dead())))
                     .containsExactly(undying);
@@ -81,9 +90,9 @@ class LivenessTest {
 
     /** The group has a dead process and nothing else. The shell that ends it has the command's whole grace, an hour. */
     @ParameterizedTest
-    @CsvSource({"setsid sleep 0", "sleep 0"})
-    void groupOfTheDead_isNotGivenTheGrace(String child) throws IOException, InterruptedException {
-        try (Parent parent = Parent.of(child)) {
+    @ValueSource(strings = {"setsid", ""})
+    void groupOfTheDead_isNotGivenTheGrace(String prefix) throws IOException, InterruptedException {
+        try (Parent parent = Parent.of(prefix)) {
             Process ending = new ProcessGroup(parent.dead().pid()).end(Duration.ofHours(1));
             try {
                 assertThat(ending.waitFor(RunningZkLock.LIMIT.toSeconds() / 3, TimeUnit.SECONDS))
