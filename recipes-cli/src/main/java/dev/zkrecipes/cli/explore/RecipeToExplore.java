@@ -11,8 +11,10 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import dev.zkrecipes.test.explore.ChangingRule;
 import dev.zkrecipes.test.explore.ExploredLock;
 import dev.zkrecipes.test.explore.Rule;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** The recipes, and what each promises. */
@@ -50,7 +52,18 @@ public enum RecipeToExplore {
         @Override
         public ExploredLock lock() {
             return ExploredLock.of(
-                    "semaphore", PERMITS, (client, path) -> permits(client, path, LockOptions.defaults()));
+                    "semaphore", atMost(MAX_LEASES), (client, path) -> permits(client, path, LockOptions.defaults()));
+        }
+    },
+    /** {@link InterProcessSemaphore} that any process resizes at any time. */
+    SEMAPHORE_RESIZED {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of(
+                            "semaphore, resized",
+                            atMost(MAX_LEASES),
+                            (client, path) -> permits(client, path, LockOptions.defaults()))
+                    .withChangingRule(LIMITS);
         }
     },
     /** {@link InterProcessMutex} that passes on inside a process, twice in a row, beside one in strict order. */
@@ -68,8 +81,24 @@ public enum RecipeToExplore {
         @Override
         public ExploredLock lock() {
             LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
-            return ExploredLock.of("semaphore, passed on", PERMITS, (client, path) -> permits(client, path, options))
+            return ExploredLock.of(
+                            "semaphore, passed on",
+                            atMost(MAX_LEASES),
+                            (client, path) -> permits(client, path, options))
                     .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
+        }
+    },
+    /** {@link InterProcessSemaphore} whose permits pass on inside a process, and that any process resizes at any time. */
+    SEMAPHORE_HANDOFFS_RESIZED {
+        @Override
+        public ExploredLock lock() {
+            LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
+            return ExploredLock.of(
+                            "semaphore, passed on and resized",
+                            atMost(MAX_LEASES),
+                            (client, path) -> permits(client, path, options))
+                    .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW)
+                    .withChangingRule(LIMITS);
         }
     },
     /** {@link InterProcessMultiLock}: of mutexes, beside one of these alone. */
@@ -110,8 +139,11 @@ public enum RecipeToExplore {
     private static final int READ = 0;
     private static final int WRITE = 1;
     private static final int MAX_LEASES = 3;
-    private static final Rule PERMITS =
-            (front, self) -> front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= MAX_LEASES;
+    private static final String CURRENT = "current=";
+    private static final ChangingRule LIMITS = new ChangingRule(
+            data -> atMost(limit(data)),
+            List.of("lease.1-", "lease.2-", "lease.3-"),
+            List.of(resizeTo(1), resizeTo(2), resizeTo(MAX_LEASES), resizeTo(MAX_LEASES + 2)));
     private static final int MUTEX_HANDOFFS_IN_A_ROW = 2;
     private static final int PERMIT_HANDOFFS_IN_A_ROW = 3;
 
@@ -140,6 +172,25 @@ public enum RecipeToExplore {
     private static List<InterProcessLock> permits(ZooKeeperClient client, String path, LockOptions options) {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, MAX_LEASES, options);
         return List.of(semaphore.permits(1), semaphore.permits(2), semaphore.permits(MAX_LEASES));
+    }
+
+    private static Rule atMost(int limit) {
+        return (front, self) ->
+                front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= limit;
+    }
+
+    /** As a semaphore's node says it, see docs/wire-format.md. */
+    private static int limit(byte[] data) {
+        return new String(data, StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith(CURRENT))
+                .mapToInt(line -> Integer.parseInt(line.substring(CURRENT.length())))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static ChangingRule.Change resizeTo(int limit) {
+        return (client, path) -> new InterProcessSemaphore(client, path, MAX_LEASES).resize(limit);
     }
 
     /** Of a node called {@code lease.<permits>-}. */

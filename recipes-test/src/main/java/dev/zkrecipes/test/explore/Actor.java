@@ -111,17 +111,22 @@ final class Actor {
         }
         left--;
         running++;
-        if (choices().chance(schedule.lock().localHandoffs() == 0 ? 300 : 700)) {
+        if (choices().chance(schedule.lock().needsManyRequests() ? 700 : 300)) {
             scheduler.after(duration(16), this::next); // beside this one
         }
-        InterProcessLock lock = locks.get(choices().next(locks.size()));
+        int which = choices().next(locks.size());
         int kind = choices().next(8);
         if (kind < 4 || !schedule.tryBlocking()) {
-            askAsync(lock, kind == 3);
+            askAsync(which, kind == 3);
             return;
         }
         try {
-            block(lock, kind);
+            ChangingRule changing = schedule.lock().changingRule();
+            if (changing != null && choices().chance(600)) {
+                change(changing);
+            } else {
+                block(which, kind);
+            }
         } finally {
             schedule.endBlocking();
         }
@@ -133,7 +138,9 @@ final class Actor {
         scheduler.after(duration(32), this::next);
     }
 
-    private void askAsync(InterProcessLock lock, boolean mayCancel) {
+    private void askAsync(int which, boolean mayCancel) {
+        InterProcessLock lock = locks.get(which);
+        int rules = schedule.judge().turns().rules();
         tell("asks for " + lock.path());
         CompletableFuture<Lease> future = lock.acquireAsync();
         if (mayCancel) {
@@ -148,7 +155,7 @@ final class Actor {
             if (lease != null) {
                 onLease(lease);
             } else {
-                onRefused(failure, mayCancel);
+                onRefused(failure, mayCancel, which, rules);
             }
             return null;
         });
@@ -183,11 +190,22 @@ final class Actor {
         });
     }
 
-    private void onRefused(@Nullable Throwable failure, boolean mayCancel) {
-        if (!(failure instanceof CancellationException && mayCancel) && !schedule.isClosed(this)) {
+    private void onRefused(@Nullable Throwable failure, boolean mayCancel, int which, int rules) {
+        if (!(failure instanceof CancellationException && mayCancel)
+                && !schedule.isClosed(this)
+                && !neverMayHold(failure, which, rules)) {
             turnedAway("who waits is not turned away", failure);
         }
         scheduler.after(Duration.ZERO, this::done);
+    }
+
+    /** A change of the rule, since there were so many rules, made the request impossible. */
+    private boolean neverMayHold(@Nullable Throwable failure, int which, int rules) {
+        ChangingRule changing = schedule.lock().changingRule();
+        return changing != null
+                && failure instanceof LockRefusedException
+                && failure.getCause() == null
+                && schedule.judge().turns().neverMayHold(changing.kinds().get(which), rules);
     }
 
     /** A driver that throws, as one that waits for nothing does, is named before the request that it fails. */
@@ -209,7 +227,9 @@ final class Actor {
 
     // ---- Requests that block.
 
-    private void block(InterProcessLock lock, int kind) {
+    private void block(int which, int kind) {
+        InterProcessLock lock = locks.get(which);
+        int rules = schedule.judge().turns().rules();
         List<Nesting> nestings = schedule.lock().nestings();
         try {
             if (kind == 4) {
@@ -228,8 +248,25 @@ final class Actor {
         } catch (LockLostException e) {
             tell("is told of the loss: " + e.getMessage());
         } catch (LockException e) {
-            if (!schedule.isClosed(this)) {
+            if (!schedule.isClosed(this) && !neverMayHold(e, which, rules)) {
                 turnedAway("who asks is not turned away", e);
+            }
+        }
+    }
+
+    private void change(ChangingRule changing) {
+        int which = choices().next(changing.changes().size());
+        try {
+            tell("makes change " + which + " of the rule");
+            changing.changes().get(which).make(client, ExploredLock.PATH);
+            tell("has made it");
+        } catch (InterruptedException e) {
+            tell("is interrupted");
+        } catch (LockConnectionException e) {
+            tell("cannot know: " + e.getMessage());
+        } catch (LockException e) {
+            if (!schedule.isClosed(this)) {
+                turnedAway("who changes the rule is not turned away", e);
             }
         }
     }

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock to explore: how each process makes it, and what it promises.
@@ -31,6 +32,7 @@ public final class ExploredLock {
     private final List<Nesting> nestings;
     private final UnaryOperator<ZooKeeperOperations> port;
     private final int localHandoffs;
+    private final @Nullable ChangingRule changingRule;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -54,13 +56,15 @@ public final class ExploredLock {
             Maker maker,
             List<Nesting> nestings,
             UnaryOperator<ZooKeeperOperations> port,
-            int localHandoffs) {
+            int localHandoffs,
+            @Nullable ChangingRule changingRule) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
         this.nestings = nestings;
         this.port = port;
         this.localHandoffs = localHandoffs;
+        this.changingRule = changingRule;
     }
 
     /**
@@ -72,7 +76,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0);
+        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0, null);
     }
 
     /**
@@ -86,7 +90,7 @@ public final class ExploredLock {
     public ExploredLock withNesting(int outer, int inner) {
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        return new ExploredLock(name, rule, maker, List.copyOf(more), port, localHandoffs);
+        return new ExploredLock(name, rule, maker, List.copyOf(more), port, localHandoffs, changingRule);
     }
 
     /**
@@ -97,7 +101,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
-        return new ExploredLock(name, rule, maker, nestings, decorator, localHandoffs);
+        return new ExploredLock(name, rule, maker, nestings, decorator, localHandoffs, changingRule);
     }
 
     /**
@@ -107,7 +111,17 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withLocalHandoffs(int most) {
-        return new ExploredLock(name, rule, maker, nestings, port, most);
+        return new ExploredLock(name, rule, maker, nestings, port, most, changingRule);
+    }
+
+    /**
+     * The same, whose processes change what it promises.
+     *
+     * @param changing the rule that its node holds, which is in force once there is one
+     * @return the lock
+     */
+    public ExploredLock withChangingRule(ChangingRule changing) {
+        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changing);
     }
 
     /**
@@ -133,6 +147,16 @@ public final class ExploredLock {
 
     int localHandoffs() {
         return localHandoffs;
+    }
+
+    /** Whether what may go wrong needs several requests of one process at a time. */
+    boolean needsManyRequests() {
+        return localHandoffs > 0 || changingRule != null;
+    }
+
+    @Nullable
+    ChangingRule changingRule() {
+        return changingRule;
     }
 
     List<Nesting> nestings() {

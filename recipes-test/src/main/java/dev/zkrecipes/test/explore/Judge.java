@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Judge {
     private final SimulatedZooKeeper ensemble;
-    private final Rule rule;
+    private final Turns turns;
     private final List<Holding> open = new ArrayList<>();
     private final Map<String, Place> granted = new HashMap<>();
     private final Map<String, List<Token>> tokens = new HashMap<>();
@@ -42,18 +42,15 @@ final class Judge {
 
     Judge(SimulatedZooKeeper ensemble, ExploredLock lock) {
         this.ensemble = ensemble;
-        this.rule = lock.rule();
+        this.turns = new Turns(lock);
         this.handOvers = new HandOvers(lock.localHandoffs());
         ensemble.onCommit(this::onCommit);
     }
 
-    /** Those in front of a node only become fewer, so if it ever had its turn, it had it just before it went. */
     private void onCommit(NodeTree before, List<String> deleted) {
+        turns.onCommit(before, ensemble.committed());
         for (String node : deleted) {
-            if (granted.remove(node) == null
-                    && Place.isOne(node)
-                    && !rule.mayHold(
-                            inFrontOf(Place.of(node), before), Place.of(node).kind())) {
+            if (granted.remove(node) == null && Place.isOne(node) && !turns.everWas(Place.of(node), before)) {
                 goneBeforeTheirTurn.add(node);
             }
         }
@@ -157,16 +154,11 @@ final class Judge {
 
     /** Whether a node that stands in a queue may hold, behind all that stand in front of it. */
     boolean mayHold(Place place) {
-        return rule.mayHold(inFrontOf(place, ensemble.committed()), place.kind());
+        return turns.isNow(place, ensemble.committed());
     }
 
-    private static List<String> inFrontOf(Place place, NodeTree tree) {
-        return tree.children(place.lockPath()).stream()
-                .flatMap(name -> Place.of(place.lockPath(), name).stream())
-                .filter(other -> isInFront(other, place, tree))
-                .sorted()
-                .map(Place::kind)
-                .toList();
+    Turns turns() {
+        return turns;
     }
 
     /** Returns the lease's nodes, if it was one. */
@@ -181,8 +173,8 @@ final class Judge {
 
     /** Fair, and so exclusive too: each earlier request that is still there lets it hold. */
     private void requireTurn(String who, Place place) {
-        List<String> front = inFrontOf(place, ensemble.committed());
-        if (!rule.mayHold(front, place.kind())) {
+        if (!turns.everWas(place, ensemble.committed())) {
+            List<String> front = Turns.inFrontOf(place, ensemble.committed());
             accuse("nobody is granted out of turn", who + " is granted " + place.path() + " behind " + front);
         }
     }
@@ -194,26 +186,20 @@ final class Judge {
                 .toList();
         for (Place holder : holders) {
             List<String> front = holders.stream()
-                    .filter(other -> isInFront(other, holder, ensemble.committed()))
+                    .filter(other -> Turns.isInFront(other, holder, ensemble.committed()))
                     .map(Place::kind)
                     .toList();
-            if (!rule.mayHold(front, holder.kind())) {
+            if (!turns.everMayHold(lockPath, front, holder.kind())) {
                 accuse("holders do not conflict", "all of these hold: " + holders);
             }
         }
     }
 
-    /** Of two with one number, which a change of mode makes, neither is in front; of two sessions, both are. */
-    private static boolean isInFront(Place other, Place place, NodeTree tree) {
-        return other.number() < place.number()
-                || (other.number() == place.number()
-                        && !tree.owner(other.path()).equals(tree.owner(place.path())));
-    }
-
     private void requireToken(String who, Place place, long token) {
         List<Token> earlier = tokens.computeIfAbsent(place.lockPath(), path -> new ArrayList<>());
         for (Token other : earlier) {
-            boolean conflicts = !rule.mayHold(List.of(other.place().kind()), place.kind());
+            boolean conflicts =
+                    !turns.everMayHold(place.lockPath(), List.of(other.place().kind()), place.kind());
             boolean isShared =
                     other.place().number() == place.number() && other.who().equals(who);
             if (conflicts && (isShared ? token < other.token() : token <= other.token())) {

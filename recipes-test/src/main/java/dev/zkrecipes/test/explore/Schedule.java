@@ -30,7 +30,7 @@ final class Schedule {
 
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final int SLICES = 40;
-    /** For one process, so that a node is passed on there. */
+    /** For one process: so that a node is passed on there, or a change of the rule meets several that wait together. */
     private static final int MANY_REQUESTS = 8;
     /** For each client; some hundred are the rule. */
     private static final int MOST_STEPS = 50_000;
@@ -56,7 +56,7 @@ final class Schedule {
             ensemble.beginCountersAt(oldCounter(choices));
         }
         for (int i = 1; i <= clients; i++) {
-            actors.add(new Actor(this, i, 1 + choices.next(lock.localHandoffs() == 0 ? 3 : MANY_REQUESTS)));
+            actors.add(new Actor(this, i, 1 + choices.next(lock.needsManyRequests() ? MANY_REQUESTS : 3)));
         }
         this.chaos = new Chaos(this, faults, choices.next(5));
         simulation.afterEachStep(this::look);

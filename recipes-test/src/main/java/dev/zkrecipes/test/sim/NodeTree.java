@@ -44,6 +44,16 @@ public final class NodeTree {
     }
 
     /**
+     * The data of a node.
+     *
+     * @param path the node's path
+     * @return its data; empty if there is no such node
+     */
+    public Optional<byte[]> data(String path) {
+        return Optional.ofNullable(nodes.get(path)).map(node -> node.data().clone());
+    }
+
+    /**
      * The session of an ephemeral node.
      *
      * @param path the node's path

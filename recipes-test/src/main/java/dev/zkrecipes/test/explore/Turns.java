@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.test.sim.NodeTree;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose turn it is, or ever was, under the rules that were in force.
+ *
+ * <p>A node had its turn if there was a moment at which the rule let it hold behind those in front of it. While one rule is
+ * in force, those only become fewer. So it is enough to look at the end of each rule.
+ */
+final class Turns {
+    private final Rule initial;
+    private final @Nullable ChangingRule changing;
+    private final Map<String, List<Rule>> inForce = new HashMap<>(); // by path; the last one is
+    private final Set<String> had = new HashSet<>();
+
+    Turns(ExploredLock lock) {
+        this.initial = lock.rule();
+        this.changing = lock.changingRule();
+    }
+
+    void onCommit(NodeTree before, NodeTree after) {
+        if (changing == null) {
+            return;
+        }
+        String path = ExploredLock.PATH;
+        Optional<byte[]> rule = after.data(path);
+        if (rule.isPresent() && !Arrays.equals(rule.get(), before.data(path).orElse(null))) {
+            before.children(path).stream()
+                    .flatMap(name -> Place.of(path, name).stream())
+                    .filter(place -> isNow(place, before))
+                    .forEach(place -> had.add(place.path()));
+            inForce.computeIfAbsent(path, absent -> new ArrayList<>())
+                    .add(changing.under().apply(rule.get()));
+        }
+    }
+
+    /** Whether the rule in force lets it hold. */
+    boolean isNow(Place place, NodeTree tree) {
+        List<Rule> rules = rules(place.lockPath());
+        return rules.get(rules.size() - 1).mayHold(inFrontOf(place, tree), place.kind());
+    }
+
+    /** Whether the rule in force lets it hold, or an earlier one did. */
+    boolean everWas(Place place, NodeTree tree) {
+        return had.contains(place.path()) || isNow(place, tree);
+    }
+
+    /** Whether any rule that was in force lets it hold behind these: they may have been granted under different ones. */
+    boolean everMayHold(String lockPath, List<String> front, String kind) {
+        return rules(lockPath).stream().anyMatch(rule -> rule.mayHold(front, kind));
+    }
+
+    /** How many rules there were. */
+    int rules() {
+        return rules(ExploredLock.PATH).size();
+    }
+
+    /** Whether a rule that is or came into force since there were so many lets a request not hold even if it is alone. */
+    boolean neverMayHold(String kind, int since) {
+        return rules(ExploredLock.PATH).stream()
+                .skip(Math.max(0, since - 1))
+                .anyMatch(rule -> !rule.mayHold(List.of(), kind));
+    }
+
+    private List<Rule> rules(String lockPath) {
+        return inForce.getOrDefault(lockPath, List.of(initial));
+    }
+
+    static List<String> inFrontOf(Place place, NodeTree tree) {
+        return tree.children(place.lockPath()).stream()
+                .flatMap(name -> Place.of(place.lockPath(), name).stream())
+                .filter(other -> isInFront(other, place, tree))
+                .sorted()
+                .map(Place::kind)
+                .toList();
+    }
+
+    /** Of two with one number, which a change of mode makes, neither is in front; of two sessions, both are. */
+    static boolean isInFront(Place other, Place place, NodeTree tree) {
+        return other.number() < place.number()
+                || (other.number() == place.number()
+                        && !tree.owner(other.path()).equals(tree.owner(place.path())));
+    }
+}
