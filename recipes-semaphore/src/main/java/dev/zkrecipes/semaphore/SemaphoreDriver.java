@@ -9,7 +9,9 @@ import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request holds if its permits and those of all requests in front of it are within the limit. A node asks for all its
@@ -70,6 +72,17 @@ record SemaphoreDriver(String path, SemaphoreLimit limit, int permits) implement
             }
         }
         return Decision.granted();
+    }
+
+    /** Requests of all sizes see one queue. What each asks for is in the name of its node. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof SemaphoreDriver that && path.equals(that.path) && limit.equals(that.limit);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(path, limit);
     }
 
     /** How many permits a node of a semaphore asks for. */

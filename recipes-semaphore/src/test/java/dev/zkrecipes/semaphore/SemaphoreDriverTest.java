@@ -166,4 +166,15 @@ class SemaphoreDriverTest {
                 .asString(StandardCharsets.UTF_8)
                 .isEqualTo("zkrecipes 1\nconfigured=3\ncurrent=3\n");
     }
+
+    @Test
+    @Tag("H80")
+    void requestsOfAllSizes_haveOneRule_andAnotherLimitIsAnother() {
+        SemaphoreLimit two = SemaphoreLimit.of(2);
+        assertThat(new SemaphoreDriver(PATH, two, 1))
+                .isEqualTo(new SemaphoreDriver(PATH, two, 2))
+                .hasSameHashCodeAs(new SemaphoreDriver(PATH, two, 2))
+                .isNotEqualTo(driver(3))
+                .isNotEqualTo(new SemaphoreDriver(PATH + "/other", two, 1));
+    }
 }

@@ -114,7 +114,7 @@ public final class ExploreCommand implements Callable<Integer> {
         Duration time = Duration.ofNanos(System.nanoTime() - begin);
         out.printf(
                 Locale.ROOT,
-                "%-16s %,9d schedules from seed %d on in %.1f s (%,.0f a second)%n",
+                "%-44s %,9d schedules from seed %d on in %.1f s (%,.0f a second)%n",
                 lock.name(),
                 count,
                 first,

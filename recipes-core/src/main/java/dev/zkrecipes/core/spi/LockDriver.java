@@ -17,6 +17,10 @@ import java.util.Optional;
  * another is refused, as it would wait for itself. So make a driver a record, or implement {@code equals} and
  * {@code hashCode}. A driver without them equals only itself: then share one instance among the locks of a path.
  *
+ * <p>What only this request asks for, such as a number of permits, stands in the {@linkplain #nodeName() name} of its nodes,
+ * and two requests with different names are never taken for one another. Leave it out of {@code equals}: the engine sorts a
+ * queue once for all equal drivers, and once more for each driver that equals no other.
+ *
  * <p>A driver never sees nodes that stand behind the one it decides on, so a later arrival can never take a granted lock
  * away; orders that have to look behind (priorities, unfair locks) cannot be written as a driver.
  *

@@ -21,6 +21,7 @@ public final class ManualScheduler implements EngineScheduler {
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
     private final List<Duration> delays = new ArrayList<>();
+    private final List<Error> errors = new ArrayList<>();
     private final Random random = new Random(1);
     private Runnable uponNextTimer = () -> {};
     private long now;
@@ -28,6 +29,7 @@ public final class ManualScheduler implements EngineScheduler {
     private boolean running;
     private boolean hasThreads = true;
     private boolean refusesNext;
+    private boolean refusesNextTimer;
 
     private record Scheduled(long at, Runnable task) {}
 
@@ -39,6 +41,23 @@ public final class ManualScheduler implements EngineScheduler {
             ready.remove().run();
         }
         running = false;
+    }
+
+    /** The same for a while, and each error ends only the task that it comes from. */
+    public void advanceInSpiteOfErrors(Duration time) {
+        long end = now + time.toNanos();
+        while (now < end || !ready.isEmpty()) {
+            try {
+                advance(Duration.ofNanos(end - now));
+            } catch (InternalError played) {
+                errors.add(played);
+            }
+        }
+    }
+
+    /** What came of {@link #advanceInSpiteOfErrors}. */
+    public List<Error> errors() {
+        return errors;
     }
 
     /** Runs the first that is ready. */
@@ -75,6 +94,11 @@ public final class ManualScheduler implements EngineScheduler {
     /** The next task is not taken. */
     public void refuseNextTask() {
         refusesNext = true;
+    }
+
+    /** The next timer is not set. */
+    public void refuseNextTimer() {
+        refusesNextTimer = true;
     }
 
     /** From now on nothing can run beside the engine. */
@@ -123,6 +147,10 @@ public final class ManualScheduler implements EngineScheduler {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
+        if (refusesNextTimer) {
+            refusesNextTimer = false;
+            throw new InternalError("played: no memory for a timer");
+        }
         Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
         later.add(scheduled);
         delays.add(delay);

@@ -57,6 +57,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private UnaryOperator<List<String>> view = names -> names;
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
     private final Map<Request, Duration> delays = new EnumMap<>(Request.class);
+    private final Map<Request, Duration> latencies = new EnumMap<>(Request.class);
     private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
     private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
@@ -111,6 +112,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** The next answer of that kind takes so long. */
     public void delayAnswerOf(Request request, Duration delay) {
         delays.put(request, delay);
+    }
+
+    /** All answers of that kind take so long, from now on. */
+    public void delayAnswersOf(Request request, Duration delay) {
+        latencies.put(request, delay);
     }
 
     /** The next request of that kind is not sent: the handle throws. */
@@ -333,7 +339,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
                 if (refusal != Code.OK) {
                     nodes.retainAll(before);
                     nodes.addAll(before);
-                    return Answer.failed(refusal);
+                    return new Answer<>(refusal, stoppedAt(results.size(), operations.size(), refusal));
                 }
                 results.add(carryOut(operation));
             }
@@ -343,6 +349,16 @@ public final class ScriptedOperations implements ZooKeeperOperations {
             });
             return Answer.ok(results);
         });
+    }
+
+    /** What a server answers: those before were fine, and those behind were not looked at. */
+    private static List<OpResult> stoppedAt(int place, int count, Code refusal) {
+        List<OpResult> results = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Code code = i < place ? Code.OK : i == place ? refusal : Code.RUNTIMEINCONSISTENCY;
+            results.add(new OpResult.ErrorResult(code.intValue()));
+        }
+        return results;
     }
 
     private Code refusalOf(Op operation) {
@@ -441,7 +457,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         Failure failure = failuresOf(request).poll();
         Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());
         Answer<T> told = failure == null || failure.code() == Code.OK ? answer : Answer.failed(failure.code());
-        Duration delay = delays.remove(request);
+        Duration delay = delays.getOrDefault(request, latencies.get(request));
+        delays.remove(request);
         if (delay == null) {
             scheduler.execute(() -> reply.accept(told));
         } else {

@@ -100,7 +100,8 @@ class ChangingRuleTest {
 
     @Test
     void largerLimit_thatNobodyGoesBy_isFound() {
-        assertThat(explorer(limit -> limit > INITIAL ? 1 : limit, to(INITIAL + 1)).explore(1, SCHEDULES))
+        assertThat(explorer(limit -> limit > INITIAL ? 1 : limit, to(INITIAL + 1))
+                        .explore(1, SCHEDULES))
                 .map(Violation::rule)
                 .contains("whoever may hold is woken");
     }

@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
@@ -24,6 +25,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -376,9 +378,24 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void grant() {
-        List<HeldNode> held = new ArrayList<>(nodes().size());
-        for (int i = 0; i < nodes().size(); i++) {
-            OwnNode node = nodes().get(i);
+        List<OwnNode> nodes = nodes();
+        List<HeldNode> held = new ArrayList<>(nodes.size());
+        try {
+            hold(nodes, held);
+        } catch (Throwable t) {
+            entry = null;
+            held.forEach(node -> Guarded.run(() -> node.endAtOnce("an error came while it was granted")));
+            nodes.stream()
+                    .skip(held.size())
+                    .forEach(node -> requests.cleaner().discard(node, new CompletableFuture<>()));
+            throw t;
+        }
+        endAsGranted(held);
+    }
+
+    private void hold(List<OwnNode> nodes, List<HeldNode> held) {
+        for (int i = 0; i < nodes.size(); i++) {
+            OwnNode node = nodes.get(i);
             node.granted(
                     places.isEmpty()
                             ? list().names(node.lockPath()).size() == 1
@@ -390,13 +407,13 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                     group.holdAtMost(),
                     requests.scheduler(),
                     requests.cleaner());
+            held.add(granted);
             granted.limitTime();
             onHeld.accept(
                     granted,
                     places.isEmpty()
                             ? list().rule(node.lockPath())
                             : places.get(i).rule());
-            held.add(granted);
         }
         entry = null;
         for (int i = 0; i < held.size(); i++) {
@@ -406,7 +423,6 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
-        endAsGranted(held);
     }
 
     // ---- Retry.

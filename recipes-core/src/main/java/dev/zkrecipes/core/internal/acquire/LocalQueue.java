@@ -253,11 +253,15 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 
     private void beginScout() {
         AcquireLoop begun = new AcquireLoop(client, key.group(), Mode.QUEUE, this::adopt);
-        scout = begun;
         Completion.on(
                 begun.outcome(),
                 (outcome, failure) -> onScoutEnded(outcome == null ? List.of() : outcome.orElseThrow(), failure));
-        begun.launch();
+        scout = begun;
+        try {
+            begun.launch();
+        } catch (Throwable t) {
+            begun.fail(EngineFailure.of(spec.path(), t));
+        }
     }
 
     private void endScout() {

@@ -48,8 +48,8 @@ public final class DeadOwnerCheck {
 
     private void arm() {
         if (!armed) {
-            armed = true;
             scheduler.schedule(PERIOD, this::look);
+            armed = true;
         }
     }
 

@@ -48,14 +48,34 @@ public final class LockQueue {
      * @throws LockRefusedException if the driver throws
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
-        LockQueue known = list.noted(spec.path(), spec, LockQueue.class);
+        Key key = new Key(spec);
+        LockQueue known = list.noted(spec.path(), key, LockQueue.class);
         if (known != null) {
             return known;
         }
         byte[] rule = list.rule(spec.path()).map(Content::data).orElse(null);
         LockQueue sorted = new LockQueue(spec, list.names(spec.path()), rule);
-        list.note(spec.path(), spec, sorted);
+        list.note(spec.path(), key, sorted);
         return sorted;
+    }
+
+    /** Requests by equal drivers see a queue alike, whatever each asks for. */
+    private static final class Key {
+        private final LockSpec spec;
+
+        Key(LockSpec spec) {
+            this.spec = spec;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key that && spec.hasRuleOf(that.spec);
+        }
+
+        @Override
+        public int hashCode() {
+            return spec.path().hashCode();
+        }
     }
 
     private LockQueue(LockSpec spec, LockDriver driver, List<LockNode> nodes) {

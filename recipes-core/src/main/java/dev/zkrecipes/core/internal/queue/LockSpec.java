@@ -25,9 +25,9 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock of an attempt: one path with one driver on one client. Two of these are equal if all three are: the driver
- * is the rule of the lock, and a hold under a driver can be re-entered under an equal one. The options do not matter
- * for that.
+ * The lock of an attempt: one path with one driver on one client, and the name of the nodes that it makes. Two of these
+ * are equal if all of that is: the driver is the rule of the lock, and a hold under a driver can be re-entered under an
+ * equal one. The options do not matter for that.
  *
  * <p>The driver is user code that may throw anything. All calls of it go through here, and its exceptions become {@link
  * LockRefusedException}s.
@@ -252,11 +252,12 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other == this
-                || (other instanceof LockSpec that
-                        && path.equals(that.path)
-                        && nodeName.equals(that.nodeName)
-                        && driving(() -> driver.equals(that.driver)));
+        return other == this || (other instanceof LockSpec that && nodeName.equals(that.nodeName) && hasRuleOf(that));
+    }
+
+    /** Whether it is the same path by an equal driver. What the two ask for may differ. */
+    boolean hasRuleOf(LockSpec other) {
+        return path.equals(other.path) && driving(() -> driver.equals(other.driver));
     }
 
     /** Without that of the driver, which may have an {@code equals} but no {@code hashCode}. */

@@ -16,8 +16,8 @@ import org.apache.zookeeper.OpResult;
 
 /**
  * Keeps the state of the leases of one session true. While the session holds a lease older than T/6, it sends every T/6
- * one {@code multi} of checks that names all nodes it holds: committed, it renews the session's proof; failed, it tells
- * which node is gone. If the proof is still good for less than another third of T, because answers are slow or the
+ * one {@code multi} of checks that names all nodes it holds. Its answer, which is committed, renews the session's proof,
+ * and tells if a node is gone. If the proof is still good for less than another third of T, because answers are slow or the
  * process stood still, a second check follows at once, which proves more, see {@link SessionReports}. When T has passed
  * since the last committed write, every lease is lost, without asking anybody.
  *
@@ -110,8 +110,8 @@ public final class KeepAlive {
     }
 
     private void arm(long delayNanos) {
-        armed = true;
         scheduler.schedule(Duration.ofNanos(Math.max(0, delayNanos)), this::tick);
+        armed = true; // not before: an error there must not look like a timer that is set
     }
 
     private void tick() {
@@ -161,6 +161,16 @@ public final class KeepAlive {
         }
     }
 
+    /** The server stopped in front of these. In halves, for if all of them are gone, each check finds one. */
+    private void checkInHalves(List<Held> unknown) {
+        List<Held> left = unknown.stream()
+                .filter(grant -> grants.get(grant.nodePath()) == grant)
+                .toList();
+        int middle = left.size() / 2;
+        check(left.subList(0, middle));
+        check(left.subList(middle, left.size()));
+    }
+
     private static List<List<Held>> parts(List<Held> nodes) {
         List<List<Held>> parts = new ArrayList<>();
         int room = 0;
@@ -177,15 +187,9 @@ public final class KeepAlive {
 
     private void onChecked(List<Held> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
-            Held missing = nodes.get(Session.firstMissing(answer.value()));
-            missing.onNodeGone();
-            // The multi as a whole failed, so the other nodes are not confirmed yet.
-            List<Held> others = nodes.stream()
-                    .filter(grant -> grant != missing && grants.get(grant.nodePath()) == grant)
-                    .toList();
-            if (!others.isEmpty()) {
-                check(others);
-            }
+            int missing = Session.firstMissing(answer.value());
+            nodes.get(missing).onNodeGone();
+            checkInHalves(nodes.subList(missing + 1, nodes.size())); // those in front of it were there
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
         } else if (answer.isOk() && checksUnderWay == 0 && !checkedTwice && !session.isFreshlyProven()) {

@@ -158,14 +158,15 @@ public final class Session implements SessionLink {
     }
 
     /**
-     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. While the handle
-     * lives, its answer comes before that of any request that is sent after it.
+     * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. That one does not is
+     * an answer of the leader too, and as committed. While the handle lives, its answer comes before that of any request
+     * that is sent after it.
      */
     @Override
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
         operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {
-            if (answer.isOk()) {
+            if (answer.isOk() || answer.code() == Code.NONODE) {
                 committed(sentAt);
             }
             reply.accept(answer);

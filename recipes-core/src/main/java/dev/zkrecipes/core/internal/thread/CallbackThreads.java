@@ -9,6 +9,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Threads for user code, which may be quick and may block. One thread serves callbacks that are quick, however many
@@ -17,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Thread-safe.
  */
 final class CallbackThreads implements Executor {
+    private static final Logger log = LoggerFactory.getLogger(CallbackThreads.class);
     static final Duration PATIENCE = Duration.ofMillis(10);
 
     private final ThreadPoolExecutor pool;
@@ -32,27 +35,46 @@ final class CallbackThreads implements Executor {
     @Override
     public void execute(Runnable task) {
         pool.execute(task);
-        watch();
+        try {
+            watch();
+        } catch (Throwable t) { // the task has been taken, so nobody may hear otherwise
+            log.warn("A callback may wait for one that blocks: nobody looks after it until the next one comes.", t);
+        }
     }
 
     /** Looks again in a while if a task waits. */
     private void watch() {
         if (!pool.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
-            long given = pool.getTaskCount();
-            scheduler.schedule(PATIENCE, () -> look(given));
+            boolean scheduled = false;
+            try {
+                long given = pool.getTaskCount();
+                scheduler.schedule(PATIENCE, () -> look(given));
+                scheduled = true;
+            } finally {
+                if (!scheduled) {
+                    watched.set(false);
+                }
+            }
         }
     }
 
     /** Adds threads if a task that was given a while ago has not begun; on the engine thread. */
     private void look(long given) {
-        int waiting = pool.getQueue().size();
-        if (waiting == 0) {
-            resize(1);
-        } else if (pool.getTaskCount() - waiting < given) {
-            resize(2 * pool.getCorePoolSize());
+        try {
+            int waiting = pool.getQueue().size();
+            if (waiting == 0) {
+                resize(1);
+            } else if (pool.getTaskCount() - waiting < given) {
+                resize(2 * pool.getCorePoolSize());
+            }
+        } catch (Throwable t) {
+            log.warn(
+                    "No thread can be started for callbacks that wait for one that blocks. It is tried again soon.", t);
+            resize(Math.max(1, pool.getPoolSize())); // a pool does not start later what it could not start
+        } finally {
+            watched.set(false);
+            watch();
         }
-        watched.set(false);
-        watch();
     }
 
     private void resize(int threads) {

@@ -5,7 +5,9 @@ package dev.zkrecipes.core.internal.thread;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,15 +19,27 @@ import org.slf4j.LoggerFactory;
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
+    private static final Duration RETRY = Duration.ofMillis(100);
 
     private final CallbackThreads own;
     private final CallbackThreads ownForLosses;
     private final Executor executor;
     private final Executor losses;
+    private final EngineScheduler scheduler;
 
     private Callbacks(EngineScheduler scheduler, @Nullable Executor given, @Nullable Executor givenForLosses) {
-        this.own = EngineThreads.callbacks(scheduler);
-        this.ownForLosses = EngineThreads.losses(scheduler);
+        this(scheduler, EngineThreads.callbacks(scheduler), EngineThreads.losses(scheduler), given, givenForLosses);
+    }
+
+    Callbacks(
+            EngineScheduler scheduler,
+            CallbackThreads own,
+            CallbackThreads ownForLosses,
+            @Nullable Executor given,
+            @Nullable Executor givenForLosses) {
+        this.scheduler = scheduler;
+        this.own = own;
+        this.ownForLosses = ownForLosses;
         this.executor = given == null ? own : given;
         this.losses = givenForLosses == null ? ownForLosses : givenForLosses;
     }
@@ -42,23 +56,23 @@ public final class Callbacks {
 
     /** Runs the task and logs its failure. */
     public void run(Runnable task) {
-        runOn(executor, own, guarded(task));
+        runOn(executor, own, new OneRun(task));
     }
 
     /** The same for a task that reports a loss. */
     public void tellLoss(Runnable task) {
-        runOn(losses, ownForLosses, guarded(task));
+        runOn(losses, ownForLosses, new OneRun(task));
     }
 
     /** The same for a loss that no client of this library has found out: on a thread of its own. */
     public static void tellLossOfAnother(Runnable task) {
-        EngineThreads.tellingOfLoss(guarded(task));
+        EngineThreads.tellingOfLoss(new OneRun(task));
     }
 
     /** An executor that runs its tasks as {@link #run} does, one after another, in order. */
     public Executor sequential() {
         Executor inOrder = MoreExecutors.newSequentialExecutor(this::run);
-        return task -> inOrder.execute(guarded(task));
+        return task -> inOrder.execute(new OneRun(task));
     }
 
     /** Idle threads end now. What comes later still runs, on a thread that ends after it. */
@@ -67,10 +81,10 @@ public final class Callbacks {
         ownForLosses.close();
     }
 
-    private static void runOn(Executor spec, CallbackThreads own, Runnable task) {
-        if (spec != own) {
+    private void runOn(Executor chosen, CallbackThreads own, OneRun task) {
+        if (chosen != own) {
             try {
-                spec.execute(task);
+                chosen.execute(task);
                 return;
             } catch (Throwable t) {
                 log.warn(
@@ -82,19 +96,39 @@ public final class Callbacks {
         try {
             own.execute(task);
         } catch (Throwable t) {
-            // No thread can be started, but it must be delivered.
-            log.error("No thread can be started for a callback, so it runs on the calling thread.", t);
+            deliverAnyhow(own, task, t);
+        }
+    }
+
+    /** No thread can be started, but it must be delivered. What may block must not run on the engine thread. */
+    private void deliverAnyhow(CallbackThreads own, OneRun task, Throwable why) {
+        if (scheduler.isEngineThread()) {
+            log.error("No thread can be started for a callback. It is tried again in {} ms.", RETRY.toMillis(), why);
+            scheduler.schedule(RETRY, () -> runOn(own, own, task));
+        } else {
+            log.error("No thread can be started for a callback, so it runs on the calling thread.", why);
             task.run();
         }
     }
 
-    private static Runnable guarded(Runnable task) {
-        return () -> {
-            try {
-                task.run();
-            } catch (Throwable t) {
-                log.warn("A callback of the application failed; the lock is not affected. Fix the callback.", t);
+    /** A task that runs once, also if an executor takes it and then throws as if it had not. Its failure is logged. */
+    @SuppressWarnings("serial") // never serialized
+    private static final class OneRun extends AtomicBoolean implements Runnable {
+        private final Runnable task;
+
+        OneRun(Runnable task) {
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            if (compareAndSet(false, true)) {
+                try {
+                    task.run();
+                } catch (Throwable t) {
+                    log.warn("A callback of the application failed; the lock is not affected. Fix the callback.", t);
+                }
             }
-        };
+        }
     }
 }

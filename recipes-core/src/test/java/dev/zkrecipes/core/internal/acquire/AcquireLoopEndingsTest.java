@@ -21,6 +21,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.Decision;
@@ -203,5 +204,25 @@ class AcquireLoopEndingsTest {
         assertThatThrownBy(attempt.outcome()::join).isInstanceOf(CancellationException.class);
         fixture.assertLeftNothing();
         assertThat(operations.dropped()).containsExactly(OTHER);
+    }
+
+    /** What the session keeps alive would keep everybody out, and nobody would have a lease of it. */
+    @Test
+    @Tag("H97")
+    void errorWhileANodeIsGranted_givesItBack() {
+        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
+        scheduler.refuseNextTimer(); // that of the first check
+        scheduler.run();
+        fixture.assertFailed(attempt, LockException.class, "no memory for a timer");
+    }
+
+    @Test
+    @Tag("H97")
+    void errorWhileSeveralNodesAreGranted_givesThemBack() {
+        LockGroup group = fixture.together(LockOptions.defaults(), PATH, PATH + "/other");
+        AcquireLoop attempt = fixture.launched(group, Mode.QUEUE);
+        scheduler.refuseNextTimer();
+        scheduler.run();
+        fixture.assertFailed(attempt, LockException.class, "no memory for a timer");
     }
 }

@@ -283,11 +283,7 @@ class AcquireLoopTroubleTest {
         assertGranted(attempt);
     }
 
-    @ParameterizedTest
-    @EnumSource(
-            value = Code.class,
-            names = {"CONNECTIONLOSS", "NONODE"})
-    void failedFreshWrite_isNoGrant(Code code) {
+    private List<Request> requestsAfterAFreshWriteThatGot(Code code) {
         idle();
         operations.add(OTHER);
         AcquireLoop attempt = queueing();
@@ -296,7 +292,18 @@ class AcquireLoopTroubleTest {
         operations.remove(OTHER);
         operations.requests();
         assertGranted(attempt);
-        assertThat(operations.requests()).startsWith(Request.MULTI, Request.MULTI, Request.LIST);
+        return operations.requests();
+    }
+
+    @Test
+    void failedFreshWrite_isNoGrant() {
+        assertThat(requestsAfterAFreshWriteThatGot(Code.CONNECTIONLOSS))
+                .startsWith(Request.MULTI, Request.MULTI, Request.LIST);
+    }
+
+    @Test
+    void freshWriteThatFindsNoNode_isNoGrant_butProvesTheSession() {
+        assertThat(requestsAfterAFreshWriteThatGot(Code.NONODE)).startsWith(Request.MULTI, Request.LIST);
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How a held node passes from request to request, and when there is another one. */
@@ -326,5 +327,36 @@ class LocalQueueTest extends LocalQueueScene {
         scheduler.run();
         assertThat(held.gone()).isCompleted();
         assertThat(held.session().watches().isEmpty()).isTrue();
+    }
+
+    @Test
+    @Tag("H97")
+    void errorWhileANodeIsAskedFor_failsOneRequest_andTheOthersAreServed() {
+        scheduler.run();
+        List<Acquisition> all = List.of(
+                launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS),
+                launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS));
+        while (!all.get(0).outcome().isDone()) {
+            scheduler.refuseNextTask();
+            scheduler.advanceInSpiteOfErrors(Duration.ofMillis(1));
+        }
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(all.get(0).outcome()).isCompletedExceptionally();
+        release(granted(all.get(1)));
+        assertLeftNothing();
+    }
+
+    @Test
+    @Tag("H97")
+    void errorWhileANodeIsGranted_givesItBack_andTheOthersAreServed() {
+        scheduler.run();
+        List<Acquisition> all = List.of(
+                launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS),
+                launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS));
+        scheduler.refuseNextTimer();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(all.get(0).outcome()).isCompletedExceptionally();
+        release(granted(all.get(1)));
+        assertLeftNothing();
     }
 }

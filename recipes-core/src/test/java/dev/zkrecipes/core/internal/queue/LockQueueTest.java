@@ -291,4 +291,52 @@ class LockQueueTest {
             return this;
         }
     }
+
+    /** Equal whatever they ask for. */
+    private static final class SizedDriver implements LockDriver {
+        private final int size;
+
+        SizedDriver(int size) {
+            this.size = size;
+        }
+
+        @Override
+        public String nodeName() {
+            return "share." + size + "-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parseWithPayload(childName, "share.");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof SizedDriver;
+        }
+
+        @Override
+        public int hashCode() {
+            return 1;
+        }
+    }
+
+    private static LockSpec sized(int size) {
+        return new LockSpec(
+                ZooDefs.Ids.OPEN_ACL_UNSAFE, "/locks/orders", new SizedDriver(size), LockOptions.defaults());
+    }
+
+    /** However many there are, the list is sorted once. */
+    @Test
+    @Tag("H80")
+    void requestsThatDifferInWhatTheyAskFor_shareTheQueueOfAList() {
+        ChildrenSnapshot list = listOf("share.2-0000000001", "share.3-0000000002");
+        assertThat(LockQueue.in(list, sized(2))).isSameAs(LockQueue.in(list, sized(3)));
+        assertThat(sized(2)).isEqualTo(sized(2)).isNotEqualTo(sized(3));
+    }
 }

@@ -11,11 +11,14 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,19 +26,27 @@ import org.junit.jupiter.api.Test;
 class KeepAliveTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private ZooKeeperClient client;
     private Lease lease;
 
     @BeforeEach
-    void acquire() throws Exception {
-        ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+    void acquire() {
+        client = PortClientBuilder.on(states -> operations, scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
-        CompletableFuture<Lease> wanted = new LockInternals(
-                        client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
+        lease = acquired("/locks/orders");
+    }
+
+    private Lease acquired(String path) {
+        CompletableFuture<Lease> wanted = new LockInternals(client, path, new MutexDriver(), LockOptions.defaults())
                 .threadOwned()
                 .acquireAsync();
         scheduler.run();
-        lease = wanted.get();
+        return wanted.join();
+    }
+
+    private static String nodeOf(Lease held) {
+        return LockPath.name(held.guard().getPath());
     }
 
     @Test
@@ -65,6 +76,51 @@ class KeepAliveTest {
         Duration timeout = operations.sessionTimeout();
         scheduler.advance(timeout.multipliedBy(2));
         scheduler.stop(timeout.dividedBy(2));
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+    }
+
+    @Test
+    void manyNodesDeletedByAnOperator_areLostSoon_andTheOthersAreHeldAllTheTime() {
+        List<Lease> deleted = IntStream.range(0, 100)
+                .mapToObj(i -> acquired("/locks/deleted" + i))
+                .toList();
+        Lease last = acquired("/locks/last");
+        deleted.forEach(each -> operations.removeUntold(nodeOf(each)));
+        Duration timeout = operations.sessionTimeout();
+        operations.delayAnswersOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(30));
+        scheduler.advance(timeout.dividedBy(6));
+        scheduler.advance(timeout.dividedBy(30).multipliedBy(8)); // one check of all, and halves of halves
+        assertThat(deleted).allMatch(each -> each.state() == LeaseState.LOST);
+        for (int i = 0; i < 100; i++) {
+            scheduler.advance(timeout.dividedBy(50));
+            assertThat(List.of(lease, last)).allMatch(each -> each.state() == LeaseState.HELD);
+        }
+    }
+
+    @Test
+    void checkThatFindsANodeGone_provesTheSession() {
+        operations.removeUntold(nodeOf(acquired("/locks/deleted")));
+        Duration timeout = operations.sessionTimeout();
+        scheduler.advance(timeout.dividedBy(6));
+        operations.delayAnswersOf(ScriptedOperations.Request.MULTI, timeout.multipliedBy(9)); // those of later checks
+        scheduler.advance(timeout.multipliedBy(11).dividedBy(12));
+        assertThat(lease.state())
+                .as("after 13/12 T, and 11/12 T after the check")
+                .isNotEqualTo(LeaseState.LOST);
+        scheduler.advance(timeout.dividedBy(6));
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
+    }
+
+    @Test
+    @Tag("H97")
+    void errorWhileATimerIsSet_endsNoChecks() {
+        Duration timeout = operations.sessionTimeout();
+        scheduler.advance(timeout.dividedBy(6).minusNanos(1));
+        operations.requests();
+        scheduler.refuseNextTimer();
+        scheduler.advanceInSpiteOfErrors(timeout.multipliedBy(4));
+        assertThat(scheduler.errors()).hasSize(1);
+        assertThat(operations.requests()).hasSizeBetween(23, 24);
         assertThat(lease.state()).isEqualTo(LeaseState.HELD);
     }
 

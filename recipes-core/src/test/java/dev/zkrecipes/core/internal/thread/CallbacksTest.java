@@ -15,8 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -170,5 +173,81 @@ class CallbacksTest {
         assertThat(ranBy(refused::run).getName()).startsWith("zkrecipes-callback-");
         assertThat(ranBy(refused.sequential()).getName()).startsWith("zkrecipes-callback-");
         refused.close();
+    }
+
+    @Test
+    void callbackThatAnExecutorTookBeforeItThrew_runsOnce() throws Exception {
+        Callbacks unsure = Callbacks.on(
+                task -> {
+                    task.run();
+                    throw new RejectedExecutionException("failed after it had run the task");
+                },
+                engine);
+        AtomicInteger runs = new AtomicInteger();
+        unsure.run(runs::incrementAndGet);
+        unsure.sequential().execute(runs::incrementAndGet);
+        ranBy(unsure::run); // behind what a thread of the client might run again
+        assertThat(runs).hasValue(2);
+        unsure.close();
+    }
+
+    @Test
+    void threadsThatCannotBeStarted_areTriedUntilTheyCan() throws Exception {
+        ManualScheduler clock = new ManualScheduler();
+        AtomicInteger fails = new AtomicInteger();
+        ThreadPoolExecutor pool = failing(fails);
+        CallbackThreads held = new CallbackThreads(pool, clock);
+        CountDownLatch blocked = new CountDownLatch(3);
+        for (int i = 0; i < 3; i++) {
+            held.execute(() -> {
+                blocked.countDown();
+                block();
+            });
+        }
+        await().until(() -> blocked.getCount() == 2);
+        fails.set(MANY);
+        for (int i = 0; i < MANY + 4; i++) {
+            clock.advance(CallbackThreads.PATIENCE);
+        }
+        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(fails).hasValue(0);
+        released.countDown();
+        pool.shutdown();
+    }
+
+    @Test
+    void callbackOfTheEngineThread_isTriedAgainWhereNoThreadCanBeStarted() throws Exception {
+        ManualScheduler clock = new ManualScheduler();
+        ThreadPoolExecutor pool = failing(new AtomicInteger(1));
+        CallbackThreads own = new CallbackThreads(pool, clock);
+        Callbacks starved = new Callbacks(clock, own, own, null, null);
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        clock.execute(() -> starved.run(() -> ran.complete(Thread.currentThread())));
+        clock.run();
+        assertThat(ran).isNotDone();
+        clock.advance(Duration.ofSeconds(1));
+        assertThat(ran.get(30, TimeUnit.SECONDS)).isNotSameAs(Thread.currentThread());
+        starved.close();
+    }
+
+    @Test
+    void callbackOfAnotherThread_runsThereWhereNoThreadCanBeStarted() {
+        ManualScheduler clock = new ManualScheduler();
+        CallbackThreads own = new CallbackThreads(failing(new AtomicInteger(1)), clock);
+        CompletableFuture<Thread> ran = new CompletableFuture<>();
+        new Callbacks(clock, own, own, null, null).run(() -> ran.complete(Thread.currentThread()));
+        assertThat(ran).isCompletedWithValue(Thread.currentThread());
+        own.close();
+    }
+
+    private static ThreadPoolExecutor failing(AtomicInteger times) {
+        return new ThreadPoolExecutor(1, Integer.MAX_VALUE, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), task -> {
+            if (times.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new InternalError("played: no memory for a thread");
+            }
+            Thread thread = new Thread(task);
+            thread.setDaemon(true);
+            return thread;
+        });
     }
 }
