@@ -6,6 +6,7 @@ package dev.zkrecipes.test.explore;
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
@@ -35,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Actor {
     private static final int MILLIS = 25;
+    private static final Duration LONG = Duration.ofMinutes(5);
     /** By the first of them a client notices that its process was stopped. */
     private static final int OWN_TIMERS = 1;
 
@@ -85,6 +87,10 @@ final class Actor {
 
     boolean isDone() {
         return left == 0 && running == 0;
+    }
+
+    String name() {
+        return name;
     }
 
     String describe() {
@@ -234,15 +240,16 @@ final class Actor {
         try {
             if (kind == 4) {
                 tell("tries " + lock.path());
-                holdAndGiveBack(lock.tryAcquire());
+                holdAndGiveBack(Timed.tryAcquire(schedule, this, lock));
             } else if (kind == 5 || nestings.isEmpty()) {
-                tell("tries " + lock.path() + " for a while");
-                holdAndGiveBack(lock.tryAcquire(duration(128)));
+                Duration limit = duration(128);
+                tell("tries " + lock.path() + " for " + limit);
+                holdAndGiveBack(Timed.tryAcquire(schedule, this, lock, limit));
             } else {
                 nest(nestings.get(choices().next(nestings.size())));
             }
         } catch (InterruptedException e) {
-            tell("is interrupted");
+            onInterrupt();
         } catch (LockConnectionException e) {
             tell("cannot know: " + e.getMessage());
         } catch (LockLostException e) {
@@ -261,7 +268,7 @@ final class Actor {
             changing.changes().get(which).make(client, ExploredLock.PATH);
             tell("has made it");
         } catch (InterruptedException e) {
-            tell("is interrupted");
+            onInterrupt();
         } catch (LockConnectionException e) {
             tell("cannot know: " + e.getMessage());
         } catch (LockException e) {
@@ -271,11 +278,17 @@ final class Actor {
         }
     }
 
-    private void holdAndGiveBack(Optional<Lease> lease) {
+    private void holdAndGiveBack(Optional<Lease> lease) throws InterruptedException {
         if (lease.isPresent()) {
             granted(lease.get());
-            scheduler.sleep(duration(64));
-            close(lease.get());
+            try {
+                scheduler.sleep(duration(64));
+                if (choices().chance(300)) {
+                    verify(lease.get());
+                }
+            } finally {
+                close(lease.get());
+            }
         }
     }
 
@@ -283,7 +296,7 @@ final class Actor {
     private void nest(Nesting nesting) throws InterruptedException {
         InterProcessLock outer = locks.get(nesting.outer());
         tell("takes " + outer.path() + " and then the other mode, or the same again");
-        Optional<Lease> first = outer.tryAcquire(duration(128));
+        Optional<Lease> first = Timed.tryAcquire(schedule, this, outer, duration(128));
         if (first.isEmpty()) {
             return;
         }
@@ -291,8 +304,7 @@ final class Actor {
         try {
             granted(holds.get(0));
             scheduler.sleep(duration(96));
-            Optional<Lease> second = locks.get(nesting.inner()).tryAcquire(Duration.ofMinutes(5));
-            second.ifPresent(lease -> {
+            acquireToTheEnd(locks.get(nesting.inner()), holds.get(0)).ifPresent(lease -> {
                 holds.add(lease);
                 granted(lease);
             });
@@ -301,6 +313,41 @@ final class Actor {
             scheduler.sleep(duration(32));
         } finally {
             holds.forEach(this::close);
+        }
+    }
+
+    /** For longer than anything goes wrong. */
+    private Optional<Lease> acquireToTheEnd(InterProcessLock lock, Lease outer) throws InterruptedException {
+        try {
+            return Optional.of(
+                    choices().chance(500)
+                            ? lock.acquire()
+                            : Timed.tryAcquire(schedule, this, lock, LONG).orElseThrow());
+        } catch (LockLostException e) {
+            if (outer.state() != LeaseState.LOST) {
+                turnedAway("who waits is not turned away", e);
+            }
+            throw e;
+        } catch (LockConnectionException e) {
+            turnedAway("who waits is not turned away", e);
+            throw e;
+        }
+    }
+
+    private void onInterrupt() {
+        tell("is interrupted");
+        if (!schedule.isInterrupted()) {
+            schedule.judge().accuse("only an interrupt interrupts", name + " was interrupted by nobody");
+        }
+    }
+
+    /** Whether its node was there, by the order of the transactions, before it is asked. */
+    private void verify(Lease lease) throws InterruptedException {
+        boolean wasThere = schedule.judge().allNodesAreThere(lease);
+        tell("verifies " + lease.path());
+        lease.verify();
+        if (!wasThere) {
+            schedule.judge().accuse("what is verified is held", name + ": " + lease);
         }
     }
 

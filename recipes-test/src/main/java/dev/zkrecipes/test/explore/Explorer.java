@@ -19,16 +19,24 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>holders do not conflict, by the order of the committed transactions
- *   <li>a lease whose node is gone is not valid, whether or not anyone knows that
+ *   <li>a lease whose node is gone is not valid, whether or not anyone knows that; if somebody else deleted it, or ended the
+ *       session before its time, until the next check
+ *   <li>a loss is told, once, soon after the node has gone
+ *   <li>what is verified is held
  *   <li>no request is granted before an earlier one that is still there and that it would have to wait for, and none whose
  *       own node was gone before its turn came
  *   <li>tokens rise
  *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after a loss
- *   <li>who waits is granted, once the faults are over, and not turned away because of them
+ *   <li>who waits is granted, once the faults are over, and not turned away because of them; nobody is told that a free lock
+ *       is busy, or interrupted by nobody
+ *   <li>a call with a time limit ends in time
  *   <li>the driver answers: it does not throw, nor wait for nothing
  *   <li>the engine comes to rest: it does not go round in a circle while there is nothing to do
  *   <li>in the end no node, watch, timer or map entry is left
  * </ul>
+ *
+ * <p>Not played: requests to give a lock back, lists of participants, guarded writes, the {@code java.util.concurrent} view,
+ * and calls from several threads of one process at the same time.
  *
  * <pre>{@code
  * Explorer explorer = Explorer.of(mutex);

@@ -4,7 +4,6 @@
 package dev.zkrecipes.test.explore;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.sim.NodeTree;
 import dev.zkrecipes.test.sim.SimulatedScheduler;
@@ -15,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +32,9 @@ final class Judge {
     private final Set<Long> endedByOperator = new HashSet<>();
     private final Set<String> goneBeforeTheirTurn = new HashSet<>();
     private final HandOvers handOvers;
+    private final Losses losses = new Losses();
+    private final LongSupplier now;
+    private long lastBusyAt = Long.MIN_VALUE;
     private @Nullable BrokenPromise found;
 
     /** A lease as its holder has it. */
@@ -40,7 +43,8 @@ final class Judge {
     /** The token that a node was granted with. */
     private record Token(String who, Place place, long token) {}
 
-    Judge(SimulatedZooKeeper ensemble, ExploredLock lock) {
+    Judge(SimulatedZooKeeper ensemble, ExploredLock lock, LongSupplier now) {
+        this.now = now;
         this.ensemble = ensemble;
         this.turns = new Turns(lock);
         this.handOvers = new HandOvers(lock.localHandoffs());
@@ -49,6 +53,9 @@ final class Judge {
 
     private void onCommit(NodeTree before, List<String> deleted) {
         turns.onCommit(before, ensemble.committed());
+        if (!deleted.isEmpty() && !Schedule.lockNodes(before).isEmpty()) {
+            lastBusyAt = now.getAsLong();
+        }
         for (String node : deleted) {
             if (granted.remove(node) == null && Place.isOne(node) && !turns.everWas(Place.of(node), before)) {
                 goneBeforeTheirTurn.add(node);
@@ -68,11 +75,15 @@ final class Judge {
             if (!holding.process().isPaused() && holding.lease().isValid()) {
                 requireNodes(holding);
             }
+            if (!holding.nodes().stream().allMatch(ensemble.committed()::exists)) {
+                losses.onNodeGone(holding.lease(), holding.process().isPaused(), now.getAsLong())
+                        .ifPresent(broken ->
+                                accuse(broken.rule(), holding.who() + ", " + holding.nodes() + ": " + broken.seen()));
+            }
+            if (losses.isTold(holding.lease())) {
+                handOvers.onLost(holding.nodes());
+            }
         }
-        open.stream()
-                .filter(holding ->
-                        !holding.process().isPaused() && holding.lease().state() == LeaseState.LOST)
-                .forEach(holding -> handOvers.onLost(holding.nodes()));
         throwIfFound();
     }
 
@@ -121,6 +132,7 @@ final class Judge {
         long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
         requireHandOver(who, lease, nodes, fencing);
         open.add(new Holding(process, who, lease, session, nodes));
+        losses.onGranted(lease);
         for (String node : nodes) {
             if (ensemble.committed().exists(node)) {
                 Place place = Place.of(node);
@@ -148,6 +160,17 @@ final class Judge {
         }
     }
 
+    /** When a node of a lock was last deleted. */
+    long lastBusyAt() {
+        return lastBusyAt;
+    }
+
+    boolean allNodesAreThere(Lease lease) {
+        return open.stream()
+                .filter(holding -> holding.lease() == lease)
+                .allMatch(holding -> holding.nodes().stream().allMatch(ensemble.committed()::exists));
+    }
+
     boolean isGranted(Place place) {
         return granted.containsKey(place.path());
     }
@@ -168,6 +191,7 @@ final class Judge {
                 .flatMap(holding -> holding.nodes().stream())
                 .toList();
         open.removeIf(holding -> holding.lease() == lease);
+        losses.onClosing(lease);
         return nodes;
     }
 

@@ -44,6 +44,7 @@ final class Schedule {
     private final Deque<CompletableFuture<?>> kept = new ArrayDeque<>();
     private final Chaos chaos;
     private boolean blocking;
+    private boolean interrupted; // who blocks
     private boolean heldLong;
 
     Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
@@ -51,7 +52,7 @@ final class Schedule {
         this.simulation = new Simulation(choices, trace);
         this.ensemble =
                 new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(TICKS[choices.next(TICKS.length)]));
-        this.judge = new Judge(ensemble, lock);
+        this.judge = new Judge(ensemble, lock, simulation::now);
         if (choices.next(16) == 1) {
             ensemble.beginCountersAt(oldCounter(choices));
         }
@@ -116,6 +117,7 @@ final class Schedule {
 
     void endBlocking() {
         blocking = false;
+        interrupted = false;
         boolean wasInterrupted = Thread.interrupted(); // too late for the call that it was meant for
         simulation.tell("schedule", () -> wasInterrupted ? "an interrupt came late" : "a blocking call is over");
     }
@@ -123,8 +125,24 @@ final class Schedule {
     void interrupt() {
         if (blocking) {
             simulation.tell("schedule", () -> "interrupts who blocks");
+            interrupted = true;
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Whether who blocks was interrupted. */
+    boolean isInterrupted() {
+        return interrupted;
+    }
+
+    /** Whether there was a node of a lock at that time or later. A server that is cut off may show it for a while. */
+    boolean wasBusySince(long time) {
+        return !lockNodes().isEmpty() || judge.lastBusyAt() >= time;
+    }
+
+    /** Nothing goes wrong any more, nor did of late. */
+    boolean isCalm() {
+        return chaos.isOverFor(SESSION);
     }
 
     /** Closing blocks; while another thread blocks, no other can. */
@@ -154,7 +172,10 @@ final class Schedule {
     }
 
     List<Place> lockNodes() {
-        NodeTree tree = ensemble.committed();
+        return lockNodes(ensemble.committed());
+    }
+
+    static List<Place> lockNodes(NodeTree tree) {
         List<Place> found = new ArrayList<>();
         for (String path : lockPaths(tree)) {
             tree.children(path).stream()
@@ -167,7 +188,7 @@ final class Schedule {
 
     /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
     List<Place> eligibleWaiters() {
-        if (!chaos.isOverFor(SESSION)) {
+        if (!isCalm()) {
             return List.of();
         }
         List<Place> waiting =

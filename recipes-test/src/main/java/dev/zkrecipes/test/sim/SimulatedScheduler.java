@@ -62,6 +62,16 @@ public final class SimulatedScheduler implements EngineScheduler {
     }
 
     /**
+     * Whether the process was stopped at any time since then.
+     *
+     * @param time as {@link #nanoTime} tells it
+     * @return true if so
+     */
+    public boolean wasPausedSince(long time) {
+        return pausedUntil > time;
+    }
+
+    /**
      * How many timers are set.
      *
      * @return their number

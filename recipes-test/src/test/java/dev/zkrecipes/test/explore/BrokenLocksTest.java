@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -118,6 +120,89 @@ class BrokenLocksTest {
                 leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
                 "a stale lease is not valid",
                 Fault.OUTAGE);
+    }
+
+    @Test
+    void leaseForgettingItsNode_isFound() {
+        assertBroken(
+                leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
+                "a stale lease is not valid",
+                Fault.DELETION);
+    }
+
+    @Test
+    void lossThatIsNotTold_isFound() {
+        assertBroken(
+                leases(
+                        MUTEX,
+                        (lease, method) ->
+                                method.equals("ended") ? Optional.of(new CompletableFuture<>()) : Optional.empty()),
+                "a loss is told once",
+                Fault.EXPIRY);
+        assertBroken(
+                leases(MUTEX, (lease, method) -> method.equals("onLost") ? Optional.of(true) : Optional.empty()),
+                "a loss is told once",
+                Fault.EXPIRY);
+    }
+
+    @Test
+    void verificationThatAsksNobody_isFound() {
+        assertBroken(
+                leases(MUTEX, (lease, method) -> method.equals("verify") ? Optional.of(true) : Optional.empty()),
+                "what is verified is held",
+                Fault.DELETION);
+    }
+
+    @Test
+    void freeLockThatIsCalledBusy_isFound() {
+        assertBroken(
+                locks(
+                        MUTEX,
+                        (lock, method) ->
+                                method.equals("tryAcquire") ? Optional.of(Optional.empty()) : Optional.empty()),
+                "who asks is not turned away",
+                Fault.CHANGE);
+    }
+
+    @Test
+    void callThatEndsTooLate_isFound() {
+        assertBroken(
+                locks(
+                        MUTEX,
+                        (lock, method) -> method.equals("tryAcquire")
+                                ? Optional.of(Optional.of(acquired(lock)))
+                                : Optional.empty()),
+                "a call ends in time");
+    }
+
+    private static Lease acquired(InterProcessLock lock) {
+        try {
+            return lock.acquire();
+        } catch (InterruptedException e) {
+            throw sneaky(e);
+        }
+    }
+
+    @Test
+    void acquireThatGivesUp_isFound() {
+        assertBroken(failingToAcquire(new LockConnectionException("played")), "who waits is not turned away");
+        assertBroken(failingToAcquire(new LockLostException("played")), "who waits is not turned away");
+        assertBroken(failingToAcquire(new InterruptedException("played")), "only an interrupt interrupts");
+    }
+
+    private static ExploredLock failingToAcquire(Exception failure) {
+        return locks(MUTEX, (lock, method) -> {
+                    if (method.equals("acquire")) {
+                        throw sneaky(failure);
+                    }
+                    return Optional.empty();
+                })
+                .withNesting(0, 0);
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Exception> E sneaky(Exception checked) throws E {
+        throw (E) checked;
     }
 
     @Test

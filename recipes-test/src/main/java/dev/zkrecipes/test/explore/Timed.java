@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.test.explore;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Calls that must end in time, and that say that a lock is busy only if it is. */
+final class Timed {
+    private static final Duration SLACK = Duration.ofMillis(50);
+    /** How long a server may show what is no longer so. */
+    private static final Duration MOST_BEHIND = Schedule.SESSION.multipliedBy(4).dividedBy(3);
+
+    private Timed() {}
+
+    static Optional<Lease> tryAcquire(Schedule schedule, Actor actor, InterProcessLock lock) {
+        long begin = schedule.simulation().now();
+        try {
+            Optional<Lease> lease = lock.tryAcquire();
+            if (lease.isEmpty() && !schedule.wasBusySince(begin - MOST_BEHIND.toNanos())) {
+                schedule.judge()
+                        .accuse("who asks is not turned away", actor.name() + " was told that a free lock is busy");
+            }
+            return lease;
+        } finally {
+            requireInTime(schedule, actor, begin, Schedule.SESSION.dividedBy(3));
+        }
+    }
+
+    static Optional<Lease> tryAcquire(Schedule schedule, Actor actor, InterProcessLock lock, Duration limit)
+            throws InterruptedException {
+        long begin = schedule.simulation().now();
+        try {
+            return lock.tryAcquire(limit);
+        } finally {
+            requireInTime(schedule, actor, begin, limit.isZero() ? Schedule.SESSION.dividedBy(3) : limit);
+        }
+    }
+
+    private static void requireInTime(Schedule schedule, Actor actor, long begin, Duration limit) {
+        Duration took = Duration.ofNanos(schedule.simulation().now() - begin);
+        if (took.compareTo(limit.plus(SLACK)) > 0 && !actor.scheduler().wasPausedSince(begin)) {
+            schedule.judge()
+                    .accuse(
+                            "a call ends in time",
+                            actor.name() + " got its answer after " + took.toMillis() + " ms of " + limit.toMillis());
+        }
+    }
+}
