@@ -10,6 +10,7 @@ import dev.zkrecipes.test.contract.LockCapabilityContract;
 import dev.zkrecipes.test.contract.LossContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
+import dev.zkrecipes.test.contract.TurnsContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
@@ -29,6 +30,14 @@ class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {
 
     @Nested
     class Acquire extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessMutexInBackgroundContractIT.this.recipe();
+        }
+    }
+
+    @Nested
+    class Turns extends TurnsContract {
         @Override
         protected Recipe recipe() {
             return InterProcessMutexInBackgroundContractIT.this.recipe();

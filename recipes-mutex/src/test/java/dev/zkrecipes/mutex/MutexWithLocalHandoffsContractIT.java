@@ -22,7 +22,8 @@ class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
     @Override
     protected Recipe recipe() {
         return Recipe.rivals(
-                MutexWithLocalHandoffsContractIT::passedOn, InterProcessMutex::new, Ownership.REENTRANT_THREAD);
+                        MutexWithLocalHandoffsContractIT::passedOn, InterProcessMutex::new, Ownership.REENTRANT_THREAD)
+                .withLocalHandoffs();
     }
 
     @Nested

@@ -4,6 +4,7 @@
 package dev.zkrecipes.semaphore;
 
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.contract.Recipe;
 import dev.zkrecipes.test.contract.SemaphoreContract;
 import dev.zkrecipes.test.contract.SemaphoreMaker;
 import org.junit.jupiter.api.Nested;
@@ -16,6 +17,11 @@ class PermitsWithLocalHandoffsContractIT extends SemaphoreContract {
     protected SemaphoreMaker semaphores() {
         return (client, path, limit, options) ->
                 new InterProcessSemaphore(client, path, limit, options.localHandoffs(64))::permits;
+    }
+
+    @Override
+    protected Recipe permits() {
+        return super.permits().withLocalHandoffs();
     }
 
     @Nested

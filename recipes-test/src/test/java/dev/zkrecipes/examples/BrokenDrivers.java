@@ -133,6 +133,11 @@ final class BrokenDrivers {
         return size < 2 ? Decision.granted() : Decision.waitFor(predecessors.subList(size - 2, size));
     }
 
+    /** Two may hold. A third is told to go away, though it would only have to wait. */
+    static Decision pairThatSendsOthersAway(List<LockNode> predecessors, LockNode self) {
+        return predecessors.size() < 2 ? Decision.granted() : Decision.never("two are here");
+    }
+
     // ---- Others.
 
     static Decision besideAnybody(List<LockNode> predecessors, LockNode self) {
@@ -141,6 +146,11 @@ final class BrokenDrivers {
 
     static Decision alone(List<LockNode> predecessors, LockNode self) {
         return Decision.grantedIfFirst(predecessors);
+    }
+
+    /** Sends away whom it should let in. */
+    static Decision busy(List<LockNode> predecessors, LockNode self) {
+        return predecessors.isEmpty() ? Decision.granted() : Decision.never("somebody is here");
     }
 
     static Decision nobody(List<LockNode> predecessors, LockNode self) {

@@ -60,6 +60,16 @@ class BrokenDriversTest {
                         "law4_",
                         "law 4: granted is pair.b(3) behind [pair.b(1), pair.a(2)], though somebody in front is not"),
                 found(
+                        "pair that sends others away",
+                        BrokenDrivers.deciding(BrokenDrivers::pairThatSendsOthersAway),
+                        "law5_",
+                        "law 5: refused is pair.a(3) behind [pair.a(1), pair.a(2)], but not pair.a(3) behind []"),
+                found(
+                        "busy",
+                        BrokenDrivers.deciding(BrokenDrivers::busy),
+                        "requestCompatible",
+                        "but the last one is refused, though not when it is alone"),
+                found(
                         "alone",
                         BrokenDrivers.deciding(BrokenDrivers::alone),
                         "requestCompatible",

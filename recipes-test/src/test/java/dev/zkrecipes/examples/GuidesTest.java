@@ -14,6 +14,7 @@ import dev.zkrecipes.test.contract.LossContract;
 import dev.zkrecipes.test.contract.PermitsContract;
 import dev.zkrecipes.test.contract.ReentrantContract;
 import dev.zkrecipes.test.contract.SharingContract;
+import dev.zkrecipes.test.contract.TurnsContract;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -34,6 +35,7 @@ class GuidesTest {
     private static final List<Class<?>> SUITES = List.of(
             LockDriverContract.class,
             AcquireContract.class,
+            TurnsContract.class,
             InterruptContract.class,
             LossContract.class,
             LeaseContract.class,

@@ -53,10 +53,11 @@ class TestingYourDriverIT {
                         selectNestedClass(List.of(GroupLockContractIT.class), GroupLockContractIT.Asked.class),
                         selectNestedMethod(
                                 lock, suites + "$Acquire", "freeLock_isGranted", "dev.zkrecipes.test.contract.Flavour"),
+                        selectNestedClass(lock, suites + "$Turns"),
                         selectNestedMethod(lock, suites + "$Truth", "deletedNode_losesTheLock"))
                 .execute()
                 .testEvents();
         assertThat(tests.failed().stream()).isEmpty();
-        assertThat(tests.succeeded().count()).isEqualTo(tests.started().count()).isEqualTo(5 + 8 + 8 + 1);
+        assertThat(tests.succeeded().count()).isEqualTo(tests.started().count()).isEqualTo(5 + 8 + 8 + 5 + 1);
     }
 }

@@ -34,7 +34,7 @@ public sealed interface Decision {
     }
 
     /**
-     * The node can never be granted.
+     * The node can never be granted, whoever is in front of it.
      *
      * @param reason what the user is told
      */
@@ -89,7 +89,7 @@ public sealed interface Decision {
     }
 
     /**
-     * The node can never be granted.
+     * The node can never be granted, whoever is in front of it.
      *
      * @param reason what the user is told
      * @return the decision

@@ -30,7 +30,11 @@ import java.util.Optional;
  * all of them: at least one must vanish before the answer can change.
  *
  * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only if the same session already has a living node
- * there ({@link LockGroups#modes}). The driver of that mode must not block anyone whom the other mode lets pass.
+ * there ({@link LockGroups#modes}). The driver of that mode must not block anyone whom the other mode lets pass. <b>Law 4</b>
+ * is that of a {@link FifoDriver}.
+ *
+ * <p><b>Law 5.</b> If it answers {@link Decision.Never} behind some predecessors, it answers that behind every subset of them,
+ * also behind none. Predecessors leave, so they are a reason to wait and never a reason to refuse.
  *
  * <p>If a driver throws, the acquire fails with {@link dev.zkrecipes.core.LockRefusedException} and its node is deleted.
  */

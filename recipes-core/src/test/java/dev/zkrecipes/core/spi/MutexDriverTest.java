@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The driver's rule and the two laws of {@link dev.zkrecipes.core.spi.LockDriver}, over every queue of up to six. */
+/** The driver's rule and the laws of {@link dev.zkrecipes.core.spi.LockDriver}, over every queue of up to six. */
 class MutexDriverTest {
     private static final int LONGEST = 6;
 

@@ -74,6 +74,10 @@ final class DriverQueue {
         return answer.orElse(null) instanceof Decision.Granted;
     }
 
+    static boolean isRefusal(Optional<Decision> answer) {
+        return answer.orElse(null) instanceof Decision.Never;
+    }
+
     List<LockNode> nodes() {
         return nodes;
     }

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Nested;
  *
  * <p>To test what only some locks can do, add a nested class: see {@link LockCapabilityContract}. The suites start a
  * server in this JVM. They assume that each request of the lock is one ephemeral node of the client's session on each of
- * {@link Recipe#queues()}, and that a waiting request watches the node that it waits for.
+ * {@link Recipe#queues()}, unless it is {@linkplain Recipe#withLocalHandoffs passed on inside the process}, and that a waiting
+ * request watches the node that it waits for.
  */
 public abstract class InterProcessLockContract extends LockCapabilityContract {
 
@@ -32,6 +33,14 @@ public abstract class InterProcessLockContract extends LockCapabilityContract {
 
     @Nested
     class Acquire extends AcquireContract {
+        @Override
+        protected Recipe recipe() {
+            return InterProcessLockContract.this.recipe();
+        }
+    }
+
+    @Nested
+    class Turns extends TurnsContract {
         @Override
         protected Recipe recipe() {
             return InterProcessLockContract.this.recipe();

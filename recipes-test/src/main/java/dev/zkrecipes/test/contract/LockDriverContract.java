@@ -267,6 +267,24 @@ public abstract class LockDriverContract extends NodeNameContract {
                         () -> "law 4: granted is " + queue.about(queue.whole()) + ", though somebody in front is not"));
     }
 
+    /** Those in front leave, so they are a reason to wait, never to give up. */
+    @Test
+    void law5_requestRefusedBehindSome_isRefusedBehindAnySubset() {
+        asked().forEach(queue -> {
+            List<DriverQueue.Part> parts = queue.parts();
+            List<Optional<Decision>> answers = parts.stream().map(queue::answer).toList();
+            for (DriverQueue.Part all : parts) {
+                if (DriverQueue.isRefusal(answers.get(all.choice()))) {
+                    for (DriverQueue.Part some : parts) {
+                        require(
+                                !all.contains(some.choice()) || DriverQueue.isRefusal(answers.get(some.choice())),
+                                () -> "law 5: refused is " + queue.about(all) + ", but not " + queue.about(some));
+                    }
+                }
+            }
+        });
+    }
+
     // ---- The rule of the lock.
 
     /** Requests leave in any order, so by law 1 no other sets can ever hold together. */
@@ -279,13 +297,18 @@ public abstract class LockDriverContract extends NodeNameContract {
                                 + DriverQueue.shown(queue.nodes())));
     }
 
-    /** A driver that makes them wait makes them wait for nothing. */
+    /** A driver that makes them wait makes them wait for nothing. One that refuses them does so to lone ones, too. */
     @Test
-    void requestCompatibleWithAllInFront_doesNotWait() {
-        asked().filter(queue -> compatible(queue.nodes()))
-                .forEach(queue -> require(
-                        !(queue.answer(queue.whole()).orElse(null) instanceof Decision.WaitFor),
-                        () -> "compatible are " + DriverQueue.shown(queue.nodes()) + ", but the last one waits"));
+    void requestCompatibleWithAllInFront_isGranted_unlessNever() {
+        asked().filter(queue -> compatible(queue.nodes())).forEach(queue -> {
+            Optional<Decision> answer = queue.answer(queue.whole());
+            require(
+                    answer.isEmpty()
+                            || DriverQueue.isGrant(answer)
+                            || (DriverQueue.isRefusal(answer) && DriverQueue.isRefusal(queue.answer(queue.part(0)))),
+                    () -> "compatible are " + DriverQueue.shown(queue.nodes()) + ", but the last one "
+                            + (DriverQueue.isRefusal(answer) ? "is refused, though not when it is alone" : "waits"));
+        });
     }
 
     @Test

@@ -16,8 +16,9 @@ import java.util.List;
  * @param ownership whom the holds of the lock under test belong to
  * @param queues where the nodes of the lock under test stand, one on each: paths to be added to that of the lock, such as
  *     {@code ""} or {@code "/a"}
+ * @param localHandoffs whether requests of one client share a node, so that only those of one client are granted in order
  */
-public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> queues) {
+public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> queues, boolean localHandoffs) {
 
     /**
      * Makes a recipe.
@@ -26,6 +27,7 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
      * @param rival makes a lock that can never be held together with it
      * @param ownership whom the holds of the lock under test belong to
      * @param queues where its nodes stand, at least one
+     * @param localHandoffs whether requests of one client share a node
      * @throws IllegalArgumentException if there is no queue
      */
     public Recipe {
@@ -69,7 +71,7 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
      * @return the recipe, on one queue, that of the path
      */
     public static Recipe rivals(Maker lock, Maker rival, Ownership ownership) {
-        return new Recipe(lock, rival, ownership, List.of(""));
+        return new Recipe(lock, rival, ownership, List.of(""), false);
     }
 
     /**
@@ -79,6 +81,16 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
      * @return the recipe
      */
     public Recipe withQueues(String... paths) {
-        return new Recipe(lock, rival, ownership, List.of(paths));
+        return new Recipe(lock, rival, ownership, List.of(paths), localHandoffs);
+    }
+
+    /**
+     * The same for a lock that is made with {@link LockOptions#localHandoffs}: requests of one client share a node and are
+     * granted in their order, but those of different clients are not.
+     *
+     * @return the recipe
+     */
+    public Recipe withLocalHandoffs() {
+        return new Recipe(lock, rival, ownership, queues, true);
     }
 }

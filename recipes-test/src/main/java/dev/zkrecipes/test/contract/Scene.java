@@ -96,6 +96,11 @@ final class Scene {
                 .toList();
     }
 
+    /** The names of those in the queue where both the lock under test and the rival stand. */
+    List<String> firstQueue() {
+        return server.children(queues.get(0));
+    }
+
     /** Those of one session. */
     List<String> nodesOf(long session) {
         return nodes().stream().filter(node -> isOwnedBy(session, node)).toList();

@@ -39,7 +39,12 @@ public abstract class SemaphoreContract {
      */
     protected abstract SemaphoreMaker semaphores();
 
-    private Recipe permits() {
+    /**
+     * A number of permits as a lock, and all permits as its rival.
+     *
+     * @return the recipe; override it if the semaphore is made {@linkplain Recipe#withLocalHandoffs with local hand-overs}
+     */
+    protected Recipe permits() {
         return Recipe.rivals(
                 (client, path, options) ->
                         semaphores().make(client, path, LIMIT, options).apply(LIMIT - 1),

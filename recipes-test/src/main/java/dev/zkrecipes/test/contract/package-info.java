@@ -10,9 +10,11 @@
  * <tr><th>For</th><th>Suite</th><th>What it plays</th></tr>
  * <tr><td>a driver</td><td>{@link dev.zkrecipes.test.contract.LockDriverContract}</td><td>every short queue, without a
  *     server: the laws, and the author's own rule</td></tr>
- * <tr><td>any lock</td><td>{@link dev.zkrecipes.test.contract.InterProcessLockContract}</td><td>the next five</td></tr>
+ * <tr><td>any lock</td><td>{@link dev.zkrecipes.test.contract.InterProcessLockContract}</td><td>the next six</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.AcquireContract}</td><td>every way to ask, and every way in which the
  *     others, time or the application end it</td></tr>
+ * <tr><td></td><td>{@link dev.zkrecipes.test.contract.TurnsContract}</td><td>many who ask: one at a time, in their
+ *     order</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.InterruptContract}</td><td>the same when the thread is
  *     interrupted</td></tr>
  * <tr><td></td><td>{@link dev.zkrecipes.test.contract.SessionContract}</td><td>the same when the session, the connection or

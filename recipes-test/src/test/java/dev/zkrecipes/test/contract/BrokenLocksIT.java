@@ -9,6 +9,7 @@ import static org.junit.platform.testkit.engine.EventConditions.event;
 import static org.junit.platform.testkit.engine.EventConditions.finishedWithFailure;
 import static org.junit.platform.testkit.engine.TestExecutionResultConditions.message;
 
+import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -22,7 +23,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -51,6 +54,13 @@ class BrokenLocksIT {
         @Override
         protected Recipe recipe() {
             return playing();
+        }
+    }
+
+    static class TurnsSuite extends TurnsContract {
+        @Override
+        protected Recipe recipe() {
+            return Recipe.exclusive(played, Ownership.REENTRANT_THREAD);
         }
     }
 
@@ -99,6 +109,12 @@ class BrokenLocksIT {
                 .assertStatistics(tests -> tests.started(2).succeeded(2));
         play(SOUND, "timedOutAcquires_leaveNoNodeAndAtMostOneWatch")
                 .assertStatistics(tests -> tests.started(1).succeeded(1));
+        play(TurnsSuite.class, SOUND, "waiters_areGrantedOneByOne_inTheOrderOfTheirRequests")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
+        play(TurnsSuite.class, SOUND, "waitersThatLeave_letNobodyInBeforeItsTurn", int.class)
+                .assertStatistics(tests -> tests.started(3).succeeded(3));
+        play(TurnsSuite.class, SOUND, "threadsOfBothClients_neverMeetInside_andLoseNoCount")
+                .assertStatistics(tests -> tests.started(1).succeeded(1));
         play(InterruptSuite.class, SOUND, "interruptWhileWaiting_endsTheRequest", Flavour.class)
                 .assertStatistics(tests -> tests.started(4).succeeded(4));
         play(LossSuite.class, SOUND, "lostLock_isReportedByEveryCall")
@@ -129,6 +145,46 @@ class BrokenLocksIT {
                 play(generous, "tryOnAHeldLock_isNotGranted_andWritesNothing", Flavour.class),
                 2,
                 "expected: NOT_GRANTED");
+    }
+
+    @Test
+    void lockLettingAFifthRequestIn_isFound() {
+        Recipe.Maker impatient = decidingBy((predecessors, self) ->
+                predecessors.size() >= 4 ? Decision.granted() : Decision.grantedIfFirst(predecessors));
+        assertFound(
+                play(TurnsSuite.class, impatient, "waiters_areGrantedOneByOne_inTheOrderOfTheirRequests"),
+                1,
+                "[a try behind [rival 3 is granted, ");
+    }
+
+    @Test
+    void lockLettingTheSuccessorOfALeaverIn_isFound() {
+        Recipe.Maker credulous =
+                (client, path, options) -> decidingBy(takingAnyEndForItsTurn()).make(client, path, options);
+        assertFound(
+                play(TurnsSuite.class, credulous, "waitersThatLeave_letNobodyInBeforeItsTurn", int.class),
+                3,
+                "[what happened, in this order]");
+    }
+
+    /** Waits for the nearest node; when that is gone, for whatever reason, it holds. */
+    private static BiFunction<List<LockNode>, LockNode, Decision> takingAnyEndForItsTurn() {
+        Map<LockNode, LockNode> awaited = new ConcurrentHashMap<>();
+        return (predecessors, self) -> {
+            LockNode nearest = Iterables.getLast(predecessors, self);
+            return predecessors.contains(awaited.computeIfAbsent(self, key -> nearest))
+                    ? Decision.waitFor(nearest)
+                    : Decision.granted();
+        };
+    }
+
+    @Test
+    void lockThatAnybodyHolds_isFoundByItsCount() {
+        Recipe.Maker generous = decidingBy((predecessors, self) -> Decision.granted());
+        assertFound(
+                play(TurnsSuite.class, generous, "threadsOfBothClients_neverMeetInside_andLoseNoCount"),
+                1,
+                "[how often two met inside]");
     }
 
     @Test
