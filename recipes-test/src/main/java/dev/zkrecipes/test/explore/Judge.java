@@ -40,8 +40,17 @@ final class Judge {
     /** A lease as its holder has it. */
     private record Holding(SimulatedScheduler process, String who, Lease lease, long session, List<String> nodes) {}
 
-    /** The token that a node was granted with. */
-    private record Token(String who, Place place, long token) {}
+    /** The token that a node was granted with, and what had made the lock's path then. */
+    private record Token(String who, Place place, long pathMadeBy, long token) {
+
+        /** Whether the two may be equal: one hold within another, or a change of mode, which keeps the number. */
+        boolean mayEqual(Token other) {
+            return place.equals(other.place)
+                    || (place.number() == other.place.number()
+                            && pathMadeBy == other.pathMadeBy
+                            && who.equals(other.who));
+        }
+    }
 
     Judge(SimulatedZooKeeper ensemble, ExploredLock lock, LongSupplier now) {
         this.now = now;
@@ -220,16 +229,15 @@ final class Judge {
     }
 
     private void requireToken(String who, Place place, long token) {
+        Token mine = new Token(who, place, ensemble.committed().madeBy(place.lockPath()), token);
         List<Token> earlier = tokens.computeIfAbsent(place.lockPath(), path -> new ArrayList<>());
         for (Token other : earlier) {
             boolean conflicts =
                     !turns.everMayHold(place.lockPath(), List.of(other.place().kind()), place.kind());
-            boolean isShared =
-                    other.place().number() == place.number() && other.who().equals(who);
-            if (conflicts && (isShared ? token < other.token() : token <= other.token())) {
+            if (conflicts && (mine.mayEqual(other) ? token < other.token() : token <= other.token())) {
                 accuse("tokens rise", who + " is granted " + place.path() + " with token " + token + " after " + other);
             }
         }
-        earlier.add(new Token(who, place, token));
+        earlier.add(mine);
     }
 }

@@ -54,6 +54,17 @@ public final class NodeTree {
     }
 
     /**
+     * The transaction that made a node.
+     *
+     * @param path the node's path
+     * @return its id; 0 if there is no such node
+     */
+    public long madeBy(String path) {
+        TreeNode node = nodes.get(path);
+        return node == null ? 0 : node.czxid();
+    }
+
+    /**
      * The session of an ephemeral node.
      *
      * @param path the node's path

@@ -36,7 +36,9 @@ import java.util.stream.IntStream;
  *       transactions may survive or not, serving reads of the past; what operators do
  * </ul>
  *
- * <p>What it leaves out: access rights, quotas, read-only servers, reconfiguration, observers. Not thread-safe.
+ * <p>What it leaves out: access rights, quotas, read-only servers, reconfiguration, observers, nodes with a time to live. Also
+ * the negative numbers that a server gives while several creates beyond the end of the sequence counter are under way at
+ * once: here each of them gets the last number. Not thread-safe.
  */
 public final class SimulatedZooKeeper {
     private static final int SERVERS = 3;

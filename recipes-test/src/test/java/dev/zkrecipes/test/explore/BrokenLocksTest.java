@@ -216,6 +216,26 @@ class BrokenLocksTest {
                 "tokens rise");
     }
 
+    /** A path that was empty is made anew, and then its numbers begin at 0. */
+    @Test
+    void tokenThatBeginsAgainWithThePath_isFound() {
+        ExploredLock lock = leases(
+                MUTEX,
+                (lease, method) -> method.equals("fencingTokens")
+                        ? Optional.of(Map.of(
+                                lease.path(),
+                                1 + Place.of(lease.guard().getPath()).number()))
+                        : Optional.empty());
+        Explorer explorer = Explorer.of(lock).withClients(1).withFaults(Set.of(Fault.REAPING));
+        assertThat(LongStream.rangeClosed(1, SCHEDULES)
+                        .mapToObj(explorer::play)
+                        .flatMap(Optional::stream)
+                        .filter(found -> found.message().matches(".*-lock-0{10} with token 1 after .*number=0.*"))
+                        .findFirst())
+                .map(Violation::rule)
+                .contains("tokens rise");
+    }
+
     @Test
     void cancellationLeavingTheRequestBehind_isFound() {
         // A future that depends on another one does not pass on its own cancellation.
