@@ -10,9 +10,11 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.RevocationMarks;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A held node of a {@link LocalQueue}. As soon as a request waits for it, it is watched for requests to give the lock
@@ -25,6 +27,7 @@ final class Line implements WatchRegistry.Subscriber {
     private final Runnable onAsked;
     private volatile boolean watched;
     private boolean subscribed;
+    private @Nullable LockNode queued;
 
     /**
      * A node that was granted just now.
@@ -44,6 +47,16 @@ final class Line implements WatchRegistry.Subscriber {
 
     HeldNode node() {
         return holders.first();
+    }
+
+    /** The node as drivers see it. */
+    LockNode queued() {
+        LockNode known = queued;
+        if (known == null) {
+            known = node().spec().parseOwn(node().node().name());
+            queued = known;
+        }
+        return known;
     }
 
     Session session() {

@@ -3,29 +3,45 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.queue.RuleVersion;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The held nodes that the requests of a {@link LocalQueue} are served from, and the shared rule that they are held
- * under, if there is one. Confined to the engine thread, but for {@link #isEmpty}.
+ * under, if there is one. Confined to the engine thread, but for {@link #isEmpty} and {@link #onChange}.
+ *
+ * <p>A semaphore may have thousands of them, and is looked at for each request that comes or is served. So what follows
+ * from all of them is found out once for each change, and a node is watched once.
  */
 final class Lines {
     private final LockSpec spec;
     private final Runnable onRuleRead;
     private final Map<Succession, Line> lines = new LinkedHashMap<>();
+    private final Set<Line> unwatched = new LinkedHashSet<>();
+    private final AtomicLong changes = new AtomicLong();
     private volatile boolean empty = true;
+    private @Nullable Line newest; // null if it is to be looked for
+    private @Nullable KeepOut known;
     private @Nullable RuleSight rule;
+
+    /** Whether newcomers were kept out after so many changes, under a rule. */
+    private record KeepOut(boolean isSo, long changes, Optional<RuleVersion> rule) {}
 
     /**
      * Begins without any.
@@ -44,20 +60,36 @@ final class Lines {
 
     void add(Line line) {
         lines.put(line.holders(), line);
+        unwatched.add(line);
+        newest = line;
         empty = false;
+        onChange();
     }
 
     /** Takes out the line of these holders, which are over; null if it is unknown. */
     @Nullable
     Line remove(Succession holders) {
         Line over = lines.remove(holders);
+        if (over != null) {
+            unwatched.remove(over);
+            newest = over == newest ? null : newest;
+        }
         empty = lines.isEmpty();
         return over;
     }
 
+    /** There is one more, or one of them is over, although it is not taken out yet. Any thread. */
+    void onChange() {
+        changes.incrementAndGet();
+    }
+
     /** Watches all nodes for requests to give the lock back. */
     void watch() {
-        lines.values().forEach(Line::watch);
+        while (!unwatched.isEmpty()) {
+            Line next = unwatched.iterator().next();
+            unwatched.remove(next);
+            next.watch();
+        }
     }
 
     /** Whether the node may pass to another holder now, under the rule of now. */
@@ -73,11 +105,16 @@ final class Lines {
 
     /** Whether these nodes suffice for so many requests, none of which a node of its own would serve sooner. */
     boolean suffice(int waiting) {
-        int places = 0;
-        for (Succession holders : lines.keySet()) {
-            places += holders.left();
+        return haveRoomFor(waiting) && keepOut();
+    }
+
+    private boolean haveRoomFor(int waiting) {
+        int unserved = waiting;
+        Iterator<Succession> next = lines.keySet().iterator();
+        while (unserved > 0 && next.hasNext()) {
+            unserved -= next.next().left();
         }
-        return places >= waiting && keepOut();
+        return unserved <= 0;
     }
 
     /** Whether no newcomer is granted as long as these nodes are there, whatever else holds the lock. */
@@ -86,10 +123,21 @@ final class Lines {
         if (lines.isEmpty() || (spec.hasSharedRule() && data.isEmpty())) {
             return false;
         }
-        List<LockNode> own = new ArrayList<>();
+        long count = changes.get(); // before the look at the lines: one of them may end meanwhile
+        Optional<RuleVersion> version = data.map(content -> RuleVersion.of(content.stat()));
+        KeepOut last = known;
+        if (last == null || last.changes() != count || !last.rule().equals(version)) {
+            last = new KeepOut(keepOutUnder(data), count, version);
+            known = last;
+        }
+        return last.isSo();
+    }
+
+    private boolean keepOutUnder(Optional<Content> data) {
+        List<LockNode> own = new ArrayList<>(lines.size());
         for (Line line : lines.values()) {
             if (!line.holders().isOver()) {
-                own.add(spec.parseOwn(line.node().node().name()));
+                own.add(line.queued());
             }
         }
         own.sort(null);
@@ -113,14 +161,22 @@ final class Lines {
         if (!spec.hasSharedRule() || lines.isEmpty()) {
             return;
         }
-        List<Line> all = List.copyOf(lines.values());
-        Session newest = all.get(all.size() - 1).session();
-        if (rule == null || rule.session() != newest) {
+        Session session = newest().session();
+        if (rule == null || rule.session() != session) {
             endRule();
-            RuleSight begun = new RuleSight(newest, spec.path(), onRuleRead);
+            RuleSight begun = new RuleSight(session, spec.path(), onRuleRead);
             rule = begun;
             begun.begin();
         }
+    }
+
+    private Line newest() {
+        Line last = newest;
+        if (last == null) {
+            last = Iterables.getLast(lines.values());
+            newest = last;
+        }
+        return last;
     }
 
     void endRuleIfEmpty() {

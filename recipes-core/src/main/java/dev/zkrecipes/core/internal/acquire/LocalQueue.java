@@ -205,6 +205,12 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
         }
     }
 
+    /** Any thread. */
+    @Override
+    public void onEnding() {
+        lines.onChange();
+    }
+
     @Override
     public void onOver(Succession line) {
         Line over = lines.remove(line);

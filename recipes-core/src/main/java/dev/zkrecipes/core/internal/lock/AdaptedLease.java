@@ -59,6 +59,11 @@ final class AdaptedLease implements Lease, AdaptedGrant.Listener {
         ended.complete(LeaseState.LOST);
     }
 
+    /** Whether it is closed, or was told of a loss. */
+    boolean hasEnded() {
+        return ended.isDone();
+    }
+
     void requireNotLost() {
         if (state() == LeaseState.LOST) {
             throw new LockLostException("lost the lock " + path()

@@ -11,13 +11,9 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
-import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -26,8 +22,7 @@ import java.util.concurrent.locks.Lock;
  */
 public final class AdaptedLock implements InterProcessLock {
     private final ForeignLock foreign;
-    /** The open leases of each thread, the youngest first; those of one thread stand on one hold. */
-    private final Map<Thread, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
+    private final AdaptedLeases open = new AdaptedLeases(); // those of one thread stand on one hold
 
     public AdaptedLock(ForeignLock foreign) {
         this.foreign = foreign;
@@ -69,17 +64,21 @@ public final class AdaptedLock implements InterProcessLock {
     }
 
     private Optional<Lease> reenter() {
-        return Optional.ofNullable(mine().peekFirst()).map(youngest -> {
+        return Optional.ofNullable(open.mine().peekFirst()).map(youngest -> {
             youngest.requireNotLost();
-            return add(new AdaptedLease(path(), youngest.grant(), this::forget));
+            return add(new AdaptedLease(path(), youngest.grant(), open::forget));
         });
     }
 
     private Lease begin(ForeignLock.Hold hold) {
         AdaptedGrant grant = new AdaptedGrant(hold);
         try {
-            hold.onLost(grant::tellOfLoss);
-            return add(new AdaptedLease(path(), grant, this::forget));
+            Thread owner = Thread.currentThread();
+            hold.onLost(() -> {
+                grant.tellOfLoss();
+                open.onLost(owner);
+            });
+            return add(new AdaptedLease(path(), grant, open::forget));
         } catch (RuntimeException | Error e) {
             try {
                 hold.release();
@@ -93,22 +92,8 @@ public final class AdaptedLock implements InterProcessLock {
     }
 
     private AdaptedLease add(AdaptedLease lease) {
-        open.computeIfAbsent(Thread.currentThread(), thread -> new ConcurrentLinkedDeque<>())
-                .addFirst(lease);
+        open.add(lease);
         return lease;
-    }
-
-    /** Takes a closed lease away. */
-    private void forget(AdaptedLease lease) {
-        Deque<AdaptedLease> ofOwner = open.getOrDefault(lease.owner(), new ConcurrentLinkedDeque<>());
-        ofOwner.remove(lease);
-        if (ofOwner.isEmpty()) {
-            open.remove(lease.owner(), ofOwner);
-        }
-    }
-
-    private Deque<AdaptedLease> mine() {
-        return open.getOrDefault(Thread.currentThread(), new ConcurrentLinkedDeque<>());
     }
 
     @Override
@@ -120,7 +105,7 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public void release() {
-        AdaptedLease youngest = mine().peekFirst();
+        AdaptedLease youngest = open.mine().peekFirst();
         if (youngest == null) {
             throw new IllegalMonitorStateException(
                     "thread " + ThreadName.ofCaller() + " does not hold the lock " + path());
@@ -133,17 +118,17 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public boolean isHeldByCurrentThread() {
-        return mine().stream().anyMatch(AdaptedLock::isNotLost);
+        return open.mine().stream().anyMatch(AdaptedLock::isNotLost);
     }
 
     @Override
     public int holdCount() {
-        return mine().size();
+        return open.mine().size();
     }
 
     @Override
     public boolean isAcquiredInThisProcess() {
-        return open.values().stream().flatMap(Deque::stream).anyMatch(AdaptedLock::isNotLost);
+        return open.all().anyMatch(AdaptedLock::isNotLost);
     }
 
     private static boolean isNotLost(AdaptedLease lease) {
@@ -162,7 +147,7 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public String toString() {
-        AdaptedLease youngest = mine().peekFirst();
+        AdaptedLease youngest = open.mine().peekFirst();
         return path() + ", " + (youngest == null ? "not held by this thread" : youngest) + ", " + foreign;
     }
 }

@@ -65,10 +65,10 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     private void read(Session session, ChildrenSnapshot list) {
         LockQueue queue = LockQueue.in(list, spec());
         List<LockNode> nodes = List.copyOf(queue.nodes()); // later it is another queue
-        Set<LockNode> holding = new HashSet<>();
-        nodes.stream().filter(queue::holds).forEach(holding::add);
+        Set<LockNode> holding = queue.holding();
         if (holdersOnly) {
             noteHoldersByEarlierRules(queue, list);
+            maybeHolding.removeAll(holding);
         }
         List<LockNode> asked = holdersOnly
                 ? nodes.stream()
@@ -88,7 +88,7 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
     private void noteHoldersByEarlierRules(LockQueue queue, ChildrenSnapshot list) {
         list.rule(spec().path()).ifPresent(rule -> {
             ruleChangedAt = rule.stat().getMzxid();
-            maybeHolding.addAll(queue.maybeHeldByEarlier(rule.data()));
+            maybeHolding.addAll(queue.holdingByEarlier(rule.data()));
         });
     }
 

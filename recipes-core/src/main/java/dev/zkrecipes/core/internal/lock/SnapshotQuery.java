@@ -8,9 +8,11 @@ import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.LockSnapshot;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.List;
+import java.util.Set;
 
 /** One look at the queue of a lock and at its rule, by one request. */
 final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
@@ -27,8 +29,9 @@ final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
         switch (list.code()) {
             case OK, NONODE -> {
                 LockQueue queue = LockQueue.in(list, spec());
+                Set<LockNode> holding = queue.holding();
                 List<LockSnapshot.Place> places = queue.nodes().stream()
-                        .map(node -> new LockSnapshot.Place(node, queue.holds(node)))
+                        .map(node -> new LockSnapshot.Place(node, holding.contains(node)))
                         .toList();
                 answer(new LockSnapshot(list.rule(spec().path()).map(Content::data), places));
             }

@@ -44,7 +44,10 @@ public final class Succession implements Holders {
          */
         boolean inherit(Succession line);
 
-        /** It is over; the node is being deleted. On the engine thread. */
+        /** It is over, and its node may still be there. Any thread; may be told more than once. */
+        void onEnding();
+
+        /** It is over, and its node is being deleted. On the engine thread. */
         void onOver(Succession line);
     }
 
@@ -160,7 +163,7 @@ public final class Succession implements Holders {
     @Override
     public void lose(String reason) {
         lost = reason;
-        over = true;
+        end();
         endAsLost(present, reason);
     }
 
@@ -168,6 +171,11 @@ public final class Succession implements Holders {
     @Override
     public void expire(HeldNode holder, String reason) {
         endAsLost(holder, reason);
+    }
+
+    private void end() {
+        over = true;
+        heirs.onEnding();
     }
 
     private void endAsLost(HeldNode holder, String reason) {
@@ -178,7 +186,7 @@ public final class Succession implements Holders {
 
     @Override
     public void giveBack() {
-        over = true;
+        end();
         if (givenBack.compareAndSet(false, true)) {
             first.scheduler().execute(() -> {
                 HeldNode last = present;

@@ -230,40 +230,25 @@ public final class LockQueue {
     }
 
     /**
-     * Whether a node in the queue holds the lock. A node that a change of mode put at the place of another one has the
-     * same number, and neither stands in front of the other. A node that a shared rule refuses was let in under an
-     * earlier rule, or leaves at once.
+     * The nodes that hold the lock.
      *
      * @throws LockRefusedException as {@link #decide}
      */
-    public boolean holds(LockNode node) {
-        return holds(node, driver);
+    public Set<LockNode> holding() {
+        return new HoldingNodes(spec, driver, nodes()).find();
     }
 
     /**
-     * The nodes that do not hold the lock by the present rule and may hold it by an earlier one, if they came before
-     * the last change of the rule.
+     * The nodes that held the lock under earlier rules, if they came before the last change of the rule. Some of them may
+     * hold it by the present one.
      *
      * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
      * @throws LockRefusedException as {@link #decide}
      */
-    public List<LockNode> maybeHeldByEarlier(byte @Nullable [] rule) {
+    public Set<LockNode> holdingByEarlier(byte @Nullable [] rule) {
         return spec.driverUnderEarlier(rule)
-                .map(earlier -> nodes.stream()
-                        .filter(node -> !holds(node) && holds(node, earlier))
-                        .toList())
-                .orElse(List.of());
-    }
-
-    private boolean holds(LockNode node, LockDriver ruling) {
-        int place = placeOf(node);
-        while (isNumberAt(place - 1, node)) {
-            place--;
-        }
-        Decision decision = decide(ruling, place, node);
-        return node.hasOrdinaryNumber()
-                && (decision instanceof Decision.Granted
-                        || (decision instanceof Decision.Never && spec.hasSharedRule()));
+                .map(earlier -> new HoldingNodes(spec, earlier, nodes()).find())
+                .orElse(Set.of());
     }
 
     private int placeOf(LockNode node) {
@@ -275,12 +260,8 @@ public final class LockQueue {
     }
 
     private Decision decide(int place, LockNode self) {
-        return decide(driver, place, self);
-    }
-
-    private Decision decide(LockDriver ruling, int place, LockNode self) {
         return spec.decide(
-                ruling, place == 0 ? List.of() : Collections.unmodifiableList(nodes.subList(0, place)), self);
+                driver, place == 0 ? List.of() : Collections.unmodifiableList(nodes.subList(0, place)), self);
     }
 
     /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */

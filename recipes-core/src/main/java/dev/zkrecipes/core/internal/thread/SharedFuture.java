@@ -77,10 +77,15 @@ public final class SharedFuture<T> extends CompletableFuture<T> {
         return orElse(new CompletableFuture<T>().completeOnTimeout(value, timeout, unit));
     }
 
-    /** Ends with the first of the two, and takes itself out of the other. */
-    @SuppressWarnings("unchecked") // both are of this type
+    /**
+     * Ends with the first of the two, takes itself out of the other, and ends the limit, which cancels its timer. Under
+     * early updates of JDK 17, a limit that fails or is cancelled would not do so.
+     */
+    @SuppressWarnings({"unchecked", "NullAway"}) // both are of this type; nobody sees the value of the limit
     private CompletableFuture<T> orElse(CompletableFuture<T> limit) {
-        return (CompletableFuture<T>) CompletableFuture.anyOf(this, limit);
+        CompletableFuture<T> first = (CompletableFuture<T>) CompletableFuture.anyOf(this, limit);
+        var unused = first.whenComplete((value, failure) -> limit.complete(null));
+        return first;
     }
 
     @Override

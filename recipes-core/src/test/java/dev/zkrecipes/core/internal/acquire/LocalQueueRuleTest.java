@@ -122,4 +122,16 @@ class LocalQueueRuleTest extends LocalQueueScene {
         scheduler.advance(Duration.ofSeconds(1));
         all.forEach(LocalQueueScene::granted);
     }
+
+    @Test
+    void higherLimit_letsInWhoWaitsForAPermitToPassOn() {
+        AtomicInteger limit = new AtomicInteger(1);
+        assertThat(limited(2, limit).get(1).giveUp()).isTrue(); // the limit has been read for it
+        List<Acquisition> late = limited(1, limit);
+        assertThat(fixture.ours()).hasSize(1);
+        limit.set(2);
+        operations.change("orders");
+        scheduler.advance(Duration.ofSeconds(1));
+        granted(late.get(0));
+    }
 }

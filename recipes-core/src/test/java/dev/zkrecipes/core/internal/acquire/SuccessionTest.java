@@ -48,6 +48,9 @@ class SuccessionTest {
         }
 
         @Override
+        public void onEnding() {}
+
+        @Override
         public void onOver(Succession ended) {
             over++;
         }

@@ -43,6 +43,9 @@ class SuccessionTimeTest {
         }
 
         @Override
+        public void onEnding() {}
+
+        @Override
         public void onOver(Succession ended) {
             over++;
         }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.collect.Lists;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
@@ -15,6 +16,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -107,7 +109,8 @@ class AdaptedLockTest {
 
         void lose() {
             state = LeaseState.LOST;
-            listeners.forEach(Runnable::run);
+            List.copyOf(listeners).forEach(Runnable::run);
+            listeners.clear();
         }
     }
 
@@ -221,6 +224,80 @@ class AdaptedLockTest {
             closers.shutdownNow();
         }
         assertThat(other.calls).filteredOn("release"::equals).hasSize(2000);
+    }
+
+    /** Starts a thread that acquires the lock twice and then waits. */
+    private Thread holderUntil(CountDownLatch end) throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        Thread owner = new Thread(() -> {
+            lock.tryAcquire().orElseThrow();
+            lock.tryAcquire().orElseThrow();
+            held.countDown();
+            Uninterruptibles.awaitUninterruptibly(end);
+        });
+        owner.start();
+        held.await();
+        return owner;
+    }
+
+    private static long kept(List<WeakReference<Thread>> threads) {
+        System.gc();
+        return threads.stream().filter(thread -> !thread.refersTo(null)).count();
+    }
+
+    @Test
+    void threadThatIsDeadAtTheLoss_isForgotten() throws InterruptedException {
+        CountDownLatch end = new CountDownLatch(1);
+        Thread owner = holderUntil(end);
+        List<WeakReference<Thread>> threads = List.of(new WeakReference<>(owner));
+        end.countDown();
+        owner.join();
+        owner = null;
+        assertThat(kept(threads)).as("it may hold").isOne();
+        other.lose();
+        await().atMost(LIMIT).until(() -> kept(threads) == 0);
+    }
+
+    @Test
+    void threadsThatDieAfterTheLoss_areForgotten_butForAFew() throws InterruptedException {
+        List<WeakReference<Thread>> threads = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            other.state = LeaseState.HELD;
+            CountDownLatch end = new CountDownLatch(1);
+            Thread owner = holderUntil(end);
+            threads.add(new WeakReference<>(owner));
+            other.lose();
+            end.countDown();
+            owner.join();
+        }
+        await().atMost(LIMIT).until(() -> kept(threads) <= 20);
+    }
+
+    @Test
+    void deadThreadsWhoseLeasesStand_areNotForgotten() throws InterruptedException {
+        List<Lease> leases = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Thread owner = new Thread(() -> leases.add(lock.tryAcquire().orElseThrow()));
+            owner.start();
+            owner.join();
+        }
+        for (Lease lease : Lists.reverse(leases)) {
+            assertThat(lock.isAcquiredInThisProcess()).isTrue();
+            lease.close();
+        }
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+    }
+
+    @Test
+    void leaseOfAForgottenThread_canBeClosed() throws InterruptedException {
+        List<Lease> leases = new ArrayList<>();
+        Thread owner = new Thread(() -> leases.add(lock.tryAcquire().orElseThrow()));
+        owner.start();
+        owner.join();
+        other.lose();
+        leases.get(0).close();
+        assertThat(leases.get(0).state()).isEqualTo(LeaseState.LOST);
+        assertThat(other.calls).endsWith("release");
     }
 
     @Test

@@ -121,9 +121,7 @@ class LockQueueTest {
     @Test
     void holders_areTheNodesThatTheDriverGrants() {
         LockQueue queue = queueOf(List.of("lock-0000000001", "lock-0000000002", "lock-0000000003"));
-        assertThat(queue.nodes()).extracting(queue::holds).containsExactly(true, false, false);
-        LockNode absent = new LockNode("lock-0000000004", "lock-", "", 4);
-        assertThatThrownBy(() -> queue.holds(absent)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(queue.holding()).containsExactly(node(1));
     }
 
     @Test
@@ -215,25 +213,26 @@ class LockQueueTest {
     void nodesOfOneNumber_doNotStandInFrontOfEachOther() {
         LockQueue first = queueOf(
                 List.of("a".repeat(32) + "-lock-0000000001", "b".repeat(32) + "-lock-0000000001", "lock-0000000002"));
-        assertThat(first.nodes()).extracting(first::holds).containsExactly(true, true, false);
+        assertThat(first.holding())
+                .containsExactlyInAnyOrder(first.nodes().get(0), first.nodes().get(1));
         LockQueue second = queueOf(
                 List.of("lock-0000000001", "a".repeat(32) + "-lock-0000000002", "b".repeat(32) + "-lock-0000000002"));
-        assertThat(second.nodes()).extracting(second::holds).containsExactly(true, false, false);
+        assertThat(second.holding()).containsExactly(node(1));
     }
 
     @Test
     @Tag("H05")
     void numberOutsideTheCounter_neverHolds() {
         LockQueue queue = queueOf(List.of("lock-2147483647"));
-        assertThat(queue.holds(queue.nodes().get(0))).isFalse();
+        assertThat(queue.holding()).isEmpty();
     }
 
     @Test
     void nodeRefusedByTheRule_holdsIfTheRuleMayHaveChanged() {
         LockQueue shared = queueUnder(new RefusingSharedDriver());
-        assertThat(shared.holds(shared.nodes().get(0))).isTrue();
+        assertThat(shared.holding()).containsExactly(node(1));
         LockQueue fixed = queueUnder(new RefusingDriver());
-        assertThat(fixed.holds(fixed.nodes().get(0))).isFalse();
+        assertThat(fixed.holding()).isEmpty();
     }
 
     private LockQueue queueUnder(LockDriver driver) {
