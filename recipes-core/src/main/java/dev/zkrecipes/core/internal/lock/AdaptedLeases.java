@@ -21,8 +21,8 @@ final class AdaptedLeases {
     /** The leases of each thread, the youngest first. */
     private final Map<Thread, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
 
-    private volatile int many =
-            FEW; // twice as many as were left the last time, so that a look costs each of them little
+    /** Twice as many threads as were left the last time, so that a look costs each of them little. */
+    private volatile int many = FEW;
 
     /** A lease of the calling thread. */
     void add(AdaptedLease lease) {
