@@ -5,28 +5,29 @@ package dev.zkrecipes.curator;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.spi.ForeignLock;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEvent;
-import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
-import org.apache.zookeeper.WatchedEvent;
-import org.apache.zookeeper.Watcher;
-import org.jspecify.annotations.Nullable;
+import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A lock of Curator's that is held. The framework's connection decides its state. What Curator tells its listeners may be
- * late, as one of the application's may block all others, and may be missing, as a framework that is closed tells them
- * nothing. So the state is also compared with what the framework knows of its handle, which asks nobody.
+ * A lock of Curator's that is held, in the session of one handle of the framework. It is lost when the framework has
+ * another handle, or when the handle itself has ended. Curator replaces a handle before it tells of the session's end.
+ *
+ * <p>What Curator tells its listeners may be late, as one of the application's may block all others. So it may also be
+ * about the session before, and a loss counts only if the handle agrees. Until Curator is connected again, such a loss
+ * suspends the hold.
  */
 final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, CuratorListener {
     private final CuratorLock lock;
     private final Thread owner = Thread.currentThread();
-    private final long session;
     private final long handle;
+    private final ZooKeeper zooKeeper;
     private final CompletableFuture<Void> lost = new CompletableFuture<>();
     private volatile Callable<Boolean> giveBack = () -> true;
     private volatile boolean suspended;
@@ -34,7 +35,7 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
     private CuratorHold(CuratorLock lock) {
         this.lock = lock;
         this.handle = handle();
-        this.session = session();
+        this.zooKeeper = zooKeeper();
     }
 
     static CuratorHold begin(CuratorLock lock) {
@@ -44,18 +45,10 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         return hold;
     }
 
-    /** Called after the lock was acquired: the listeners may not have heard yet that the session has ended. */
+    /** Called after the lock was acquired, which was in another session if the framework has another handle by now. */
     ForeignLock.Hold withRelease(Callable<Boolean> release) {
         giveBack = release;
         OwnHolds.add(this);
-        try {
-            if (session() == session) {
-                return this;
-            }
-        } catch (RuntimeException e) {
-            // Nobody knows in which session the lock was acquired.
-        }
-        lost.complete(null);
         return this;
     }
 
@@ -69,10 +62,10 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         return lock.framework() == other.framework() && lock.path().equals(other.path());
     }
 
-    /** The session of the framework now; 0 if there is none yet. */
-    private long session() {
+    /** The framework's handle now. It has one session in all its life. */
+    private ZooKeeper zooKeeper() {
         try {
-            return lock.framework().getZookeeperClient().getZooKeeper().getSessionId();
+            return Objects.requireNonNull(lock.framework().getZookeeperClient().getZooKeeper(), "closed meanwhile");
         } catch (Exception e) {
             throw lock.translated(e);
         }
@@ -83,13 +76,18 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
         return lock.framework().getZookeeperClient().getInstanceIndex();
     }
 
-    @Override
-    public void stateChanged(CuratorFramework client, ConnectionState newState) {
-        if (newState == ConnectionState.LOST) {
+    /** Whatever happened is an occasion to look at the handle. */
+    private void noticeLoss() {
+        if (lock.isClosed() || handle() != handle || !zooKeeper.getState().isAlive()) {
             lost.complete(null);
         }
+    }
+
+    @Override
+    public void stateChanged(CuratorFramework client, ConnectionState newState) {
         // A read-only server has no majority behind it, which may end the session meanwhile.
         suspended = newState != ConnectionState.CONNECTED && newState != ConnectionState.RECONNECTED;
+        noticeLoss();
     }
 
     /** A framework with a circuit breaker tells others nothing while that is open. */
@@ -100,22 +98,12 @@ final class CuratorHold implements ForeignLock.Hold, ConnectionStateListener, Cu
 
     @Override
     public void eventReceived(CuratorFramework client, CuratorEvent event) {
-        if (event.getType() == CuratorEventType.CLOSING || isExpiry(event.getWatchedEvent())) {
-            lost.complete(null);
-        }
-    }
-
-    private static boolean isExpiry(@Nullable WatchedEvent event) {
-        return event != null
-                && event.getType() == Watcher.Event.EventType.None
-                && event.getState() == Watcher.Event.KeeperState.Expired;
+        noticeLoss();
     }
 
     @Override
     public LeaseState state() {
-        if (lock.isClosed() || handle() != handle) {
-            lost.complete(null); // the listener may have come too late, or still wait for its turn
-        }
+        noticeLoss(); // the listener may have come too late, or still wait for its turn
         if (lost.isDone()) {
             return LeaseState.LOST;
         }

@@ -5,6 +5,7 @@ package dev.zkrecipes.micrometer;
 
 import dev.zkrecipes.core.LockObserver;
 import io.micrometer.common.KeyValues;
+import io.micrometer.observation.NullObservation;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
@@ -49,6 +50,7 @@ public final class LockObservations implements LockObserver {
 
     private final class Observed implements Progress {
         private final Request request;
+        private final Thread asker = Thread.currentThread();
         private final @Nullable Observation parent;
         private final Observation acquire;
         private volatile Observation hold = Observation.NOOP;
@@ -61,12 +63,29 @@ public final class LockObservations implements LockObserver {
 
         private Observation start(String what) {
             String name = request.name().orElse("none");
-            return Observation.createNotStarted("zkrecipes." + what, registry)
+            return startBelowParent(Observation.createNotStarted("zkrecipes." + what, registry)
                     .contextualName(what + " " + request.name().orElse("lock"))
                     .lowCardinalityKeyValues(KeyValues.of("lock.name", name, "lock.kind", request.kind()))
                     .highCardinalityKeyValue("lock.path", request.path())
-                    .parentObservation(parent)
-                    .start();
+                    .parentObservation(parent));
+        }
+
+        /** What is current on the thread of a callback has nothing to do with the request, but a tracer would prefer it. */
+        private Observation startBelowParent(Observation observation) {
+            if (observation.isNoop() || isWhereItWasAskedFor()) {
+                return observation.start();
+            }
+            Observation.Scope scope = (parent == null ? new NullObservation(registry) : parent).openScope();
+            try {
+                return observation.start();
+            } finally {
+                scope.close();
+            }
+        }
+
+        /** As for each blocking call: a span that the application has begun by hand is the parent there. */
+        private boolean isWhereItWasAskedFor() {
+            return Thread.currentThread() == asker && registry.getCurrentObservation() == parent;
         }
 
         @Override

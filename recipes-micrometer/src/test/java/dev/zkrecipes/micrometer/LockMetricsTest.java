@@ -45,6 +45,24 @@ class LockMetricsTest {
         assertThat(others.get("zkrecipes.lock.held").gauge().value()).isZero();
     }
 
+    /** The meters refer to their registry. */
+    @Test
+    void registry_isCollected_whenTheApplicationHasDroppedIt() {
+        WeakReference<MeterRegistry> dropped = new WeakReference<>(registryWithOneHold());
+        await().until(() -> {
+            System.gc();
+            return dropped.refersTo(null);
+        });
+    }
+
+    private static MeterRegistry registryWithOneHold() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        new LockMetrics(registry)
+                .onWaiting(new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-"))
+                .onGranted(Duration.ZERO);
+        return registry;
+    }
+
     private LockMetrics observeOneHold() {
         LockMetrics observer = new LockMetrics(meters);
         observer.onWaiting(new LockObserver.Request("/locks/orders", Optional.of("orders"), "lock-"))

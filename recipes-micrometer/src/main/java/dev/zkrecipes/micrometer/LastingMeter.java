@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.micrometer;
+
+import io.micrometer.core.instrument.Meter;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A meter that is registered when it is first needed, and again if the application has removed it. Thread-safe. */
+final class LastingMeter<M extends Meter> {
+    private final RegistryMeters meters;
+    private final String name;
+    private final Supplier<M> registration;
+    private volatile @Nullable Registered<M> registered;
+
+    /** The meter; null if it could not be registered. */
+    private record Registered<M extends Meter>(@Nullable M meter) {}
+
+    LastingMeter(RegistryMeters meters, String name, Supplier<M> registration) {
+        this.meters = meters;
+        this.name = name;
+        this.registration = registration;
+    }
+
+    /** Registers the meter unless it is there. */
+    void show() {
+        var unused = meter();
+    }
+
+    /** Counts something, unless the meter is left out. */
+    void update(Consumer<? super M> count) {
+        M meter = meter();
+        if (meter != null) {
+            count.accept(meter);
+        }
+    }
+
+    private @Nullable M meter() {
+        Registered<M> present = registered;
+        return (present != null ? present : register()).meter();
+    }
+
+    /** One thread at a time, as Micrometer warns of a gauge that is registered twice. */
+    private synchronized Registered<M> register() {
+        Registered<M> present = registered;
+        if (present != null) {
+            return present;
+        }
+        long removals = meters.removals();
+        Registered<M> made = tryToRegister();
+        registered = made;
+        if (meters.removals() != removals) {
+            registered = null; // it may have been removed before it was known here
+        }
+        return made;
+    }
+
+    private Registered<M> tryToRegister() {
+        try {
+            return new Registered<>(registration.get());
+        } catch (RuntimeException e) {
+            meters.leaveOut(name, e);
+            return new Registered<>(null);
+        }
+    }
+
+    /** Called by the registry, which has a lock of its own, so this waits for none. A meter that was left out is tried again. */
+    void onRemoved(Meter removed) {
+        Registered<M> present = registered;
+        if (present != null && (present.meter() == null || present.meter() == removed)) {
+            registered = null;
+        }
+    }
+}

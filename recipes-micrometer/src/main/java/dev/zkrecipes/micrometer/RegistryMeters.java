@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.micrometer;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The meters of one registry, for all its observers: a registry takes only the first gauge of a name, and does not keep
+ * what that shows. It lives as long as the registry, to which it listens. Thread-safe.
+ */
+final class RegistryMeters {
+    private static final Logger log = LoggerFactory.getLogger(RegistryMeters.class);
+
+    /** Weak on both sides, as the meters refer to the registry, whose life they must not prolong. */
+    private static final Map<MeterRegistry, WeakReference<RegistryMeters>> ALL = new WeakHashMap<>();
+
+    private final MeterRegistry registry;
+    private final ConcurrentMap<Tags, NamedMeters> named = new ConcurrentHashMap<>();
+    private final Queue<LastingMeter<?>> all = new ConcurrentLinkedQueue<>();
+    private final AtomicLong removals = new AtomicLong();
+    private final Set<String> leftOut = ConcurrentHashMap.newKeySet();
+
+    private RegistryMeters(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    static RegistryMeters of(MeterRegistry registry) {
+        synchronized (ALL) {
+            WeakReference<RegistryMeters> known = ALL.get(registry);
+            RegistryMeters present = known == null ? null : known.get();
+            if (present == null) {
+                present = new RegistryMeters(registry);
+                registry.config().onMeterRemoved(present::onRemoved);
+                ALL.put(registry, new WeakReference<>(present));
+            }
+            return present;
+        }
+    }
+
+    /** The meters of a name and kind, or those of all others if there are too many. */
+    NamedMeters named(Tags tags) {
+        NamedMeters present = named.get(tags);
+        if (present != null) {
+            return present;
+        }
+        Tags bounded = named.size() < LockMetrics.MOST ? tags : Tags.of("name", "other", "kind", "other");
+        return named.computeIfAbsent(bounded, key -> new NamedMeters(this, registry, key));
+    }
+
+    /** A meter that is not yet registered. */
+    <M extends Meter> LastingMeter<M> lasting(String name, Supplier<M> registration) {
+        LastingMeter<M> meter = new LastingMeter<>(this, name, registration);
+        all.add(meter);
+        return meter;
+    }
+
+    /** How many meters the application has removed. */
+    long removals() {
+        return removals.get();
+    }
+
+    private void onRemoved(Meter removed) {
+        removals.incrementAndGet();
+        all.forEach(meter -> meter.onRemoved(removed));
+    }
+
+    void leaveOut(String name, RuntimeException why) {
+        if (leftOut.add(name)) {
+            log.warn(
+                    "The meter {} is left out, as it cannot be registered ({}). All other meters of locks are there. Rename"
+                            + " the application's meter of that name, or this one by a MeterFilter.",
+                    name,
+                    why.toString());
+        }
+    }
+}
