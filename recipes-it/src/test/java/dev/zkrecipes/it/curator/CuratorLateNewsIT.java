@@ -224,7 +224,7 @@ class CuratorLateNewsIT {
         CountDownLatch closing = new CountDownLatch(1);
         ZookeeperFactory slow = (to, timeout, watcher, readOnly) -> new ZooKeeper(to, timeout, watcher, readOnly) {
             @Override
-            public void close() throws InterruptedException {
+            public synchronized void close() throws InterruptedException {
                 closing.countDown();
                 awaitRelease();
                 super.close();

@@ -37,7 +37,13 @@ public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, Lis
         void make(ZooKeeperClient client, String path) throws InterruptedException;
     }
 
-    /** Copies the lists. */
+    /**
+     * A changing rule.
+     *
+     * @param under what the lock promises under the data of its node
+     * @param kinds the kinds of the locks that the maker makes; copied
+     * @param changes what a process may do to the rule; copied
+     */
     public ChangingRule {
         kinds = List.copyOf(kinds);
         changes = List.copyOf(changes);

@@ -32,13 +32,13 @@ final class Judge {
     private final Set<Long> endedByOperator = new HashSet<>();
     private final Set<String> goneBeforeTheirTurn = new HashSet<>();
     private final HandOvers handOvers;
-    private final Losses losses = new Losses();
     private final LongSupplier now;
     private long lastBusyAt = Long.MIN_VALUE;
     private @Nullable BrokenPromise found;
 
     /** A lease as its holder has it. */
-    private record Holding(SimulatedScheduler process, String who, Lease lease, long session, List<String> nodes) {}
+    private record Holding(
+            SimulatedScheduler process, String who, Lease lease, long session, List<String> nodes, LossWatch loss) {}
 
     /** The token that a node was granted with, and what had made the lock's path then. */
     private record Token(String who, Place place, long pathMadeBy, long token) {
@@ -85,11 +85,12 @@ final class Judge {
                 requireNodes(holding);
             }
             if (!holding.nodes().stream().allMatch(ensemble.committed()::exists)) {
-                losses.onNodeGone(holding.lease(), holding.process().isPaused(), now.getAsLong())
+                holding.loss()
+                        .onNodeGone(holding.process().isPaused(), now.getAsLong())
                         .ifPresent(broken ->
                                 accuse(broken.rule(), holding.who() + ", " + holding.nodes() + ": " + broken.seen()));
             }
-            if (losses.isTold(holding.lease())) {
+            if (holding.loss().isTold()) {
                 handOvers.onLost(holding.nodes());
             }
         }
@@ -140,8 +141,7 @@ final class Judge {
         }
         long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
         requireHandOver(who, lease, nodes, fencing);
-        open.add(new Holding(process, who, lease, session, nodes));
-        losses.onGranted(lease);
+        open.add(new Holding(process, who, lease, session, nodes, new LossWatch(lease)));
         for (String node : nodes) {
             if (ensemble.committed().exists(node)) {
                 Place place = Place.of(node);
@@ -200,7 +200,6 @@ final class Judge {
                 .flatMap(holding -> holding.nodes().stream())
                 .toList();
         open.removeIf(holding -> holding.lease() == lease);
-        losses.onClosing(lease);
         return nodes;
     }
 

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import com.google.common.base.Preconditions;
 import com.google.common.collect.Iterables;
 import dev.zkrecipes.core.internal.node.Succession;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -171,12 +172,10 @@ final class Lines {
     }
 
     private Line newest() {
-        Line last = newest;
-        if (last == null) {
-            last = Iterables.getLast(lines.values());
-            newest = last;
+        if (newest == null) {
+            newest = Iterables.getLast(lines.values(), null);
         }
-        return last;
+        return Preconditions.checkNotNull(newest, "no lines");
     }
 
     void endRuleIfEmpty() {

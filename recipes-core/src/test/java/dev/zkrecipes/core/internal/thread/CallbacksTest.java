@@ -241,13 +241,16 @@ class CallbacksTest {
     }
 
     private static ThreadPoolExecutor failing(AtomicInteger times) {
-        return new ThreadPoolExecutor(1, Integer.MAX_VALUE, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), task -> {
-            if (times.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-                throw new InternalError("played: no memory for a thread");
-            }
-            Thread thread = new Thread(task);
-            thread.setDaemon(true);
-            return thread;
-        });
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), task -> {
+                    if (times.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                        throw new InternalError("played: no memory for a thread");
+                    }
+                    Thread thread = new Thread(task);
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        pool.setMaximumPoolSize(Integer.MAX_VALUE);
+        return pool;
     }
 }
