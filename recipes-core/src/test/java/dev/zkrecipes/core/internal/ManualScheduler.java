@@ -21,7 +21,7 @@ public final class ManualScheduler implements EngineScheduler {
     private final Deque<Runnable> ready = new ArrayDeque<>();
     private final PriorityQueue<Scheduled> later = new PriorityQueue<>(Comparator.comparingLong(Scheduled::at));
     private final List<Duration> delays = new ArrayList<>();
-    private final List<Error> errors = new ArrayList<>();
+    private final List<Throwable> errors = new ArrayList<>();
     private final Random random = new Random(1);
     private Runnable uponNextTimer = () -> {};
     private long now;
@@ -49,14 +49,14 @@ public final class ManualScheduler implements EngineScheduler {
         while (now < end || !ready.isEmpty()) {
             try {
                 advance(Duration.ofNanos(end - now));
-            } catch (InternalError played) {
+            } catch (IllegalStateException | InternalError played) {
                 errors.add(played);
             }
         }
     }
 
     /** What came of {@link #advanceInSpiteOfErrors}. */
-    public List<Error> errors() {
+    public List<Throwable> errors() {
         return errors;
     }
 

@@ -56,7 +56,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final Map<String, String> parents = new HashMap<>(); // of those that lie below one path only
     private UnaryOperator<List<String>> view = names -> names;
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
-    private final Map<Request, Duration> delays = new EnumMap<>(Request.class);
+    private final Map<Request, Deque<Duration>> delays = new EnumMap<>(Request.class);
     private final Map<Request, Duration> latencies = new EnumMap<>(Request.class);
     private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
@@ -109,9 +109,9 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         failuresOf(request).add(new Failure(Code.CONNECTIONLOSS, true));
     }
 
-    /** The next answer of that kind takes so long. */
+    /** The next answer of that kind takes so long; if this is called again, the one after it. */
     public void delayAnswerOf(Request request, Duration delay) {
-        delays.put(request, delay);
+        delays.computeIfAbsent(request, none -> new ArrayDeque<>()).add(delay);
     }
 
     /** All answers of that kind take so long, from now on. */
@@ -457,8 +457,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         Failure failure = failuresOf(request).poll();
         Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());
         Answer<T> told = failure == null || failure.code() == Code.OK ? answer : Answer.failed(failure.code());
-        Duration delay = delays.getOrDefault(request, latencies.get(request));
-        delays.remove(request);
+        Duration delay = delays.getOrDefault(request, new ArrayDeque<>()).poll();
+        delay = delay == null ? latencies.get(request) : delay;
         if (delay == null) {
             scheduler.execute(() -> reply.accept(told));
         } else {

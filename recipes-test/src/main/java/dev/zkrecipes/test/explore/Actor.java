@@ -146,7 +146,7 @@ final class Actor {
 
     private void askAsync(int which, boolean mayCancel) {
         InterProcessLock lock = locks.get(which);
-        int rules = schedule.judge().turns().rules();
+        long begin = schedule.simulation().now();
         tell("asks for " + lock.path());
         CompletableFuture<Lease> future = lock.acquireAsync();
         if (mayCancel) {
@@ -161,7 +161,7 @@ final class Actor {
             if (lease != null) {
                 onLease(lease);
             } else {
-                onRefused(failure, mayCancel, which, rules);
+                onRefused(failure, mayCancel, which, begin);
             }
             return null;
         });
@@ -196,22 +196,25 @@ final class Actor {
         });
     }
 
-    private void onRefused(@Nullable Throwable failure, boolean mayCancel, int which, int rules) {
+    private void onRefused(@Nullable Throwable failure, boolean mayCancel, int which, long begin) {
         if (!(failure instanceof CancellationException && mayCancel)
                 && !schedule.isClosed(this)
-                && !neverMayHold(failure, which, rules)) {
+                && !neverMayHold(failure, List.of(which), begin)) {
             turnedAway("who waits is not turned away", failure);
         }
         scheduler.after(Duration.ZERO, this::done);
     }
 
-    /** A change of the rule, since there were so many rules, made the request impossible. */
-    private boolean neverMayHold(@Nullable Throwable failure, int which, int rules) {
+    /** A rule that its server may have shown since it asked for one of these made that impossible. */
+    private boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
         ChangingRule changing = schedule.lock().changingRule();
-        return changing != null
-                && failure instanceof LockRefusedException
-                && failure.getCause() == null
-                && schedule.judge().turns().neverMayHold(changing.kinds().get(which), rules);
+        if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
+            return false;
+        }
+        long since = begin - Timed.MOST_BEHIND.toNanos();
+        return asked.stream()
+                .anyMatch(which ->
+                        schedule.judge().turns().neverMayHold(changing.kinds().get(which), since));
     }
 
     /** A driver that throws, as one that waits for nothing does, is named before the request that it fails. */
@@ -235,8 +238,9 @@ final class Actor {
 
     private void block(int which, int kind) {
         InterProcessLock lock = locks.get(which);
-        int rules = schedule.judge().turns().rules();
+        long begin = schedule.simulation().now();
         List<Nesting> nestings = schedule.lock().nestings();
+        List<Integer> asked = List.of(which);
         try {
             if (kind == 4) {
                 tell("tries " + lock.path());
@@ -246,7 +250,9 @@ final class Actor {
                 tell("tries " + lock.path() + " for " + limit);
                 holdAndGiveBack(Timed.tryAcquire(schedule, this, lock, limit));
             } else {
-                nest(nestings.get(choices().next(nestings.size())));
+                Nesting nesting = nestings.get(choices().next(nestings.size()));
+                asked = List.of(nesting.outer(), nesting.inner());
+                nest(nesting);
             }
         } catch (InterruptedException e) {
             onInterrupt();
@@ -255,7 +261,7 @@ final class Actor {
         } catch (LockLostException e) {
             tell("is told of the loss: " + e.getMessage());
         } catch (LockException e) {
-            if (!schedule.isClosed(this) && !neverMayHold(e, which, rules)) {
+            if (!schedule.isClosed(this) && !neverMayHold(e, asked, begin)) {
                 turnedAway("who asks is not turned away", e);
             }
         }
@@ -319,10 +325,14 @@ final class Actor {
     /** For longer than anything goes wrong. */
     private Optional<Lease> acquireToTheEnd(InterProcessLock lock, Lease outer) throws InterruptedException {
         try {
-            return Optional.of(
-                    choices().chance(500)
-                            ? lock.acquire()
-                            : Timed.tryAcquire(schedule, this, lock, LONG).orElseThrow());
+            if (choices().chance(500)) {
+                return Optional.of(lock.acquire());
+            }
+            Optional<Lease> lease = Timed.tryAcquire(schedule, this, lock, LONG);
+            if (lease.isEmpty()) {
+                schedule.judge().accuse("every waiter is granted or told why not", name + " waited for " + LONG);
+            }
+            return lease;
         } catch (LockLostException e) {
             if (outer.state() != LeaseState.LOST) {
                 turnedAway("who waits is not turned away", e);

@@ -55,7 +55,7 @@ final class Judge {
     Judge(SimulatedZooKeeper ensemble, ExploredLock lock, LongSupplier now) {
         this.now = now;
         this.ensemble = ensemble;
-        this.turns = new Turns(lock);
+        this.turns = new Turns(lock, now);
         this.handOvers = new HandOvers(lock.localHandoffs());
         ensemble.onCommit(this::onCommit);
     }

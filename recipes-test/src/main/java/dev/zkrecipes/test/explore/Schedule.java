@@ -29,6 +29,7 @@ final class Schedule {
     private static final int[] TICKS = {6, 3, 2};
 
     private static final Duration LONGEST = SESSION.multipliedBy(30);
+    private static final Duration FOR_EVER = LONGEST.multipliedBy(2);
     private static final int SLICES = 40;
     /** For one process: so that a node is passed on there, or a change of the rule meets several that wait together. */
     private static final int MANY_REQUESTS = 8;
@@ -65,6 +66,10 @@ final class Schedule {
 
     private void look() {
         judge.look();
+        if (simulation.now() > FOR_EVER.toNanos()) { // while somebody blocks
+            throw new BrokenPromise(
+                    "every waiter is granted or told why not", "after " + FOR_EVER + ": " + lockNodes());
+        }
         if (simulation.steps() > (long) MOST_STEPS * actors.size()) {
             throw new BrokenPromise(
                     "the engine comes to rest", "more than " + MOST_STEPS + " steps for each client, and no end");

@@ -12,7 +12,7 @@ import java.util.Optional;
 final class Timed {
     private static final Duration SLACK = Duration.ofMillis(50);
     /** How long a server may show what is no longer so. */
-    private static final Duration MOST_BEHIND = Schedule.SESSION.multipliedBy(4).dividedBy(3);
+    static final Duration MOST_BEHIND = Schedule.SESSION.multipliedBy(4).dividedBy(3);
 
     private Timed() {}
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,10 +24,15 @@ import org.jspecify.annotations.Nullable;
 final class Turns {
     private final Rule initial;
     private final @Nullable ChangingRule changing;
-    private final Map<String, List<Rule>> inForce = new HashMap<>(); // by path; the last one is
+    private final Map<String, List<InForce>> rules = new HashMap<>(); // by path; the last one is in force
     private final Set<String> had = new HashSet<>();
+    private final LongSupplier now;
 
-    Turns(ExploredLock lock) {
+    /** A rule that has come into force. */
+    private record InForce(Rule rule, long since) {}
+
+    Turns(ExploredLock lock, LongSupplier now) {
+        this.now = now;
         this.initial = lock.rule();
         this.changing = lock.changingRule();
     }
@@ -42,15 +48,15 @@ final class Turns {
                     .flatMap(name -> Place.of(path, name).stream())
                     .filter(place -> isNow(place, before))
                     .forEach(place -> had.add(place.path()));
-            inForce.computeIfAbsent(path, absent -> new ArrayList<>())
-                    .add(changing.under().apply(rule.get()));
+            rules.computeIfAbsent(path, absent -> new ArrayList<>())
+                    .add(new InForce(changing.under().apply(rule.get()), now.getAsLong()));
         }
     }
 
     /** Whether the rule in force lets it hold. */
     boolean isNow(Place place, NodeTree tree) {
-        List<Rule> rules = rules(place.lockPath());
-        return rules.get(rules.size() - 1).mayHold(inFrontOf(place, tree), place.kind());
+        List<InForce> known = of(place.lockPath());
+        return known.get(known.size() - 1).rule().mayHold(inFrontOf(place, tree), place.kind());
     }
 
     /** Whether the rule in force lets it hold, or an earlier one did. */
@@ -60,23 +66,25 @@ final class Turns {
 
     /** Whether any rule that was in force lets it hold behind these: they may have been granted under different ones. */
     boolean everMayHold(String lockPath, List<String> front, String kind) {
-        return rules(lockPath).stream().anyMatch(rule -> rule.mayHold(front, kind));
+        return of(lockPath).stream().anyMatch(known -> known.rule().mayHold(front, kind));
     }
 
-    /** How many rules there were. */
-    int rules() {
-        return rules(ExploredLock.PATH).size();
+    /** Whether a rule that was in force then or later lets a request not hold even if it is alone. */
+    boolean neverMayHold(String kind, long since) {
+        List<InForce> known = of(ExploredLock.PATH);
+        for (int i = known.size() - 1; i >= 0; i--) {
+            if (!known.get(i).rule().mayHold(List.of(), kind)) {
+                return true;
+            }
+            if (known.get(i).since() < since) {
+                return false; // the ones before had ended
+            }
+        }
+        return false;
     }
 
-    /** Whether a rule that is or came into force since there were so many lets a request not hold even if it is alone. */
-    boolean neverMayHold(String kind, int since) {
-        return rules(ExploredLock.PATH).stream()
-                .skip(Math.max(0, since - 1))
-                .anyMatch(rule -> !rule.mayHold(List.of(), kind));
-    }
-
-    private List<Rule> rules(String lockPath) {
-        return inForce.getOrDefault(lockPath, List.of(initial));
+    private List<InForce> of(String lockPath) {
+        return rules.getOrDefault(lockPath, List.of(new InForce(initial, 0)));
     }
 
     static List<String> inFrontOf(Place place, NodeTree tree) {

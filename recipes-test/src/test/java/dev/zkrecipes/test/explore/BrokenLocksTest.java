@@ -9,7 +9,9 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.lang.reflect.InvocationTargetException;
@@ -181,6 +183,23 @@ class BrokenLocksTest {
         } catch (InterruptedException e) {
             throw sneaky(e);
         }
+    }
+
+    /** A thread waits for itself. */
+    @Test
+    void nestedAcquireThatIsNeverGranted_isFound() {
+        ExploredLock notReentrant = ExploredLock.of(
+                        "mutex",
+                        (front, self) -> front.isEmpty(),
+                        (client, path) ->
+                                List.of(new LockInternals(client, path, Queue.MUTEX, LockOptions.defaults()).unowned()))
+                .withNesting(0, 0);
+        assertThat(LongStream.rangeClosed(1, 100)
+                        .mapToObj(Explorer.of(notReentrant)::play)
+                        .flatMap(Optional::stream)
+                        .map(Violation::rule))
+                .isNotEmpty()
+                .containsOnly("every waiter is granted or told why not");
     }
 
     @Test

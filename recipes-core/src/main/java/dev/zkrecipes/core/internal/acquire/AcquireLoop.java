@@ -387,7 +387,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             held.forEach(node -> Guarded.run(() -> node.endAtOnce("an error came while it was granted")));
             nodes.stream()
                     .skip(held.size())
-                    .forEach(node -> requests.cleaner().discard(node, new CompletableFuture<>()));
+                    .forEach(node -> Guarded.run(() -> requests.cleaner().discard(node, new CompletableFuture<>())));
             throw t;
         }
         endAsGranted(held);

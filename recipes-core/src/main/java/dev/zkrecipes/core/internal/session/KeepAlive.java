@@ -152,13 +152,23 @@ public final class KeepAlive {
 
     private void check(List<Held> nodes) {
         for (List<Held> part : parts(nodes)) {
+            boolean sent = false;
             checksUnderWay++;
-            List<String> paths = part.stream().map(Held::nodePath).toList();
-            session.check(paths, answer -> {
-                checksUnderWay--;
-                onChecked(part, answer);
-            });
+            try {
+                send(part);
+                sent = true;
+            } finally {
+                checksUnderWay -= sent ? 0 : 1; // an error must not look like a check that is never answered
+            }
         }
+    }
+
+    private void send(List<Held> part) {
+        List<String> paths = part.stream().map(Held::nodePath).toList();
+        session.check(paths, () -> checksUnderWay == 1, answer -> {
+            checksUnderWay--;
+            onChecked(part, answer);
+        });
     }
 
     /** The server stopped in front of these. In halves, for if all of them are gone, each check finds one. */
@@ -192,9 +202,13 @@ public final class KeepAlive {
             checkInHalves(nodes.subList(missing + 1, nodes.size())); // those in front of it were there
         } else if (answer.code() == Code.SESSIONEXPIRED) {
             session.become(State.EXPIRED);
-        } else if (answer.isOk() && checksUnderWay == 0 && !checkedTwice && !session.isFreshlyProven()) {
+            return;
+        } else if (!answer.isOk()) {
+            return;
+        }
+        if (checksUnderWay == 0 && !checkedTwice && !session.isFreshlyProven()) {
             checkedTwice = true;
-            check(all());
+            scheduler.execute(() -> check(all())); // when those that are gone have been taken out
         }
     }
 }

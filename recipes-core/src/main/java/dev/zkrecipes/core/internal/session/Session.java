@@ -15,6 +15,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -148,8 +149,18 @@ public final class Session implements SessionLink {
 
     /** A write that was sent at {@code sentAt} has been committed. */
     public void committed(long sentAt) {
+        committed(sentAt, true);
+    }
+
+    /**
+     * A write has been committed.
+     *
+     * @param findsAll whether the nodes that the session holds are known to be there. If not, it proves that the session
+     *     lives, but after a reconnect the leases are not valid yet
+     */
+    private void committed(long sentAt, boolean findsAll) {
         SessionProof old = proof;
-        boolean afterReconnect = isConnected() && sentAt - connectedAt >= 0;
+        boolean afterReconnect = findsAll && isConnected() && sentAt - connectedAt >= 0;
         if (sentAt - old.sentAt() >= 0) {
             long asOf = contact.provenAsOf(sentAt);
             reports.onCommitted(sentAt, scheduler.nanoTime(), timeoutNanos);
@@ -164,10 +175,19 @@ public final class Session implements SessionLink {
      */
     @Override
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
+        check(paths, () -> true, reply);
+    }
+
+    /**
+     * The same.
+     *
+     * @param isLast asked when the paths are there: whether no others are still to be looked for, see {@link #committed}
+     */
+    void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();
         operations.multi(paths.stream().map(path -> Op.check(path, -1)).toList(), answer -> {
             if (answer.isOk() || answer.code() == Code.NONODE) {
-                committed(sentAt);
+                committed(sentAt, answer.isOk() && isLast.getAsBoolean());
             }
             reply.accept(answer);
         });

@@ -25,6 +25,7 @@ final class CallbackThreads implements Executor {
     private final ThreadPoolExecutor pool;
     private final EngineScheduler scheduler;
     private final AtomicBoolean watched = new AtomicBoolean();
+    private boolean failed; // to add threads, the last time; on the engine thread
     private volatile boolean closed;
 
     CallbackThreads(ThreadPoolExecutor pool, EngineScheduler scheduler) {
@@ -66,10 +67,13 @@ final class CallbackThreads implements Executor {
                 resize(1);
             } else if (pool.getTaskCount() - waiting < given) {
                 resize(2 * pool.getCorePoolSize());
+                failed = false;
             }
         } catch (Throwable t) {
-            log.warn(
-                    "No thread can be started for callbacks that wait for one that blocks. It is tried again soon.", t);
+            if (!failed) {
+                log.warn("No thread can be started for callbacks that wait for one that blocks. It is tried again.", t);
+            }
+            failed = true;
             resize(Math.max(1, pool.getPoolSize())); // a pool does not start later what it could not start
         } finally {
             watched.set(false);

@@ -6,6 +6,8 @@ package dev.zkrecipes.core.internal.thread;
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -19,13 +21,19 @@ import org.slf4j.LoggerFactory;
  */
 public final class Callbacks {
     private static final Logger log = LoggerFactory.getLogger(Callbacks.class);
-    private static final Duration RETRY = Duration.ofMillis(100);
+    static final Duration RETRY = Duration.ofMillis(100);
 
     private final CallbackThreads own;
     private final CallbackThreads ownForLosses;
     private final Executor executor;
     private final Executor losses;
     private final EngineScheduler scheduler;
+    private final Queue<Undelivered> undelivered = new ConcurrentLinkedQueue<>();
+    private boolean retrying; // on the engine thread
+    private volatile boolean closed;
+
+    /** A task that no thread could be started for. */
+    private record Undelivered(CallbackThreads own, OneRun task) {}
 
     private Callbacks(EngineScheduler scheduler, @Nullable Executor given, @Nullable Executor givenForLosses) {
         this(scheduler, EngineThreads.callbacks(scheduler), EngineThreads.losses(scheduler), given, givenForLosses);
@@ -75,8 +83,12 @@ public final class Callbacks {
         return task -> inOrder.execute(new OneRun(task));
     }
 
-    /** Idle threads end now. What comes later still runs, on a thread that ends after it. */
+    /** Idle threads end now. What comes later still runs, on a thread that ends after it. On the engine thread. */
     public void close() {
+        closed = true;
+        for (Undelivered next = undelivered.poll(); next != null; next = undelivered.poll()) {
+            runOn(next.own(), next.own(), next.task());
+        }
         own.close();
         ownForLosses.close();
     }
@@ -100,14 +112,46 @@ public final class Callbacks {
         }
     }
 
-    /** No thread can be started, but it must be delivered. What may block must not run on the engine thread. */
+    /**
+     * No thread can be started, but it must be delivered. What may block does not run on the engine thread as long as that
+     * can try again.
+     */
     private void deliverAnyhow(CallbackThreads own, OneRun task, Throwable why) {
-        if (scheduler.isEngineThread()) {
-            log.error("No thread can be started for a callback. It is tried again in {} ms.", RETRY.toMillis(), why);
-            scheduler.schedule(RETRY, () -> runOn(own, own, task));
-        } else {
+        if (closed || !scheduler.isEngineThread() || !isTriedAgain(new Undelivered(own, task), why)) {
             log.error("No thread can be started for a callback, so it runs on the calling thread.", why);
             task.run();
+        }
+    }
+
+    private boolean isTriedAgain(Undelivered later, Throwable why) {
+        if (!retrying) {
+            log.error("No thread can be started for callbacks. It is tried every {} ms.", RETRY.toMillis(), why);
+            try {
+                scheduleRetry();
+            } catch (Throwable t) {
+                why.addSuppressed(t);
+                return false;
+            }
+        }
+        undelivered.add(later);
+        return true;
+    }
+
+    private void scheduleRetry() {
+        scheduler.schedule(RETRY, this::retry);
+        retrying = true;
+    }
+
+    /** In order, until no thread can be started again. */
+    private void retry() {
+        retrying = false;
+        try {
+            for (Undelivered next = undelivered.peek(); next != null; next = undelivered.peek()) {
+                next.own().execute(next.task());
+                undelivered.remove();
+            }
+        } catch (Throwable t) {
+            scheduleRetry();
         }
     }
 

@@ -15,9 +15,11 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -27,11 +29,17 @@ class KeepAliveTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private ZooKeeperClient client;
+    private Consumer<State> states;
     private Lease lease;
 
     @BeforeEach
     void acquire() {
-        client = PortClientBuilder.on(states -> operations, scheduler)
+        client = PortClientBuilder.on(
+                        listener -> {
+                            states = listener;
+                            return operations;
+                        },
+                        scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
         lease = acquired("/locks/orders");
@@ -46,7 +54,7 @@ class KeepAliveTest {
     }
 
     private static String nodeOf(Lease held) {
-        return LockPath.name(held.guard().getPath());
+        return LockPath.name(held.guards().get(0).getPath());
     }
 
     @Test
@@ -109,6 +117,68 @@ class KeepAliveTest {
                 .isNotEqualTo(LeaseState.LOST);
         scheduler.advance(timeout.dividedBy(6));
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
+    }
+
+    /** A rival may hold what the operator deleted meanwhile. */
+    @Test
+    @Tag("H08")
+    void nodesDeletedWhileThereIsNoConnection_areNotValidBeforeTheyAreLookedFor() {
+        List<Lease> deleted = IntStream.range(0, 9)
+                .mapToObj(i -> acquired("/locks/deleted" + i))
+                .toList();
+        Duration timeout = operations.sessionTimeout();
+        scheduler.advance(timeout);
+        states.accept(State.DISCONNECTED);
+        scheduler.run();
+        deleted.forEach(each -> operations.removeUntold(nodeOf(each)));
+        operations.delayAnswersOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(60));
+        states.accept(State.CONNECTED);
+        scheduler.run();
+        for (int i = 0; i < 30; i++) {
+            assertThat(deleted).noneMatch(Lease::isValid);
+            scheduler.advance(timeout.dividedBy(120));
+        }
+        assertThat(deleted).allMatch(each -> each.state() == LeaseState.LOST);
+        assertThat(lease.isValid()).isTrue();
+    }
+
+    @Test
+    @Tag("H08")
+    void halfOfTheNodes_doesNotSpeakForTheOther() {
+        Lease first = acquired("/locks/first");
+        Lease second = acquired("/locks/second");
+        Lease third = acquired("/locks/third");
+        Duration timeout = operations.sessionTimeout();
+        scheduler.advance(timeout);
+        states.accept(State.DISCONNECTED);
+        scheduler.run();
+        operations.removeUntold(nodeOf(first));
+        operations.removeUntold(nodeOf(third));
+        for (int divisor : new int[] {60, 60, 20}) { // of all, of the second, of the third
+            operations.delayAnswerOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(divisor));
+        }
+        states.accept(State.CONNECTED);
+        scheduler.advance(timeout.dividedBy(60).multipliedBy(3));
+        assertThat(first.state()).isEqualTo(LeaseState.LOST);
+        assertThat(List.of(lease, second, third)).noneMatch(Lease::isValid);
+        scheduler.advance(timeout.dividedBy(20));
+        assertThat(third.state()).isEqualTo(LeaseState.LOST);
+        assertThat(List.of(lease, second)).allMatch(Lease::isValid);
+    }
+
+    @Test
+    void poorProofAfterACheckThatFindsTheLastNodeGone_isRenewedToo() {
+        Lease last = acquired("/locks/last");
+        Duration period = operations.sessionTimeout().dividedBy(6);
+        scheduler.advance(period.multipliedBy(10));
+        operations.removeUntold(nodeOf(last));
+        operations.delayAnswerOf(ScriptedOperations.Request.MULTI, period.multipliedBy(2));
+        scheduler.advance(period.multipliedBy(3)); // the check after one of them, and its answer
+        for (int i = 0; i < 30; i++) {
+            assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+            scheduler.advance(period.dividedBy(10));
+        }
+        assertThat(last.ended()).isCompletedWithValue(LeaseState.LOST);
     }
 
     @Test

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -228,6 +229,43 @@ class CallbacksTest {
         clock.advance(Duration.ofSeconds(1));
         assertThat(ran.get(30, TimeUnit.SECONDS)).isNotSameAs(Thread.currentThread());
         starved.close();
+    }
+
+    /** Nobody tries again later. */
+    @Test
+    void callbackWithoutAThread_runsWhenTheClientIsClosed() {
+        ManualScheduler clock = new ManualScheduler();
+        CallbackThreads own = new CallbackThreads(failing(new AtomicInteger(MANY)), clock);
+        Callbacks starved = new Callbacks(clock, own, own, null, null);
+        AtomicInteger runs = new AtomicInteger();
+        clock.execute(() -> {
+            starved.run(runs::incrementAndGet);
+            starved.tellLoss(runs::incrementAndGet);
+            starved.close();
+            starved.tellLoss(runs::incrementAndGet);
+        });
+        clock.run();
+        clock.close();
+        assertThat(runs).hasValue(3);
+    }
+
+    /** And one attempt at a time. */
+    @Test
+    void manyCallbacksWithoutAThread_haveOneTimer_andRunInOrder() {
+        ManualScheduler clock = new ManualScheduler();
+        AtomicInteger failures = new AtomicInteger(MANY + 2);
+        CallbackThreads own = new CallbackThreads(failing(failures), clock);
+        Callbacks starved = new Callbacks(clock, own, own, null, null);
+        List<Integer> ran = Collections.synchronizedList(new ArrayList<>());
+        clock.execute(() -> IntStream.range(0, MANY).forEach(i -> starved.run(() -> ran.add(i))));
+        clock.run();
+        assertThat(clock.timers()).isEqualTo(1);
+        clock.advance(Callbacks.RETRY);
+        assertThat(failures).hasValue(1);
+        clock.advance(Callbacks.RETRY.multipliedBy(2));
+        await().until(() -> ran.size() == MANY);
+        assertThat(ran).isSorted();
+        own.close();
     }
 
     @Test
