@@ -6,22 +6,16 @@ package dev.zkrecipes.test.explore;
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.test.contract.Remains;
-import dev.zkrecipes.test.explore.ExploredLock.Nesting;
 import dev.zkrecipes.test.sim.Choices;
 import dev.zkrecipes.test.sim.SimulatedProcess;
 import dev.zkrecipes.test.sim.SimulatedScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +30,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Actor {
     private static final int MILLIS = 25;
-    private static final Duration LONG = Duration.ofMinutes(5);
     /** By the first of them a client notices that its process was stopped. */
     private static final int OWN_TIMERS = 1;
 
@@ -46,6 +39,7 @@ final class Actor {
     private final SimulatedProcess process;
     private final ZooKeeperClient client;
     private final List<InterProcessLock> locks;
+    private final BlockingCalls calls;
     private int left;
     private int running;
 
@@ -60,6 +54,7 @@ final class Actor {
                 .ownerLabel(name)
                 .build();
         this.locks = schedule.lock().maker().make(client, ExploredLock.PATH);
+        this.calls = new BlockingCalls(schedule, this, client, locks);
         this.left = requests;
         scheduler.after(duration(16), this::next);
     }
@@ -97,15 +92,15 @@ final class Actor {
         return name + (running == 0 ? "" : ", with " + running + " requests or leases");
     }
 
-    private Choices choices() {
+    Choices choices() {
         return schedule.simulation().choices();
     }
 
-    private void tell(String what) {
+    void tell(String what) {
         schedule.simulation().tell(name, () -> what);
     }
 
-    private Duration duration(int bound) {
+    Duration duration(int bound) {
         return Duration.ofMillis((long) MILLIS * choices().skewed(bound));
     }
 
@@ -129,9 +124,9 @@ final class Actor {
         try {
             ChangingRule changing = schedule.lock().changingRule();
             if (changing != null && choices().chance(600)) {
-                change(changing);
+                calls.change(changing);
             } else {
-                block(which, kind);
+                calls.acquire(which, kind);
             }
         } finally {
             schedule.endBlocking();
@@ -206,7 +201,7 @@ final class Actor {
     }
 
     /** A rule that its server may have shown since it asked for one of these made that impossible. */
-    private boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
+    boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
         ChangingRule changing = schedule.lock().changingRule();
         if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
             return false;
@@ -218,12 +213,12 @@ final class Actor {
     }
 
     /** A driver that throws, as one that waits for nothing does, is named before the request that it fails. */
-    private void turnedAway(String promise, @Nullable Throwable failure) {
+    void turnedAway(String promise, @Nullable Throwable failure) {
         boolean byDriver = failure instanceof LockRefusedException && failure.getCause() != null;
         schedule.judge().accuse(byDriver ? "the driver answers" : promise, name + ": " + failure + cause(failure));
     }
 
-    private void granted(Lease lease) {
+    void granted(Lease lease) {
         tell("is granted " + lease.path());
         schedule.judge().onGranted(scheduler, name, lease, process.sessionId());
     }
@@ -232,139 +227,6 @@ final class Actor {
         tell("gives back " + lease.path());
         schedule.onClosing(lease);
         schedule.keep(lease.closeAsync());
-    }
-
-    // ---- Requests that block.
-
-    private void block(int which, int kind) {
-        InterProcessLock lock = locks.get(which);
-        long begin = schedule.simulation().now();
-        List<Nesting> nestings = schedule.lock().nestings();
-        List<Integer> asked = List.of(which);
-        try {
-            if (kind == 4) {
-                tell("tries " + lock.path());
-                holdAndGiveBack(Timed.tryAcquire(schedule, this, lock));
-            } else if (kind == 5 || nestings.isEmpty()) {
-                Duration limit = duration(128);
-                tell("tries " + lock.path() + " for " + limit);
-                holdAndGiveBack(Timed.tryAcquire(schedule, this, lock, limit));
-            } else {
-                Nesting nesting = nestings.get(choices().next(nestings.size()));
-                asked = List.of(nesting.outer(), nesting.inner());
-                nest(nesting);
-            }
-        } catch (InterruptedException e) {
-            onInterrupt();
-        } catch (LockConnectionException e) {
-            tell("cannot know: " + e.getMessage());
-        } catch (LockLostException e) {
-            tell("is told of the loss: " + e.getMessage());
-        } catch (LockException e) {
-            if (!schedule.isClosed(this) && !neverMayHold(e, asked, begin)) {
-                turnedAway("who asks is not turned away", e);
-            }
-        }
-    }
-
-    private void change(ChangingRule changing) {
-        int which = choices().next(changing.changes().size());
-        try {
-            tell("makes change " + which + " of the rule");
-            changing.changes().get(which).make(client, ExploredLock.PATH);
-            tell("has made it");
-        } catch (InterruptedException e) {
-            onInterrupt();
-        } catch (LockConnectionException e) {
-            tell("cannot know: " + e.getMessage());
-        } catch (LockException e) {
-            if (!schedule.isClosed(this)) {
-                turnedAway("who changes the rule is not turned away", e);
-            }
-        }
-    }
-
-    private void holdAndGiveBack(Optional<Lease> lease) throws InterruptedException {
-        if (lease.isPresent()) {
-            granted(lease.get());
-            try {
-                scheduler.sleep(duration(64));
-                if (choices().chance(300)) {
-                    verify(lease.get());
-                }
-            } finally {
-                close(lease.get());
-            }
-        }
-    }
-
-    /** The outer one is released first. */
-    private void nest(Nesting nesting) throws InterruptedException {
-        InterProcessLock outer = locks.get(nesting.outer());
-        tell("takes " + outer.path() + " and then the other mode, or the same again");
-        Optional<Lease> first = Timed.tryAcquire(schedule, this, outer, duration(128));
-        if (first.isEmpty()) {
-            return;
-        }
-        List<Lease> holds = new ArrayList<>(first.stream().toList());
-        try {
-            granted(holds.get(0));
-            scheduler.sleep(duration(96));
-            acquireToTheEnd(locks.get(nesting.inner()), holds.get(0)).ifPresent(lease -> {
-                holds.add(lease);
-                granted(lease);
-            });
-            scheduler.sleep(duration(32));
-            close(holds.remove(0));
-            scheduler.sleep(duration(32));
-        } finally {
-            holds.forEach(this::close);
-        }
-    }
-
-    /** For longer than anything goes wrong. */
-    private Optional<Lease> acquireToTheEnd(InterProcessLock lock, Lease outer) throws InterruptedException {
-        try {
-            if (choices().chance(500)) {
-                return Optional.of(lock.acquire());
-            }
-            Optional<Lease> lease = Timed.tryAcquire(schedule, this, lock, LONG);
-            if (lease.isEmpty()) {
-                schedule.judge().accuse("every waiter is granted or told why not", name + " waited for " + LONG);
-            }
-            return lease;
-        } catch (LockLostException e) {
-            if (outer.state() != LeaseState.LOST) {
-                turnedAway("who waits is not turned away", e);
-            }
-            throw e;
-        } catch (LockConnectionException e) {
-            turnedAway("who waits is not turned away", e);
-            throw e;
-        }
-    }
-
-    private void onInterrupt() {
-        tell("is interrupted");
-        if (!schedule.isInterrupted()) {
-            schedule.judge().accuse("only an interrupt interrupts", name + " was interrupted by nobody");
-        }
-    }
-
-    /** Whether its node was there, by the order of the transactions, before it is asked. */
-    private void verify(Lease lease) throws InterruptedException {
-        boolean wasThere = schedule.judge().allNodesAreThere(lease);
-        tell("verifies " + lease.path());
-        lease.verify();
-        if (!wasThere) {
-            schedule.judge().accuse("what is verified is held", name + ": " + lease);
-        }
-    }
-
-    private void close(Lease lease) {
-        tell("gives back " + lease.path());
-        schedule.onClosing(lease);
-        lease.close();
     }
 
     // ---- The end.
