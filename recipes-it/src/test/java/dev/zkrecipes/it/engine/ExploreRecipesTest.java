@@ -10,6 +10,7 @@ import dev.zkrecipes.test.explore.Explorer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same 10,000 schedules every time; {@code bin/explore} plays fresh ones. */
@@ -27,5 +28,12 @@ class ExploreRecipesTest {
                         .flatMap(found -> found.map(explorer::shrink).stream())
                         .findFirst())
                 .isEmpty();
+    }
+
+    /** An operator deletes one of several nodes while they are given back on a nearly exhausted counter. */
+    @ParameterizedTest
+    @CsvSource("MULTILOCK, 190509336479883")
+    void scheduleThatWasBroken_keepsItsPromises(RecipeToExplore recipe, long seed) {
+        assertThat(Explorer.of(recipe.lock()).play(seed)).isEmpty();
     }
 }

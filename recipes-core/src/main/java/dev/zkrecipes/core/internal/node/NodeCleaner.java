@@ -264,10 +264,19 @@ public final class NodeCleaner implements Deletion.Owner {
                         answer -> {
                             if (answer.isOk() || nodes.size() == 1) {
                                 afterMulti(deletions, answer);
-                            } else if (!deletions.get(0).isFinished()) {
-                                deleteTogether(deletions); // somebody came, or has no right to make the path again
+                            } else {
+                                deleteThoseLeft(deletions); // somebody came, or has no right to make the path again
                             }
                         });
+    }
+
+    /** An operator may have deleted one meanwhile, and then that one is finished; at the client's end, all are. */
+    private void deleteThoseLeft(List<Deletion> deletions) {
+        List<Deletion> left =
+                deletions.stream().filter(deletion -> !deletion.isFinished()).toList();
+        if (!left.isEmpty()) {
+            deleteTogether(left);
+        }
     }
 
     private void deleteTogether(List<Deletion> deletions) {
