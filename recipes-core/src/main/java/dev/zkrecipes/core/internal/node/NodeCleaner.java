@@ -42,6 +42,12 @@ import org.apache.zookeeper.Op;
  * <p>A {@link Deletion} is one of them, with all its states. Confined to the engine thread.
  */
 public final class NodeCleaner implements Deletion.Owner {
+    /**
+     * Halves of the session time-out. A time-out is two ticks or more, and the leader drops a server that it has not
+     * heard for {@code syncLimit} ticks: for a limit of ten, which is twice the usual one, after five time-outs.
+     */
+    private static final int LAST_LOOK = 12;
+
     private final EngineScheduler scheduler;
     private final Supplier<Backoff> pace;
     private final Supplier<Duration> requestTimeout;
@@ -118,21 +124,27 @@ public final class NodeCleaner implements Deletion.Owner {
     }
 
     /**
-     * This node was looked for behind a committed write and was not there: it is looked for once more. The write comes
-     * after the create in all cases but one: the client has come back to the server that it lost, while a thread of that
-     * server stood still with the create in its hands. Only time settles that.
+     * This node was looked for behind a committed write and was not there. The write comes after the create in all cases
+     * but one: the client has come back to the server that it lost, while a thread of that server stood still with the
+     * create in its hands. Only time settles that. So the node is looked for again after the time in which the session
+     * would have ended without the client; and a last time when a server that was also cut off from the others must
+     * have passed on what it had, or have lost it.
      */
     public void missed(OwnNode node) {
-        boolean again = node.existence() == OwnNode.Existence.MISSING;
-        node.missing();
-        if (!again) {
-            Session session = node.session();
-            scheduler.schedule(Duration.ofNanos(session.timeoutNanos() * 3 / 2), () -> {
-                if (!session.isEnded()) {
-                    discard(node, new CompletableFuture<>());
-                }
-            });
+        switch (node.missing()) {
+            case 1 -> lookAgain(node, 3);
+            case 2 -> lookAgain(node, LAST_LOOK);
+            default -> {} // that was the last time
         }
+    }
+
+    private void lookAgain(OwnNode node, int halfTimeouts) {
+        Session session = node.session();
+        scheduler.schedule(Duration.ofNanos(session.timeoutNanos() / 2 * halfTimeouts), () -> {
+            if (!session.isEnded()) {
+                discard(node, new CompletableFuture<>());
+            }
+        });
     }
 
     /** Somebody has deleted a node of ours: a deletion of it that rests after a refusal need not rest any longer. */

@@ -36,7 +36,7 @@ public final class OwnNode {
         IN_FLIGHT,
         /** The answer was lost: the node may exist now, later, or never. */
         UNKNOWN,
-        /** It was looked for behind a committed write and was not there; only a server that stood still can make it yet. */
+        /** It was looked for behind a committed write; only a server that stood still, or was cut off, can make it yet. */
         MISSING,
         /** The server said that it made the node. */
         CREATED,
@@ -58,6 +58,7 @@ public final class OwnNode {
     private @Nullable ParentMaker parents;
     private boolean mayBeMadeTwice;
     private int counted;
+    private int looks;
 
     /** A node that ZooKeeper numbers. */
     public OwnNode(Session session, LockSpec spec, RandomGenerator random) {
@@ -236,12 +237,13 @@ public final class OwnNode {
         return sawNobodyElse && CounterAge.of(path()) >= CounterAge.OLD;
     }
 
-    /** Notes that the node was looked for, and was not there. */
-    void missing() {
+    /** Notes that the node was looked for, and was not there; returns how often that was so. */
+    int missing() {
         uncount();
         existence = Existence.MISSING;
         mayBeMadeTwice = false; // not after the next look
         parents = null; // a request that goes on makes its path with the same one
+        return ++looks;
     }
 
     /** Its create, which names the number too, is sent again: a server may carry out both. */

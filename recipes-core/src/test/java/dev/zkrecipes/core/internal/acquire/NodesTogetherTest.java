@@ -133,6 +133,21 @@ class NodesTogetherTest {
         assertGone(all);
     }
 
+    /** Somebody deletes one of them while the paths are read: the request fails, and the other has to leave too. */
+    @Test
+    void ifOneIsGoneWhenItsOldCounterIsReset_theOtherIsDeleted() {
+        List<HeldNode> all = heldOnOldCounters();
+        String first = all.get(0).nodePath();
+        operations.delayAnswerOf(Request.ACL, MOMENT);
+        release(all);
+        operations.removeUntold(LockPath.name(first));
+        cleaner().onNodeGone(first);
+        scheduler.run();
+        operations.refuse(Request.MULTI, Code.NONODE);
+        scheduler.advance(MOMENT);
+        assertGone(all);
+    }
+
     @Test
     void afterTheClientIsClosed_nothingIsSentAgain() {
         List<HeldNode> all = heldOnOldCounters();

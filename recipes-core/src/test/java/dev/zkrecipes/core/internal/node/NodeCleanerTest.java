@@ -419,18 +419,35 @@ class NodeCleanerTest {
         assertClean();
     }
 
+    /** A thread of its server stood still; and that server was cut off from the others, too. */
     @Test
-    void nodeOfALostCreate_isLookedForOnceMore_notBeforeTheSessionTimeOut() {
+    void nodeOfALostCreate_isLookedForTwiceMore_afterTheSessionTimeOut_andWhenNoServerCanHaveIt() {
+        Duration timeout = operations.sessionTimeout();
         operations.refuse(Request.CREATE, Code.CONNECTIONLOSS);
         acquire().cancel(false);
         scheduler.run();
         operations.requests();
-        scheduler.advance(operations.sessionTimeout().minusMillis(10));
+        scheduler.advance(timeout.minusMillis(10));
         assertThat(operations.requests()).isEmpty();
-        scheduler.advance(operations.sessionTimeout().plusMillis(10));
+        scheduler.advance(timeout.plusMillis(10));
         assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
-        scheduler.advance(operations.sessionTimeout().multipliedBy(10));
+        scheduler.advance(timeout.multipliedBy(5));
         assertThat(operations.requests()).isEmpty();
+        scheduler.advance(timeout);
+        assertThat(operations.requests()).containsExactly(Request.MULTI, Request.LIST);
+        scheduler.advance(timeout.multipliedBy(100));
+        assertThat(operations.requests()).isEmpty();
+    }
+
+    @Test
+    void nodeOfALostCreate_thatAServerMakesWhenItIsNoLongerCutOff_isDeleted() {
+        letTheFirstCreateStandStill();
+        acquire().cancel(false);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(6));
+        assertThat(operations.nodes()).hasSize(1);
+        operations.show(names -> names);
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertClean();
     }
 
     @Test
