@@ -93,7 +93,8 @@ class SemaphoreTroubleIT {
             Soon.await().until(() -> server.childWatchers(holder).size() == 1);
             leaving.cancel(true);
             awaitNodes(1);
-            assertThat(server.watchCount()).isLessThanOrEqualTo(2); // on the holder and on the limit
+            // On the holder and on the limit. The server takes one on a deleted node away just after the node.
+            Soon.await().until(() -> server.watchCount() <= 2);
         }
         held.close();
         // The server's side of the one on the limit stays.

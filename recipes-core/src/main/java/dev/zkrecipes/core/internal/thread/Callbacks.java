@@ -6,8 +6,8 @@ package dev.zkrecipes.core.internal.thread;
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +28,9 @@ public final class Callbacks {
     private final Executor executor;
     private final Executor losses;
     private final EngineScheduler scheduler;
-    private final Queue<Undelivered> undelivered = new ConcurrentLinkedQueue<>();
-    private boolean retrying; // on the engine thread
-    private volatile boolean closed;
+    private final Queue<Undelivered> undelivered = new ArrayDeque<>(); // like the next two, on the engine thread
+    private boolean retrying;
+    private boolean closed;
 
     /** A task that no thread could be started for. */
     private record Undelivered(CallbackThreads own, OneRun task) {}
@@ -117,7 +117,7 @@ public final class Callbacks {
      * can try again.
      */
     private void deliverAnyhow(CallbackThreads own, OneRun task, Throwable why) {
-        if (closed || !scheduler.isEngineThread() || !isTriedAgain(new Undelivered(own, task), why)) {
+        if (!scheduler.isEngineThread() || closed || !isTriedAgain(new Undelivered(own, task), why)) {
             log.error("No thread can be started for a callback, so it runs on the calling thread.", why);
             task.run();
         }

@@ -225,4 +225,14 @@ class AcquireLoopEndingsTest {
         scheduler.run();
         fixture.assertFailed(attempt, LockException.class, "no memory for a timer");
     }
+
+    @Test
+    @Tag("H97")
+    void errorBetweenTwoNodesThatAreGranted_givesBothBack() {
+        LockOptions limited = LockOptions.defaults().holdAtMost(Duration.ofMinutes(1));
+        AcquireLoop attempt = fixture.launched(fixture.together(limited, PATH, PATH + "/other"), Mode.QUEUE);
+        scheduler.refuseNextTimer(); // that of the first node's limit
+        scheduler.run();
+        fixture.assertFailed(attempt, LockException.class, "no memory for a timer");
+    }
 }

@@ -216,6 +216,29 @@ class CallbacksTest {
         pool.shutdown();
     }
 
+    /** The next callback asks for it again. */
+    @Test
+    void errorWhileTheTimerIsSet_doesNotHideCallbacksForGood() throws Exception {
+        ManualScheduler clock = new ManualScheduler();
+        Callbacks held = Callbacks.on(null, clock);
+        CountDownLatch blocked = new CountDownLatch(3);
+        for (int i = 0; i < 3; i++) {
+            held.run(() -> {
+                blocked.countDown();
+                block();
+            });
+            if (i == 0) {
+                await().until(() -> blocked.getCount() == 2);
+                clock.refuseNextTimer(); // for the second
+            }
+        }
+        clock.advance(CallbackThreads.PATIENCE); // one thread more
+        await().until(() -> blocked.getCount() == 1);
+        clock.advance(CallbackThreads.PATIENCE); // two more
+        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        held.close();
+    }
+
     @Test
     void callbackOfTheEngineThread_isTriedAgainWhereNoThreadCanBeStarted() throws Exception {
         ManualScheduler clock = new ManualScheduler();
