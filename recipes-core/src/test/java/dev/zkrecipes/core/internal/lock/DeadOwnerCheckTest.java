@@ -82,7 +82,7 @@ class DeadOwnerCheckTest {
         die("forgetful", lease -> {});
         scheduler.engine.advance(Duration.ofSeconds(5)); // without a request there is no timer
         scheduler.engine.refuseNextTimer();
-        lock(PATH).acquireAsync();
+        var unused = lock(PATH).acquireAsync();
         scheduler.engine.advanceInSpiteOfErrors(Duration.ofSeconds(1));
         assertThat(scheduler.engine.errors()).hasSize(1);
         CompletableFuture<Lease> next = waiting(lock(PATH));
