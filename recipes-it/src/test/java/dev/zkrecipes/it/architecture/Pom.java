@@ -39,6 +39,15 @@ record Pom(Path folder, Document document) {
                 .toList();
     }
 
+    /** Those that recipes-it depends on, which are built when its tests run. */
+    static List<Pom> built() {
+        return ofModule("recipes-it")
+                .all("/project/dependencies/dependency[groupId='dev.zkrecipes']/artifactId")
+                .stream()
+                .map(Pom::ofModule)
+                .toList();
+    }
+
     String artifact() {
         return one("/project/artifactId").orElseThrow();
     }

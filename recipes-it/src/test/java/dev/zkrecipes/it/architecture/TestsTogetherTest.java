@@ -13,7 +13,6 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.properties.HasAnnotations;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -28,7 +27,10 @@ import org.junit.jupiter.api.Tags;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Classes that have a server run beside each other in one JVM. What would disturb them, or be disturbed, says so. */
+/**
+ * Classes that have a server run beside each other in one JVM. What would disturb them, or be disturbed, says so. zklock
+ * runs in processes of its own, and is built beside.
+ */
 class TestsTogetherTest {
     private static final Map<String, Set<String>> WHOLE_JVM = Map.of(
             "dev.zkrecipes.test.LeakCheck", Set.of("start"),
@@ -48,13 +50,10 @@ class TestsTogetherTest {
     private static final JavaClasses TESTS = new ClassFileImporter().importPaths(testClasses());
 
     private static List<Path> testClasses() {
-        try (Stream<Path> modules = Files.list(Path.of("..").toRealPath())) {
-            return modules.map(module -> module.resolve("target/test-classes"))
-                    .filter(Files::isDirectory)
-                    .toList();
-        } catch (IOException e) {
-            throw new AssertionError("cannot list the modules", e);
-        }
+        return Stream.concat(Pom.built().stream(), Stream.of(Pom.ofModule("recipes-it")))
+                .map(module -> module.folder().resolve("target/test-classes"))
+                .filter(Files::isDirectory)
+                .toList();
     }
 
     @Test

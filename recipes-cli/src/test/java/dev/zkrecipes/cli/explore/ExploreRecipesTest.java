@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.it.engine;
+package dev.zkrecipes.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.cli.explore.RecipeToExplore;
 import dev.zkrecipes.test.explore.Explorer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;

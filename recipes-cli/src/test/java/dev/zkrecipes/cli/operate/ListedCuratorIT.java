@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.it.curator;
+package dev.zkrecipes.cli.operate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.cli.operate.LsCommand;
-import dev.zkrecipes.it.curator.Party.Hold;
-import dev.zkrecipes.it.curator.Party.Kind;
+import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,11 +23,11 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import picocli.CommandLine;
 
 /** What {@code zklock ls} says of Curator's locks, alone and beside ours. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -36,39 +36,32 @@ class ListedCuratorIT {
     private static int paths;
 
     private final EmbeddedZooKeeper server;
-    private final List<Party> parties = new ArrayList<>();
     private String path = "";
     private CuratorFramework curator;
+    private ZooKeeperClient client;
 
     ListedCuratorIT(EmbeddedZooKeeper server) {
         this.server = server;
     }
 
     @BeforeEach
-    void open() {
+    void open() throws InterruptedException {
         path = "/listed/" + paths++;
+        client = TestClients.connect(ZooKeeperClient.builder().connectString(server.connectString()));
         curator = CuratorFrameworkFactory.newClient(server.connectString(), new RetryOneTime(100));
         curator.start();
     }
 
     @AfterEach
     void close() {
-        parties.forEach(Party::close);
+        client.close();
         curator.close();
     }
 
-    private Party add(Party party) {
-        parties.add(party);
-        return party;
-    }
-
     private List<String> ls() {
-        StringWriter out = new StringWriter();
-        int code = new CommandLine(new LsCommand())
-                .setOut(new PrintWriter(out, true))
-                .execute("--connect", server.connectString(), path);
-        assertThat(code).isZero();
-        return out.toString().lines().toList();
+        Ran ran = Ran.zklock("ls", "--connect", server.connectString(), path);
+        assertThat(ran.code()).isZero();
+        return ran.out().lines().toList();
     }
 
     private void awaitNodes(String folder, int count) {
@@ -79,30 +72,32 @@ class ListedCuratorIT {
 
     @Test
     void mutexOfBothLibraries_isOneQueue() throws Exception {
-        Soon.get(add(Party.theirs(server, path, Kind.MUTEX)).acquire());
-        CompletableFuture<Hold> waiting =
-                add(Party.ours(server, path, Kind.MUTEX)).acquire();
+        new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, path).acquire();
+        CompletableFuture<Lease> waiting = new InterProcessMutex(client, path).acquireAsync();
         awaitNodes(path, 2);
         List<String> lines = ls();
         assertThat(lines.get(0)).isEqualTo(path + ": mutex, 1 holds, 1 waits");
-        String session = "0x" + Long.toHexString(parties.get(0).session());
-        assertThat(lines.get(2)).contains("holds", session, "_c_", "-lock-0000000000");
-        assertThat(lines.get(3))
-                .contains("waits", "0x" + Long.toHexString(parties.get(1).session()));
+        assertThat(lines.get(2))
+                .contains("holds", session(curator.getZookeeperClient().getZooKeeper()), "_c_", "-lock-0000000000");
+        assertThat(lines.get(3)).contains("waits", session(client.zooKeeper().orElseThrow()));
         assertThat(waiting).isNotDone();
+    }
+
+    private static String session(ZooKeeper handle) {
+        return "0x" + Long.toHexString(handle.getSessionId());
     }
 
     @Test
     void readWriteLockOfBothLibraries_isOneQueue() throws Exception {
-        Soon.get(add(Party.theirs(server, path, Kind.READ)).acquire());
-        Soon.get(add(Party.ours(server, path, Kind.READ)).acquire());
-        CompletableFuture<Hold> waiting =
-                add(Party.theirs(server, path, Kind.WRITE)).acquire();
+        var theirs = new org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock(curator, path);
+        theirs.readLock().acquire();
+        Soon.get(new InterProcessReadWriteLock(client, path).readLock().acquireAsync());
+        Thread waiting = waiter(theirs.writeLock()::acquire);
         awaitNodes(path, 3);
         assertThat(ls().get(0)).isEqualTo(path + ": read-write lock, 2 hold, 1 waits");
         assertThat(ls().get(2)).contains("__READ__");
         assertThat(ls().get(4)).contains("waits", "__WRIT__");
-        assertThat(waiting).isNotDone();
+        end(waiting);
     }
 
     @Test
@@ -113,26 +108,28 @@ class ListedCuratorIT {
         Soon.await().until(() -> server.children(path + "/locks").isEmpty());
         assertThat(ls().get(0)).isEqualTo(path + ": Curator's semaphore, 2 hold, 0 wait");
         assertThat(ls().get(2)).contains("holds  lease-", "crawler  leases/_c_");
-        Thread third = waiter(semaphore);
+        Thread third = waiter(semaphore::acquire);
         awaitNodes(path + "/leases", 3);
         awaitNodes(path + "/locks", 1);
-        Thread fourth = waiter(semaphore);
+        Thread fourth = waiter(semaphore::acquire);
         awaitNodes(path + "/locks", 2);
         List<String> lines = ls();
         assertThat(lines.get(0)).isEqualTo(path + ": Curator's semaphore, 2 hold, 1 waits, 1 of unknown state");
         assertThat(lines.get(4)).matches(" +2  \\? .*leases/_c_.*");
         assertThat(lines.get(5)).matches(" +3  waits .*locks/_c_.*");
-        for (Thread waiter : List.of(fourth, third)) {
-            assertThat(waiter.isAlive()).isTrue();
-            waiter.interrupt();
-            waiter.join(20_000);
-        }
+        end(fourth);
+        end(third);
     }
 
-    private static Thread waiter(InterProcessSemaphoreV2 semaphore) {
+    /** A call that waits. */
+    private interface Acquire {
+        void run() throws Exception;
+    }
+
+    private static Thread waiter(Acquire acquire) {
         Thread thread = new Thread(() -> {
             try {
-                semaphore.acquire();
+                acquire.run();
             } catch (Exception e) {
                 // It was interrupted.
             }
@@ -140,6 +137,12 @@ class ListedCuratorIT {
         thread.setDaemon(true);
         thread.start();
         return thread;
+    }
+
+    private static void end(Thread waiter) throws InterruptedException {
+        assertThat(waiter.isAlive()).isTrue();
+        waiter.interrupt();
+        waiter.join(20_000);
     }
 
     @Test
