@@ -14,14 +14,11 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real demo, in processes of its own. */
 @Tag("load")
-@Execution(ExecutionMode.CONCURRENT)
 class DemoIT {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int TRIES = 3;

@@ -16,12 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Many {@code zklock run} at once. */
 @Tag("load")
-@Execution(ExecutionMode.CONCURRENT)
 class RunLoadIT {
     private static final int RUNS = 200;
     private static final int AT_A_TIME = 16;
