@@ -235,7 +235,7 @@ class BrokenLocksTest {
                 "tokens rise");
     }
 
-    /** A path that was empty is made anew, and then its numbers begin at 0. */
+    /** An empty path is recreated, and then its numbers begin at 0. */
     @Test
     void tokenThatBeginsAgainWithThePath_isFound() {
         ExploredLock lock = leases(

@@ -78,8 +78,8 @@ public final class SharedFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * Ends with the first of the two, takes itself out of the other, and ends the limit, which cancels its timer. Under
-     * early updates of JDK 17, a limit that fails or is cancelled would not do so.
+     * Ends with the first of the two, takes itself out of the other, and ends the limit, which cancels its timer. A
+     * limit that fails or is cancelled would not cancel it on a JDK without the fix of JDK-8303742.
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // both are of this type; nobody sees the value of the limit
     private CompletableFuture<T> orElse(CompletableFuture<T> limit) {
