@@ -131,7 +131,7 @@ final class MixedHold implements FencedHold {
     private static CompletableFuture<Void> closeAsync(Lease lease) {
         try {
             return lease.closeAsync();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
     }

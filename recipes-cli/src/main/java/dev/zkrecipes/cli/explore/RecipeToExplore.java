@@ -39,9 +39,10 @@ public enum RecipeToExplore {
     RWLOCK {
         @Override
         public ExploredLock lock() {
-            Rule rule = (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
             return ExploredLock.of(
-                            "read-write lock", rule, (client, path) -> modes(client, path, LockOptions.defaults()))
+                            "read-write lock",
+                            READERS_OR_A_WRITER,
+                            (client, path) -> modes(client, path, LockOptions.defaults()))
                     .withNesting(READ, READ)
                     .withNesting(WRITE, WRITE)
                     .withNesting(WRITE, READ);
@@ -123,19 +124,66 @@ public enum RecipeToExplore {
     RWLOCK_IN_BACKGROUND {
         @Override
         public ExploredLock lock() {
-            Rule rule = (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
             return ExploredLock.of(
                             "read-write lock, released in the background",
-                            rule,
+                            READERS_OR_A_WRITER,
                             (client, path) -> modes(client, path, BACKGROUND))
                     .withNesting(READ, READ)
                     .withNesting(WRITE, WRITE)
                     .withNesting(WRITE, READ);
         }
+    },
+    /** {@link InterProcessMutex} whose holders are asked to give it back. */
+    MUTEX_REVOKED {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of(
+                            "mutex, revoked", ALONE, (client, path) -> List.of(new InterProcessMutex(client, path)))
+                    .withNesting(0, 0)
+                    .withRevocations();
+        }
+    },
+    /** {@link InterProcessReadWriteLock} whose holders are asked to give it back. */
+    RWLOCK_REVOKED {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of(
+                            "read-write lock, revoked",
+                            READERS_OR_A_WRITER,
+                            (client, path) -> modes(client, path, LockOptions.defaults()))
+                    .withNesting(READ, READ)
+                    .withNesting(WRITE, WRITE)
+                    .withNesting(WRITE, READ)
+                    .withRevocations();
+        }
+    },
+    /** {@link InterProcessSemaphore} whose permits pass on inside a process, and whose holders are asked to give them back. */
+    SEMAPHORE_HANDOFFS_REVOKED {
+        @Override
+        public ExploredLock lock() {
+            LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
+            return ExploredLock.of(
+                            "semaphore, passed on and revoked",
+                            atMost(MAX_LEASES),
+                            (client, path) -> permits(client, path, options))
+                    .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW)
+                    .withRevocations();
+        }
+    },
+    /** {@link InterProcessMultiLock} whose holders are asked to give it back. */
+    MULTILOCK_REVOKED {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of("multi-lock, revoked", ALONE, RecipeToExplore::together)
+                    .withNesting(0, 0)
+                    .withRevocations();
+        }
     };
 
     private static final LockOptions BACKGROUND = LockOptions.defaults().releaseInBackground();
     private static final Rule ALONE = (front, self) -> front.isEmpty();
+    private static final Rule READERS_OR_A_WRITER =
+            (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
     private static final int READ = 0;
     private static final int WRITE = 1;
     private static final int MAX_LEASES = 3;

@@ -12,10 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same 10,000 schedules every time; {@code bin/explore} plays fresh ones. */
+/** The same schedules every time, more than 10,000; {@code bin/explore} plays fresh ones. */
 @Tag("load")
 class ExploreRecipesTest {
-    private static final int SCHEDULES = 10_000 / RecipeToExplore.values().length;
+    private static final int SCHEDULES = 909;
 
     @ParameterizedTest
     @EnumSource

@@ -101,6 +101,8 @@ class MutexRevocationIT extends RevocationStage {
         RequestCounts start = server.requests();
         revocation.close();
         assertThatThrownBy(() -> revocation.await(Duration.ZERO)).isInstanceOf(CancellationException.class);
+        Soon.await().until(revocation.outcome()::isDone);
+        assertThat(revocation.outcome()).isCancelled();
         await().until(() -> server.requests().minus(start).of(RequestType.CHECK_WATCHES) == 1);
         List<RevocationRequest> heard = listen(lease);
         await().until(() -> heard.size() == 1); // the request stays

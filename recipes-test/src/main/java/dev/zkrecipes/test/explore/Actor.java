@@ -4,8 +4,10 @@
 package dev.zkrecipes.test.explore;
 
 import com.google.common.base.Throwables;
+import com.google.common.collect.Sets;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
@@ -16,8 +18,10 @@ import dev.zkrecipes.test.sim.SimulatedScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +44,8 @@ final class Actor {
     private final ZooKeeperClient client;
     private final List<InterProcessLock> locks;
     private final BlockingCalls calls;
+    private final Set<Lease> heldAsync = Sets.newIdentityHashSet();
+    private final Set<Lease> listening = Sets.newIdentityHashSet();
     private int left;
     private int running;
 
@@ -125,6 +131,8 @@ final class Actor {
             ChangingRule changing = schedule.lock().changingRule();
             if (changing != null && choices().chance(600)) {
                 calls.change(changing);
+            } else if (schedule.lock().isRevoked() && choices().chance(500)) {
+                calls.askBack(which);
             } else {
                 calls.acquire(which, kind);
             }
@@ -165,6 +173,14 @@ final class Actor {
 
     private void onLease(Lease lease) {
         granted(lease);
+        heldAsync.add(lease);
+        if (schedule.lock().isRevoked() && choices().chance(500)) {
+            listening.add(lease);
+            lease.onRevocationRequested(request -> {
+                tell("is asked to give back " + lease.path());
+                endHold(lease);
+            });
+        }
         if (choices().chance(60) && schedule.tryHoldingLong()) {
             holdLong(lease);
         } else {
@@ -173,22 +189,40 @@ final class Actor {
     }
 
     private void holdUntil(Lease lease, Duration time) {
-        scheduler.after(time, () -> {
+        scheduler.after(time, () -> endHold(lease));
+    }
+
+    /** When its time is over, or it is asked to, whichever comes first. */
+    private void endHold(Lease lease) {
+        if (heldAsync.remove(lease)) {
+            listening.remove(lease);
             giveBack(lease);
             done();
-        });
+        }
     }
 
     /** So long that no request that may hold beside it can still be asleep, unless it was forgotten. */
     private void holdLong(Lease lease) {
         Duration time = Schedule.SESSION.multipliedBy(4);
         List<Place> asleep = new ArrayList<>();
-        scheduler.after(time.minus(Schedule.SESSION), () -> asleep.addAll(schedule.eligibleWaiters()));
-        scheduler.after(time, () -> {
-            schedule.requireAwake(asleep);
-            giveBack(lease);
-            done();
+        AtomicBoolean asked = new AtomicBoolean();
+        scheduler.after(time.minus(Schedule.SESSION), () -> {
+            asleep.addAll(schedule.eligibleWaiters());
+            asked.set(schedule.isCalm() && schedule.judge().isAskedBack(lease));
         });
+        scheduler.after(time, () -> {
+            if (heldAsync.contains(lease)) {
+                schedule.requireAwake(asleep);
+                requireTold(lease, asked.get());
+            }
+            endHold(lease);
+        });
+    }
+
+    private void requireTold(Lease lease, boolean wasAsked) {
+        if (wasAsked && listening.contains(lease) && schedule.isCalm() && lease.state() != LeaseState.LOST) {
+            schedule.judge().accuse("a holder that listens is told", name + " was asked long ago: " + lease);
+        }
     }
 
     private void onRefused(@Nullable Throwable failure, boolean mayCancel, int which, long begin) {

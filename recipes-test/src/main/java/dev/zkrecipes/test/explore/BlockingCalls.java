@@ -73,17 +73,35 @@ final class BlockingCalls {
 
     void change(ChangingRule changing) {
         int which = actor.choices().next(changing.changes().size());
-        try {
+        request("who changes the rule is not turned away", () -> {
             actor.tell("makes change " + which + " of the rule");
             changing.changes().get(which).make(client, ExploredLock.PATH);
             actor.tell("has made it");
+        });
+    }
+
+    void askBack(int which) {
+        request(
+                "who asks for a lock back is not turned away",
+                () -> new AskingBack(schedule, actor, client).ask(locks.get(which)));
+    }
+
+    /** Something that acquires nothing. */
+    @FunctionalInterface
+    private interface Request {
+        void make() throws InterruptedException;
+    }
+
+    private void request(String promise, Request request) {
+        try {
+            request.make();
         } catch (InterruptedException e) {
             onInterrupt();
         } catch (LockConnectionException e) {
             actor.tell("cannot know: " + e.getMessage());
         } catch (LockException e) {
             if (!schedule.isClosed(actor)) {
-                actor.turnedAway("who changes the rule is not turned away", e);
+                actor.turnedAway(promise, e);
             }
         }
     }

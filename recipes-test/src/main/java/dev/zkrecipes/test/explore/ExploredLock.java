@@ -33,6 +33,7 @@ public final class ExploredLock {
     private final UnaryOperator<ZooKeeperOperations> port;
     private final int localHandoffs;
     private final @Nullable ChangingRule changingRule;
+    private final boolean revoked;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -57,7 +58,8 @@ public final class ExploredLock {
             List<Nesting> nestings,
             UnaryOperator<ZooKeeperOperations> port,
             int localHandoffs,
-            @Nullable ChangingRule changingRule) {
+            @Nullable ChangingRule changingRule,
+            boolean revoked) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
@@ -65,6 +67,7 @@ public final class ExploredLock {
         this.port = port;
         this.localHandoffs = localHandoffs;
         this.changingRule = changingRule;
+        this.revoked = revoked;
     }
 
     /**
@@ -76,7 +79,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0, null);
+        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false);
     }
 
     /**
@@ -90,7 +93,7 @@ public final class ExploredLock {
     public ExploredLock withNesting(int outer, int inner) {
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        return new ExploredLock(name, rule, maker, List.copyOf(more), port, localHandoffs, changingRule);
+        return new ExploredLock(name, rule, maker, List.copyOf(more), port, localHandoffs, changingRule, revoked);
     }
 
     /**
@@ -101,7 +104,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
-        return new ExploredLock(name, rule, maker, nestings, decorator, localHandoffs, changingRule);
+        return new ExploredLock(name, rule, maker, nestings, decorator, localHandoffs, changingRule, revoked);
     }
 
     /**
@@ -111,7 +114,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withLocalHandoffs(int most) {
-        return new ExploredLock(name, rule, maker, nestings, port, most, changingRule);
+        return new ExploredLock(name, rule, maker, nestings, port, most, changingRule, revoked);
     }
 
     /**
@@ -121,7 +124,17 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
-        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changing);
+        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changing, revoked);
+    }
+
+    /**
+     * The same, whose processes also ask each other to give it back, and break the leases of those that do not. Some
+     * holders listen, others do not.
+     *
+     * @return the lock
+     */
+    public ExploredLock withRevocations() {
+        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changingRule, true);
     }
 
     /**
@@ -157,6 +170,10 @@ public final class ExploredLock {
     @Nullable
     ChangingRule changingRule() {
         return changingRule;
+    }
+
+    boolean isRevoked() {
+        return revoked;
     }
 
     List<Nesting> nestings() {

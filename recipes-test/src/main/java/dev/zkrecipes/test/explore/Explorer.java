@@ -30,13 +30,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>who waits is granted, once the faults are over, and not turned away because of them; nobody is told that a free lock
  *       is busy, or interrupted by nobody
  *   <li>a call with a time limit ends in time
+ *   <li>a holder that listens is told that it is asked to give the lock back, once the faults are over; who asks is told
+ *       when the node is gone, and not before
  *   <li>the driver answers: it does not throw, nor wait for nothing
  *   <li>the engine comes to rest: it does not go round in a circle while there is nothing to do
  *   <li>in the end no node, watch, timer or map entry is left
  * </ul>
  *
- * <p>Not played: requests to give a lock back, lists of participants, guarded writes, the {@code java.util.concurrent} view,
- * and calls from several threads of one process at the same time.
+ * <p>Not played: guarded writes, the {@code java.util.concurrent} view, and calls from several threads of one process at the same time.
  *
  * <pre>{@code
  * Explorer explorer = Explorer.of(mutex);

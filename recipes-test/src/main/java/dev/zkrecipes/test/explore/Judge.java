@@ -8,6 +8,7 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.sim.NodeTree;
 import dev.zkrecipes.test.sim.SimulatedScheduler;
 import dev.zkrecipes.test.sim.SimulatedZooKeeper;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +67,9 @@ final class Judge {
         if (!deleted.isEmpty() && !Schedule.lockNodes(before).isEmpty()) {
             lastBusyAt = now.getAsLong();
         }
+        deleted.stream()
+                .filter(node -> before.data(node).filter(Judge::mayBeBroken).isPresent())
+                .forEach(deletedByOperator::add);
         for (String node : deleted) {
             if (granted.remove(node) == null && Place.isOne(node) && !turns.everWas(Place.of(node), before)) {
                 goneBeforeTheirTurn.add(node);
@@ -178,6 +183,24 @@ final class Judge {
         return open.stream()
                 .filter(holding -> holding.lease() == lease)
                 .allMatch(holding -> holding.nodes().stream().allMatch(ensemble.committed()::exists));
+    }
+
+    /** Whether a node of it carries a request to give it back. */
+    boolean isAskedBack(Lease lease) {
+        return open.stream()
+                .filter(holding -> holding.lease() == lease)
+                .flatMap(holding -> holding.nodes().stream())
+                .flatMap(node -> ensemble.committed().data(node).stream())
+                .anyMatch(data -> marks(data).findAny().isPresent());
+    }
+
+    /** Whether a node carries a request of somebody who deletes it when its time is over; see docs/wire-format.md. */
+    private static boolean mayBeBroken(byte[] data) {
+        return marks(data).anyMatch(mark -> !mark.matches("\\S+ - .*"));
+    }
+
+    private static Stream<String> marks(byte[] data) {
+        return new String(data, StandardCharsets.UTF_8).lines().filter(line -> line.startsWith("revoke="));
     }
 
     boolean isGranted(Place place) {

@@ -40,6 +40,22 @@ final class Timed {
         }
     }
 
+    /** A call that has as long as an answer from the server may take. */
+    static <T> T request(Schedule schedule, Actor actor, Call<T> call) throws InterruptedException {
+        long begin = schedule.simulation().now();
+        try {
+            return call.make();
+        } finally {
+            requireInTime(schedule, actor, begin, Schedule.SESSION.dividedBy(3));
+        }
+    }
+
+    /** A call that blocks. */
+    @FunctionalInterface
+    interface Call<T> {
+        T make() throws InterruptedException;
+    }
+
     private static void requireInTime(Schedule schedule, Actor actor, long begin, Duration limit) {
         Duration took = Duration.ofNanos(schedule.simulation().now() - begin);
         if (took.compareTo(limit.plus(SLACK)) > 0 && !actor.scheduler().wasPausedSince(begin)) {

@@ -422,7 +422,7 @@ class BrokenLocksTest {
                         .toList());
     }
 
-    private static ExploredLock leases(ExploredLock sound, BiFunction<Lease, String, Optional<Object>> broken) {
+    static ExploredLock leases(ExploredLock sound, BiFunction<Lease, String, Optional<Object>> broken) {
         UnaryOperator<Object> breaking = result -> breakLease(result, broken);
         return ExploredLock.of(
                 sound.name(),

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.util.Optional;
@@ -20,6 +21,7 @@ public final class PendingRevocation implements Revocation {
     private final Revocations revocations;
     private final Participant holder;
     private final RevocationTask task;
+    private final CompletableFuture<RevocationOutcome> outcome;
 
     /**
      * Prepares it.
@@ -31,6 +33,7 @@ public final class PendingRevocation implements Revocation {
         this.revocations = revocations;
         this.holder = holder;
         this.task = new RevocationTask(revocations, holder, seen, request);
+        this.outcome = SharedFuture.of(task.outcome(), revocations.callbacks()::run);
     }
 
     public void launch() {
@@ -54,7 +57,7 @@ public final class PendingRevocation implements Revocation {
 
     @Override
     public CompletableFuture<RevocationOutcome> outcome() {
-        return task.outcome().thenApplyAsync(how -> how, revocations.callbacks()::run);
+        return outcome;
     }
 
     @Override
