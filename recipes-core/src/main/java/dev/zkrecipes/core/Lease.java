@@ -125,8 +125,8 @@ public interface Lease extends AutoCloseable {
     void onLost(Runnable listener);
 
     /**
-     * Runs {@code listener} on the client's callback executor for every request to give the lock back that is made with
-     * {@link Revoker}, or with Apache Curator's: once for each request, on however many nodes and however often it is seen.
+     * Runs {@code listener} on the client's callback executor for every request to give the lock back, made with {@link Revoker}
+     * or with Apache Curator's. It runs once for each request, however many nodes the request marks.
      * It runs at once for earlier requests, including those that came while this hold was still waiting for its turn. Requests
      * that come while the connection is lost are reported on the next connection.
      *

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Hears what becomes of each request for a lock, for metrics, traces and logs. Give it to
+ * Is told the outcome of each request for a lock, for metrics, traces and logs. Give it to
  * {@link ZooKeeperClientBuilder#observer}; see {@code docs/observing.md} for the ones that come with the library.
  *
  * <pre>{@code
@@ -42,7 +42,7 @@ public interface LockObserver {
      * A request for a lock begins, on the calling thread.
      *
      * @param request what is asked for
-     * @return who is told what becomes of it
+     * @return is told the outcome
      */
     Progress onWaiting(Request request);
 
@@ -69,7 +69,7 @@ public interface LockObserver {
         FAILED
     }
 
-    /** What becomes of one request, and of the hold that it leads to. */
+    /** Follows one request, and the hold that it leads to. */
     interface Progress {
         /**
          * The lock was acquired.

@@ -217,13 +217,13 @@ public record LockOptions(
 
     /**
      * These options for a lock that nobody holds for longer than {@code most}: when that is over and the lease is not given back,
-     * it is LOST, for the reason that its errors and {@link Lease#onLost} tell, and its node is deleted, so that the next in the
-     * queue is granted. A holder that hangs, or forgot to close, then blocks nobody for ever, though its process and
+     * it is LOST, its errors say why, and its node is deleted, so that the next in the
+     * queue is granted. A holder that hangs, or forgot to close, then does not block the others forever, though its process and
      * session live. ShedLock calls this {@code lockAtMostFor}.
      *
      * <p>The time runs from the grant, on the monotonic clock of the holder's process. Re-entry does not prolong it, nor does a
-     * downgrade to the shared mode; whoever re-enters through a lock object with other options stands under those of the first
-     * acquire. {@link Lease#isValid()} is false from that moment on, even if everything else in the process is late. The others
+     * downgrade to the shared mode. A re-entrant acquire through a lock object with other options is bound by the options of the
+     * first acquire. {@link Lease#isValid()} is false from that moment on, even if everything else in the process is late. The others
      * get the lock a little later, when the deletion has reached the server; without a connection, when there is one again or the
      * session has ended. As after any loss, the holder may still be at work, so where that would do harm use {@link
      * Lease#fencingToken()} or {@link Lease#guard()}.

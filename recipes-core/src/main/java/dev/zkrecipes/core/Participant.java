@@ -17,8 +17,8 @@ import java.time.Duration;
  * @param owner the owner label of the client that made the node, or {@code "unknown"} if the node carries none or may
  *     not be read
  * @param sessionId the ZooKeeper session that owns the node
- * @param age the time since the node was made: the server's clock at creation against the clock of this machine, so
- *     for people to read and not to compute with; never negative
+ * @param age the time since the node was made: from the server's clock at creation to the clock of this machine, so
+ *     it is for people to read, not to compute with; never negative
  * @param position the place in the queue; 0 is the front
  * @param holding whether this node holds the lock; otherwise it waits
  */
@@ -33,7 +33,7 @@ public record Participant(
         int position,
         boolean holding) {
 
-    /** The same as of any record, but fit for a log whatever the node, which somebody else may have made, is called. */
+    /** As for any record, with control characters escaped: other clients choose the names of their nodes. */
     @Override
     public String toString() {
         return "Participant[node=" + Printable.of(node) + ", kind=" + Printable.of(kind) + ", payload="

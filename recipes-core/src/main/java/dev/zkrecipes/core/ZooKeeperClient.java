@@ -37,8 +37,8 @@ public interface ZooKeeperClient extends AutoCloseable {
     /**
      * Makes a client on a handle that the application has. The handle is never closed by the client. When the handle's
      * session ends so does the client. A handle may be wrapped more than once, but one client for each handle is better: if the
-     * handle is closed under several, its nodes go in any order, and a request of one client that waits behind a lease of
-     * another may take that for a release for the moment until it hears of its own end.
+     * handle is closed under several, its nodes are deleted in any order. A request of one client that waits behind a lease
+     * of another may then be granted for a moment, until it hears of its own end.
      *
      * @param handle an open handle, neither read-only nor with {@code zookeeper.disableAutoWatchReset}
      * @return the client; close it before the handle

@@ -144,9 +144,9 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The same, for ACLs that differ from lock to lock. The function is asked once for each lock object, when that is made, and
-     * the lock's path, its nodes and what is missing above it get what it answers. The lock's constructor throws what the
-     * function throws, and refuses what {@link #acl(List)} refuses.
+     * The same, for ACLs that differ from lock to lock. The function is called once for each lock object, when it is created.
+     * The lock's path, its nodes and any missing nodes above it get the ACL that it returns. The lock's constructor throws
+     * what the function throws, and refuses what {@link #acl(List)} refuses.
      *
      * @param aclOfPath makes an ACL of the path of a lock, which includes the {@linkplain #namespace namespace}
      * @return this builder
@@ -250,8 +250,8 @@ public final class ZooKeeperClientBuilder {
     /**
      * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: every lease
      * is LOST first, whichever thread has it, then its node is deleted, so that others need not wait for the session's
-     * end. The application's own threads go on running meanwhile: end what the locks protect before, or let it watch its
-     * leases. The JVM waits at most for the request time-out. Closing the client takes the hook away.
+     * end. The application's own threads continue to run meanwhile: stop the work that the locks protect first, or let it
+     * watch its leases. The JVM waits at most for the request time-out. Closing the client takes the hook away.
      *
      * <p>Nothing runs in a process that is killed with SIGKILL, halted or out of power: then the locks are free when the
      * session time-out has passed at the server.
@@ -267,7 +267,7 @@ public final class ZooKeeperClientBuilder {
      * Makes the client and returns at once; it connects in the background.
      *
      * @return the client; close it when done
-     * @throws IllegalStateException if it was not said what to connect to; or {@link #auth}, {@link #clientConfig} or {@link
+     * @throws IllegalStateException if there is nothing to connect to; or {@link #auth}, {@link #clientConfig} or {@link
      *     #sessionTimeout} were given though the client opens no sessions; or it is to be closed on shutdown and the JVM is shutting down
      */
     public ZooKeeperClient build() {

@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
             "1:a check failed",
             "64:the command line is wrong",
             "69:no server answered",
-            "70:the demo could not go on",
+            "70:the demo could not continue",
             "130:interrupted with Ctrl-C; nothing is left behind"
         },
         footerHeading = "%nExamples:%n",

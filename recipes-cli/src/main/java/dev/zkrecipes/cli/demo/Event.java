@@ -47,7 +47,7 @@ record Event(int worker, Kind kind, Map<String, Long> numbers, String note) {
         LOST,
         /** Is about to give the lock back. */
         RELEASING,
-        /** Cannot go on; the note says why. */
+        /** Cannot continue; the note says why. */
         FAILED,
         /** Has closed everything and ends. */
         ENDED,

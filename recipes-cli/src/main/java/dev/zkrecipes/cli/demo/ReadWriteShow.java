@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A record in two files: writers change one after the other, readers read both. Some writers go on as readers. */
+/** A record in two files: writers change one after the other, readers read both. Some writers continue as readers. */
 final class ReadWriteShow implements Show {
     static final String READ = "read";
     static final String WRITE = "write";

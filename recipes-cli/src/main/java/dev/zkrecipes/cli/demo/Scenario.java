@@ -16,7 +16,7 @@ interface Scenario {
     /** Time has passed. Called often. */
     void at(long now);
 
-    /** Whether all has been shown, or it cannot go on. */
+    /** Whether all has been shown, or it cannot continue. */
     boolean isOver(long now);
 
     /**

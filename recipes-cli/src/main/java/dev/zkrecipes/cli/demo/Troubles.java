@@ -24,7 +24,7 @@ final class Troubles {
      */
     Optional<String> on(Event event, int killed) {
         Optional<String> trouble = switch (event.kind()) {
-            case FAILED -> Optional.of(Timeline.name(event.worker()) + " cannot go on: " + event.note());
+            case FAILED -> Optional.of(Timeline.name(event.worker()) + " cannot continue: " + event.note());
             case EXITED -> onExit(event, killed);
             default -> Optional.empty();
         };

@@ -211,7 +211,7 @@ class MutexScenarioTest {
         assertThat(scenario.verdict(List.of()).checks())
                 .filteredOn(check -> check.finding().startsWith("w1 "))
                 .extracting(Check::finding)
-                .contains("w1 cannot go on: no rights on /locks")
+                .contains("w1 cannot continue: no rights on /locks")
                 .doesNotContain("w1 ended unasked, with exit code 1");
     }
 

@@ -229,7 +229,7 @@ final class Actor {
         if (!(failure instanceof CancellationException && mayCancel)
                 && !schedule.isClosed(this)
                 && !neverMayHold(failure, List.of(which), begin)) {
-            turnedAway("who waits is not turned away", failure);
+            turnedAway("a waiter is not turned away", failure);
         }
         scheduler.after(Duration.ZERO, this::done);
     }

@@ -81,13 +81,14 @@ final class AskingBack {
         actor.tell("knows of " + node + ": " + (how == null ? failure : how));
         if (how == null) {
             if (!(failure instanceof CancellationException) && !schedule.isClosed(actor)) {
-                actor.turnedAway("who asks for a lock back is told what became of it", failure);
+                actor.turnedAway("a request to give a lock back has an outcome", failure);
             }
         } else if (schedule.ensemble().committed().exists(node)) {
             schedule.judge()
-                    .accuse("what is said to be gone is gone", actor.name() + " is told " + how + " of " + node);
+                    .accuse("a node that is said to be gone is gone", actor.name() + " is told " + how + " of " + node);
         } else if (how == RevocationOutcome.BROKEN && !mayBreak) {
-            schedule.judge().accuse("who only asks breaks nothing", actor.name() + " has broken " + node);
+            schedule.judge()
+                    .accuse("a request without a grace period breaks nothing", actor.name() + " has broken " + node);
         }
     }
 

@@ -66,14 +66,14 @@ final class BlockingCalls {
             actor.tell("is told of the loss: " + e.getMessage());
         } catch (LockException e) {
             if (!schedule.isClosed(actor) && !actor.neverMayHold(e, asked, begin)) {
-                actor.turnedAway("who asks is not turned away", e);
+                actor.turnedAway("a request is not turned away", e);
             }
         }
     }
 
     void change(ChangingRule changing) {
         int which = actor.choices().next(changing.changes().size());
-        request("who changes the rule is not turned away", () -> {
+        request("a change of the rule is not turned away", () -> {
             actor.tell("makes change " + which + " of the rule");
             changing.changes().get(which).make(client, ExploredLock.PATH);
             actor.tell("has made it");
@@ -82,7 +82,7 @@ final class BlockingCalls {
 
     void askBack(int which) {
         request(
-                "who asks for a lock back is not turned away",
+                "a request to give a lock back is not turned away",
                 () -> new AskingBack(schedule, actor, client).ask(locks.get(which)));
     }
 
@@ -158,11 +158,11 @@ final class BlockingCalls {
             return lease;
         } catch (LockLostException e) {
             if (outer.state() != LeaseState.LOST) {
-                actor.turnedAway("who waits is not turned away", e);
+                actor.turnedAway("a waiter is not turned away", e);
             }
             throw e;
         } catch (LockConnectionException e) {
-            actor.turnedAway("who waits is not turned away", e);
+            actor.turnedAway("a waiter is not turned away", e);
             throw e;
         }
     }
@@ -180,7 +180,7 @@ final class BlockingCalls {
         actor.tell("verifies " + lease.path());
         lease.verify();
         if (!wasThere) {
-            schedule.judge().accuse("what is verified is held", actor.name() + ": " + lease);
+            schedule.judge().accuse("a verified lease is held", actor.name() + ": " + lease);
         }
     }
 

@@ -22,7 +22,7 @@ final class Timed {
             Optional<Lease> lease = lock.tryAcquire();
             if (lease.isEmpty() && !schedule.wasBusySince(begin - MOST_BEHIND.toNanos())) {
                 schedule.judge()
-                        .accuse("who asks is not turned away", actor.name() + " was told that a free lock is busy");
+                        .accuse("a request is not turned away", actor.name() + " was told that a free lock is busy");
             }
             return lease;
         } finally {

@@ -41,7 +41,7 @@ class AskingBackTest {
 
     @Test
     void nodeThatIsTakenForGone_isFound() {
-        assertFound(MUTEX.through(ReadingOnce::new), "what is said to be gone is gone", "is told GONE_ALREADY");
+        assertFound(MUTEX.through(ReadingOnce::new), "a node that is said to be gone is gone", "is told GONE_ALREADY");
     }
 
     /** The second time, a node is gone. */

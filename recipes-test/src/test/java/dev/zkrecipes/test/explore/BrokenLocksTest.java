@@ -151,7 +151,7 @@ class BrokenLocksTest {
     void verificationThatAsksNobody_isFound() {
         assertBroken(
                 leases(MUTEX, (lease, method) -> method.equals("verify") ? Optional.of(true) : Optional.empty()),
-                "what is verified is held",
+                "a verified lease is held",
                 Fault.DELETION);
     }
 
@@ -162,7 +162,7 @@ class BrokenLocksTest {
                         MUTEX,
                         (lock, method) ->
                                 method.equals("tryAcquire") ? Optional.of(Optional.empty()) : Optional.empty()),
-                "who asks is not turned away",
+                "a request is not turned away",
                 Fault.CHANGE);
     }
 
@@ -204,8 +204,8 @@ class BrokenLocksTest {
 
     @Test
     void acquireThatGivesUp_isFound() {
-        assertBroken(failingToAcquire(new LockConnectionException("played")), "who waits is not turned away");
-        assertBroken(failingToAcquire(new LockLostException("played")), "who waits is not turned away");
+        assertBroken(failingToAcquire(new LockConnectionException("played")), "a waiter is not turned away");
+        assertBroken(failingToAcquire(new LockLostException("played")), "a waiter is not turned away");
         assertBroken(failingToAcquire(new InterruptedException("played")), "only an interrupt interrupts");
     }
 

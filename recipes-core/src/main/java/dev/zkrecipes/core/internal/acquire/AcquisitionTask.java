@@ -92,7 +92,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
             try {
                 leave();
             } finally {
-                over(ended, last); // whatever was thrown, the caller must not wait for ever
+                over(ended, last); // whatever was thrown, the caller must not wait forever
             }
         }
     }

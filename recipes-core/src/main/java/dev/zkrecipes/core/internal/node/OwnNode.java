@@ -242,7 +242,7 @@ public final class OwnNode {
         uncount();
         existence = Existence.MISSING;
         mayBeMadeTwice = false; // not after the next look
-        parents = null; // a request that goes on makes its path with the same one
+        parents = null; // a request that continues makes its path with the same one
         return ++looks;
     }
 

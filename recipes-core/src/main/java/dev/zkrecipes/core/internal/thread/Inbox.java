@@ -40,7 +40,7 @@ final class Inbox {
         }
     }
 
-    /** Stands in the place of the newest entry for ever. */
+    /** Takes the place of the newest entry, forever. */
     private static final Entry CLOSED = new Entry(() -> {}, 0);
 
     private final AtomicReference<@Nullable Entry> newest = new AtomicReference<>();
