@@ -15,6 +15,7 @@ import dev.zkrecipes.test.explore.ChangingRule;
 import dev.zkrecipes.test.explore.ExploredLock;
 import dev.zkrecipes.test.explore.Rule;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 
 /** The recipes, and what each promises. */
@@ -71,7 +72,10 @@ public enum RecipeToExplore {
     MUTEX_HANDOFFS {
         @Override
         public ExploredLock lock() {
-            return ExploredLock.of("mutex, passed on", ALONE, RecipeToExplore::bothOrders)
+            return ExploredLock.of(
+                            "mutex, passed on",
+                            ALONE,
+                            (client, path) -> bothOrders(client, path, LockOptions.defaults()))
                     .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
                     .withNesting(0, 0)
                     .withNesting(0, 1);
@@ -178,6 +182,21 @@ public enum RecipeToExplore {
                     .withNesting(0, 0)
                     .withRevocations();
         }
+    },
+    /** {@link InterProcessMutex} that is held for a limited time, and passes on inside a process. */
+    MUTEX_HELD_AT_MOST {
+        @Override
+        public ExploredLock lock() {
+            LockOptions options = LockOptions.defaults().holdAtMost(LONGEST_HOLD);
+            return ExploredLock.of(
+                            "mutex, held for a limited time",
+                            ALONE,
+                            (client, path) -> bothOrders(client, path, options))
+                    .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
+                    .withHoldAtMost(LONGEST_HOLD)
+                    .withNesting(0, 0)
+                    .withNesting(0, 1);
+        }
     };
 
     private static final LockOptions BACKGROUND = LockOptions.defaults().releaseInBackground();
@@ -192,6 +211,7 @@ public enum RecipeToExplore {
             data -> atMost(limit(data)),
             List.of("lease.1-", "lease.2-", "lease.3-"),
             List.of(resizeTo(1), resizeTo(2), resizeTo(MAX_LEASES), resizeTo(MAX_LEASES + 2)));
+    private static final Duration LONGEST_HOLD = Duration.ofMillis(500);
     private static final int MUTEX_HANDOFFS_IN_A_ROW = 2;
     private static final int PERMIT_HANDOFFS_IN_A_ROW = 3;
 
@@ -211,10 +231,9 @@ public enum RecipeToExplore {
         return List.of(new InterProcessMutex(client, path, BACKGROUND), new InterProcessMutex(client, path));
     }
 
-    private static List<InterProcessLock> bothOrders(ZooKeeperClient client, String path) {
-        LockOptions options = LockOptions.defaults().localHandoffs(MUTEX_HANDOFFS_IN_A_ROW);
-        InterProcessLock passedOn = new InterProcessMutex(client, path, options);
-        return List.of(passedOn, new InterProcessMutex(client, path), passedOn, passedOn);
+    private static List<InterProcessLock> bothOrders(ZooKeeperClient client, String path, LockOptions options) {
+        InterProcessLock passedOn = new InterProcessMutex(client, path, options.localHandoffs(MUTEX_HANDOFFS_IN_A_ROW));
+        return List.of(passedOn, new InterProcessMutex(client, path, options), passedOn, passedOn);
     }
 
     private static List<InterProcessLock> permits(ZooKeeperClient client, String path, LockOptions options) {

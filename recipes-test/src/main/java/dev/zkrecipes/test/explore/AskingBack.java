@@ -9,10 +9,12 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +92,20 @@ final class AskingBack {
             schedule.judge()
                     .accuse("a request without a grace period breaks nothing", actor.name() + " has broken " + node);
         }
+    }
+
+    /** Whether a node with this data carries a request to give it back; see docs/wire-format.md. */
+    static boolean isAsked(byte[] data) {
+        return marks(data).findAny().isPresent();
+    }
+
+    /** Whether one of these requests deletes the node when the grace period is over. */
+    static boolean mayBeBroken(byte[] data) {
+        return marks(data).anyMatch(mark -> !mark.matches("\\S+ - .*"));
+    }
+
+    private static Stream<String> marks(byte[] data) {
+        return new String(data, StandardCharsets.UTF_8).lines().filter(line -> line.startsWith("revoke="));
     }
 
     private static String path(Participant participant) {

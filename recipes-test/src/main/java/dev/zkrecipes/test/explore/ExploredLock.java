@@ -6,6 +6,7 @@ package dev.zkrecipes.test.explore;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -26,6 +27,8 @@ public final class ExploredLock {
     /** Where the locks are. */
     static final String PATH = "/locks";
 
+    static final Duration FOR_EVER = Duration.ofDays(36_500);
+
     private final String name;
     private final Rule rule;
     private final Maker maker;
@@ -34,6 +37,7 @@ public final class ExploredLock {
     private final int localHandoffs;
     private final @Nullable ChangingRule changingRule;
     private final boolean revoked;
+    private final Duration longestHold;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -59,7 +63,8 @@ public final class ExploredLock {
             UnaryOperator<ZooKeeperOperations> port,
             int localHandoffs,
             @Nullable ChangingRule changingRule,
-            boolean revoked) {
+            boolean revoked,
+            Duration longestHold) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
@@ -68,6 +73,7 @@ public final class ExploredLock {
         this.localHandoffs = localHandoffs;
         this.changingRule = changingRule;
         this.revoked = revoked;
+        this.longestHold = longestHold;
     }
 
     /**
@@ -79,7 +85,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false);
+        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false, FOR_EVER);
     }
 
     /**
@@ -93,7 +99,8 @@ public final class ExploredLock {
     public ExploredLock withNesting(int outer, int inner) {
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        return new ExploredLock(name, rule, maker, List.copyOf(more), port, localHandoffs, changingRule, revoked);
+        return new ExploredLock(
+                name, rule, maker, List.copyOf(more), port, localHandoffs, changingRule, revoked, longestHold);
     }
 
     /**
@@ -104,7 +111,8 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
-        return new ExploredLock(name, rule, maker, nestings, decorator, localHandoffs, changingRule, revoked);
+        return new ExploredLock(
+                name, rule, maker, nestings, decorator, localHandoffs, changingRule, revoked, longestHold);
     }
 
     /**
@@ -114,7 +122,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withLocalHandoffs(int most) {
-        return new ExploredLock(name, rule, maker, nestings, port, most, changingRule, revoked);
+        return new ExploredLock(name, rule, maker, nestings, port, most, changingRule, revoked, longestHold);
     }
 
     /**
@@ -124,7 +132,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
-        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changing, revoked);
+        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changing, revoked, longestHold);
     }
 
     /**
@@ -134,7 +142,17 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withRevocations() {
-        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changingRule, true);
+        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changingRule, true, longestHold);
+    }
+
+    /**
+     * The same, created with {@link dev.zkrecipes.core.LockOptions#holdAtMost}.
+     *
+     * @param most how long it is held at most
+     * @return the lock
+     */
+    public ExploredLock withHoldAtMost(Duration most) {
+        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changingRule, revoked, most);
     }
 
     /**
@@ -170,6 +188,10 @@ public final class ExploredLock {
     @Nullable
     ChangingRule changingRule() {
         return changingRule;
+    }
+
+    Duration longestHold() {
+        return longestHold;
     }
 
     boolean isRevoked() {

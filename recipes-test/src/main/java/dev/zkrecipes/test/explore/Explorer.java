@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *       session before its time, until the next check
  *   <li>a loss is told, once, soon after the node has gone
  *   <li>a verified lease is held
+ *   <li>a lease that may be held for a limited time is not valid after that
  *   <li>no request is granted before an earlier one that is still there and that it would have to wait for, and none whose
  *       own node was gone before its turn came
  *   <li>tokens rise

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.test.sim.NodeTree;
 import dev.zkrecipes.test.sim.SimulatedScheduler;
 import dev.zkrecipes.test.sim.SimulatedZooKeeper;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * committed transactions is the order of events: a lease whose node was deleted there is over, whether or not anyone knows.
  */
 final class Judge {
+    private static final long MOST_LATE = Schedule.SESSION.dividedBy(2).toNanos();
+    private static final long FOR_EVER = ExploredLock.FOR_EVER.toNanos();
+
     private final SimulatedZooKeeper ensemble;
     private final Turns turns;
     private final List<Holding> open = new ArrayList<>();
@@ -35,12 +36,21 @@ final class Judge {
     private final Set<String> goneBeforeTheirTurn = new HashSet<>();
     private final HandOvers handOvers;
     private final LongSupplier now;
+    private final long longestHold;
+    private int grants;
     private long lastBusyAt = Long.MIN_VALUE;
     private @Nullable BrokenPromise found;
 
-    /** A lease as its holder has it. */
+    /** A lease as its holder has it, who asks at every step whether it is valid, or never. */
     private record Holding(
-            SimulatedScheduler process, String who, Lease lease, long session, List<String> nodes, LossWatch loss) {}
+            SimulatedScheduler process,
+            String who,
+            Lease lease,
+            long session,
+            List<String> nodes,
+            LossWatch loss,
+            long since,
+            boolean isAsked) {}
 
     /** The token that a node was granted with, and what had made the lock's path then. */
     private record Token(String who, Place place, long pathMadeBy, long token) {
@@ -58,6 +68,7 @@ final class Judge {
         this.now = now;
         this.ensemble = ensemble;
         this.turns = new Turns(lock, now);
+        this.longestHold = lock.longestHold().toNanos();
         this.handOvers = new HandOvers(lock.localHandoffs());
         ensemble.onCommit(this::onCommit);
     }
@@ -68,7 +79,8 @@ final class Judge {
             lastBusyAt = now.getAsLong();
         }
         deleted.stream()
-                .filter(node -> before.data(node).filter(Judge::mayBeBroken).isPresent())
+                .filter(node ->
+                        before.data(node).filter(AskingBack::mayBeBroken).isPresent())
                 .forEach(deletedByOperator::add);
         for (String node : deleted) {
             if (granted.remove(node) == null && Place.isOne(node) && !turns.everWas(Place.of(node), before)) {
@@ -86,8 +98,8 @@ final class Judge {
     /** After each step. */
     void look() {
         for (Holding holding : open) {
-            if (!holding.process().isPaused() && holding.lease().isValid()) {
-                requireNodes(holding);
+            if (!holding.process().isPaused()) {
+                lookAt(holding);
             }
             if (!holding.nodes().stream().allMatch(ensemble.committed()::exists)) {
                 holding.loss()
@@ -100,6 +112,15 @@ final class Judge {
             }
         }
         throwIfFound();
+    }
+
+    private void lookAt(Holding holding) {
+        if (!holding.isAsked()) {
+            requireEnd(holding);
+        } else if (holding.lease().isValid()) {
+            requireNodes(holding);
+            requireInTime(holding);
+        }
     }
 
     void throwIfFound() {
@@ -120,6 +141,23 @@ final class Judge {
         }
     }
 
+    private void requireInTime(Holding holding) {
+        if (now.getAsLong() - holding.since() > longestHold) {
+            accuse("a lease ends in time", holding.who() + " holds " + holding.nodes() + " for longer than it may");
+        }
+    }
+
+    /** Nobody has to ask for a lease to end. */
+    private void requireEnd(Holding holding) {
+        if (now.getAsLong() - holding.since() > longestHold + MOST_LATE
+                && !holding.process().wasPausedSince(holding.since())
+                && !holding.loss().isTold()) {
+            accuse(
+                    "a lease ends in time",
+                    holding.who() + " is not told that the time of " + holding.nodes() + " is over");
+        }
+    }
+
     /** Of a node that others delete, its holder cannot know before the next check. */
     void deletedByOperator(String node) {
         deletedByOperator.add(node);
@@ -134,6 +172,12 @@ final class Judge {
         endedByOperator.add(session);
     }
 
+    /** Of leases that end by themselves, every other one is not: asking is what ends it otherwise. */
+    private boolean isAsked() {
+        grants++;
+        return longestHold == FOR_EVER || grants % 2 == 0;
+    }
+
     /** A process was given a lease. */
     void onGranted(SimulatedScheduler process, String who, Lease lease, long newestSession) {
         List<String> nodes;
@@ -146,7 +190,7 @@ final class Judge {
         }
         long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
         requireHandOver(who, lease, nodes, fencing);
-        open.add(new Holding(process, who, lease, session, nodes, new LossWatch(lease)));
+        open.add(new Holding(process, who, lease, session, nodes, new LossWatch(lease), now.getAsLong(), isAsked()));
         for (String node : nodes) {
             if (ensemble.committed().exists(node)) {
                 Place place = Place.of(node);
@@ -191,16 +235,7 @@ final class Judge {
                 .filter(holding -> holding.lease() == lease)
                 .flatMap(holding -> holding.nodes().stream())
                 .flatMap(node -> ensemble.committed().data(node).stream())
-                .anyMatch(data -> marks(data).findAny().isPresent());
-    }
-
-    /** Whether a node carries a request of somebody who deletes it when its time is over; see docs/wire-format.md. */
-    private static boolean mayBeBroken(byte[] data) {
-        return marks(data).anyMatch(mark -> !mark.matches("\\S+ - .*"));
-    }
-
-    private static Stream<String> marks(byte[] data) {
-        return new String(data, StandardCharsets.UTF_8).lines().filter(line -> line.startsWith("revoke="));
+                .anyMatch(AskingBack::isAsked);
     }
 
     boolean isGranted(Place place) {
