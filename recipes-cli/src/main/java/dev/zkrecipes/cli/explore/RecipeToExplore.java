@@ -5,6 +5,7 @@ package dev.zkrecipes.cli.explore;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -194,6 +195,19 @@ public enum RecipeToExplore {
                             (client, path) -> bothOrders(client, path, options))
                     .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
                     .withHoldAtMost(LONGEST_HOLD)
+                    .withNesting(0, 0)
+                    .withNesting(0, 1);
+        }
+    },
+    /** {@link InterProcessMutex}, in strict order and passed on, whose waiters fail if they lose their place. */
+    MUTEX_FAILING {
+        @Override
+        public ExploredLock lock() {
+            LockOptions options = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
+            return ExploredLock.of(
+                            "mutex whose waiters fail", ALONE, (client, path) -> bothOrders(client, path, options))
+                    .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
+                    .withPlacesLost()
                     .withNesting(0, 0)
                     .withNesting(0, 1);
         }

@@ -9,6 +9,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.test.contract.Remains;
@@ -228,14 +229,23 @@ final class Actor {
     private void onRefused(@Nullable Throwable failure, boolean mayCancel, int which, long begin) {
         if (!(failure instanceof CancellationException && mayCancel)
                 && !schedule.isClosed(this)
-                && !neverMayHold(failure, List.of(which), begin)) {
+                && !mayEnd(failure, List.of(which), begin)) {
             turnedAway("a waiter is not turned away", failure);
         }
         scheduler.after(Duration.ZERO, this::done);
     }
 
+    /** Why a request for one of these that waits may end without the lock, although its client is open. */
+    boolean mayEnd(@Nullable Throwable failure, List<Integer> asked, long begin) {
+        return neverMayHold(failure, asked, begin) || mayHaveLostPlace(failure);
+    }
+
+    private boolean mayHaveLostPlace(@Nullable Throwable failure) {
+        return schedule.lock().losesPlaces() && failure instanceof QueuePlaceLostException && !schedule.isCalm();
+    }
+
     /** A rule that its server may have shown since it asked for one of these made that impossible. */
-    boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
+    private boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
         ChangingRule changing = schedule.lock().changingRule();
         if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
             return false;

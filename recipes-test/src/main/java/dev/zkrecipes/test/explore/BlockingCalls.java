@@ -65,7 +65,7 @@ final class BlockingCalls {
         } catch (LockLostException e) {
             actor.tell("is told of the loss: " + e.getMessage());
         } catch (LockException e) {
-            if (!schedule.isClosed(actor) && !actor.neverMayHold(e, asked, begin)) {
+            if (!schedule.isClosed(actor) && !actor.mayEnd(e, asked, begin)) {
                 actor.turnedAway("a request is not turned away", e);
             }
         }

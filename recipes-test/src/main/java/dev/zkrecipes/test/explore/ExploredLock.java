@@ -38,6 +38,7 @@ public final class ExploredLock {
     private final @Nullable ChangingRule changingRule;
     private final boolean revoked;
     private final Duration longestHold;
+    private final boolean losesPlaces;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -64,7 +65,8 @@ public final class ExploredLock {
             int localHandoffs,
             @Nullable ChangingRule changingRule,
             boolean revoked,
-            Duration longestHold) {
+            Duration longestHold,
+            boolean losesPlaces) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
@@ -74,6 +76,7 @@ public final class ExploredLock {
         this.changingRule = changingRule;
         this.revoked = revoked;
         this.longestHold = longestHold;
+        this.losesPlaces = losesPlaces;
     }
 
     /**
@@ -85,7 +88,8 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false, FOR_EVER);
+        return new ExploredLock(
+                name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false, FOR_EVER, false);
     }
 
     /**
@@ -100,7 +104,16 @@ public final class ExploredLock {
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
         return new ExploredLock(
-                name, rule, maker, List.copyOf(more), port, localHandoffs, changingRule, revoked, longestHold);
+                name,
+                rule,
+                maker,
+                List.copyOf(more),
+                port,
+                localHandoffs,
+                changingRule,
+                revoked,
+                longestHold,
+                losesPlaces);
     }
 
     /**
@@ -112,7 +125,7 @@ public final class ExploredLock {
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
         return new ExploredLock(
-                name, rule, maker, nestings, decorator, localHandoffs, changingRule, revoked, longestHold);
+                name, rule, maker, nestings, decorator, localHandoffs, changingRule, revoked, longestHold, losesPlaces);
     }
 
     /**
@@ -122,7 +135,8 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withLocalHandoffs(int most) {
-        return new ExploredLock(name, rule, maker, nestings, port, most, changingRule, revoked, longestHold);
+        return new ExploredLock(
+                name, rule, maker, nestings, port, most, changingRule, revoked, longestHold, losesPlaces);
     }
 
     /**
@@ -132,7 +146,8 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
-        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changing, revoked, longestHold);
+        return new ExploredLock(
+                name, rule, maker, nestings, port, localHandoffs, changing, revoked, longestHold, losesPlaces);
     }
 
     /**
@@ -142,7 +157,8 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withRevocations() {
-        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changingRule, true, longestHold);
+        return new ExploredLock(
+                name, rule, maker, nestings, port, localHandoffs, changingRule, true, longestHold, losesPlaces);
     }
 
     /**
@@ -152,7 +168,19 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withHoldAtMost(Duration most) {
-        return new ExploredLock(name, rule, maker, nestings, port, localHandoffs, changingRule, revoked, most);
+        return new ExploredLock(
+                name, rule, maker, nestings, port, localHandoffs, changingRule, revoked, most, losesPlaces);
+    }
+
+    /**
+     * The same, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away because its place in
+     * the queue is gone.
+     *
+     * @return the lock
+     */
+    public ExploredLock withPlacesLost() {
+        return new ExploredLock(
+                name, rule, maker, nestings, port, localHandoffs, changingRule, revoked, longestHold, true);
     }
 
     /**
@@ -192,6 +220,10 @@ public final class ExploredLock {
 
     Duration longestHold() {
         return longestHold;
+    }
+
+    boolean losesPlaces() {
+        return losesPlaces;
     }
 
     boolean isRevoked() {
