@@ -19,6 +19,15 @@ import org.junit.jupiter.api.Timeout;
 /** The end of a command whose lock is lost. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OverseerTest {
+    private final RunSettings settings = new RunSettings(
+            new LockChoice(LockChoice.Mode.EXCLUSIVE, List.of("/lost"), 1, 1),
+            List.of("sleep", "1000"),
+            Optional.empty(),
+            1,
+            Reaction.TERM,
+            Reaction.IGNORE,
+            Duration.ofSeconds(10));
+
     /** Takes a line only when it may. */
     private static final class BlockedWriter extends StringWriter {
         private final CountDownLatch open = new CountDownLatch(1);
@@ -36,14 +45,6 @@ class OverseerTest {
 
     @Test
     void commandIsEnded_thoughNobodyReadsTheWarning() throws IOException, InterruptedException {
-        RunSettings settings = new RunSettings(
-                new LockChoice(LockChoice.Mode.EXCLUSIVE, List.of("/lost"), 1, 1),
-                List.of("sleep", "1000"),
-                Optional.empty(),
-                1,
-                Reaction.TERM,
-                Reaction.IGNORE,
-                Duration.ofSeconds(10));
         ChildGroup child = ChildGroup.start(settings.command(), Map.of(), Optional.empty());
         BlockedWriter err = new BlockedWriter();
         Overseer overseer = new Overseer(child, settings, new Notes(new PrintWriter(err), false));
@@ -58,5 +59,33 @@ class OverseerTest {
             child.signal("KILL");
         }
         assertThat(err).hasToString("zklock: the lock /lost is lost; the command is being ended\n");
+    }
+
+    private static final class FailingWriter extends StringWriter {
+        private boolean failed;
+
+        @Override
+        public void write(String text, int offset, int length) {
+            if (!failed) {
+                failed = true;
+                throw new InternalError("played: no memory for a line");
+            }
+            super.write(text, offset, length);
+        }
+    }
+
+    @Test
+    void errorWhileTheCommandIsEnded_isSaid_andNobodyWaitsForIt() throws IOException, InterruptedException {
+        ChildGroup child = ChildGroup.start(settings.command(), Map.of(), Optional.empty());
+        FailingWriter err = new FailingWriter();
+        Overseer overseer = new Overseer(child, settings, new Notes(new PrintWriter(err), false));
+        try {
+            overseer.lost();
+            overseer.awaitQuiet();
+        } finally {
+            child.signal("KILL");
+        }
+        assertThat(err.toString())
+                .contains("the lock /lost is lost, but the command cannot be ended: java.lang.InternalError: played");
     }
 }

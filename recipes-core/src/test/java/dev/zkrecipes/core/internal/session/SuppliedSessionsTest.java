@@ -11,6 +11,7 @@ import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -106,5 +107,27 @@ class SuppliedSessionsTest {
         assertThat(told).singleElement().satisfies(why -> assertThat(why).hasCauseInstanceOf(InternalError.class));
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(used).isGreaterThan(1);
+    }
+
+    @Test
+    void failuresInARow_areLoggedOnce_andThoseAfterAHandleAgain() {
+        hasThread = false;
+        assertThat(warnings()).isEqualTo(1);
+        assertThat(warnings()).isZero();
+        hasThread = true;
+        when(handle.getState()).thenReturn(ZooKeeper.States.CLOSED);
+        assertThat(warnings()).isZero();
+        hasThread = false;
+        assertThat(warnings()).isEqualTo(1);
+    }
+
+    private long warnings() {
+        return PrintedWhile.running(() -> {
+                    sessions.request(user);
+                    scheduler.advance(Duration.ofSeconds(10));
+                })
+                .lines()
+                .filter(line -> line.contains("The supplier gave no ZooKeeper handle"))
+                .count();
     }
 }

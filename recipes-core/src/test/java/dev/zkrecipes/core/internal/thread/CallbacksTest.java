@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -211,6 +212,32 @@ class CallbacksTest {
             clock.advance(CallbackThreads.PATIENCE);
         }
         assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(fails).hasValue(0);
+        released.countDown();
+        pool.shutdown();
+    }
+
+    @Test
+    void outageOfThreads_isLoggedOnce_andTheNextOneAgain() {
+        ManualScheduler clock = new ManualScheduler();
+        AtomicInteger fails = new AtomicInteger();
+        ThreadPoolExecutor pool = failing(fails);
+        CallbackThreads held = new CallbackThreads(pool, clock);
+        String printed = PrintedWhile.running(() -> {
+            for (int callbacks : new int[] {3, 20}) {
+                for (int i = 0; i < callbacks; i++) {
+                    held.execute(this::block);
+                }
+                await().until(() -> pool.getActiveCount() == pool.getCorePoolSize());
+                assertThat(pool.getQueue()).isNotEmpty();
+                fails.set(MANY);
+                for (int i = 0; i < 2 * MANY; i++) {
+                    clock.advance(CallbackThreads.PATIENCE);
+                }
+            }
+        });
+        assertThat(printed.lines().filter(line -> line.contains("No thread can be started for callbacks")))
+                .hasSize(2);
         assertThat(fails).hasValue(0);
         released.countDown();
         pool.shutdown();
