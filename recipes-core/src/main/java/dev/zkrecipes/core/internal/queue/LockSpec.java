@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.queue;
 
 import com.google.common.base.Preconditions;
+import com.google.common.base.Strings;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.session.CheckedAcls;
@@ -16,7 +17,6 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -277,7 +277,8 @@ public final class LockSpec implements CheckedAcls.Subject {
 
     /** The name of a node that nobody ever makes. */
     private static String name(String nodeName, long number) {
-        return "0".repeat(NodeId.LENGTH) + "-" + nodeName + String.format(Locale.ROOT, "%010d", number);
+        String digits = Strings.padStart(String.valueOf(number), LockNode.SEQUENCE_DIGITS, '0');
+        return "0".repeat(NodeId.LENGTH) + "-" + nodeName + digits;
     }
 
     private <T> T driving(Supplier<T> call) {
