@@ -39,10 +39,15 @@ public final class ListBatcher {
         }
     }
 
+    /** Takes a list. */
+    private interface Recipient {
+        void tell(ChildrenSnapshot list);
+    }
+
     /** A list that is to be sent, and its recipients. */
-    private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) implements Consumer<ChildrenSnapshot> {
+    private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) implements Recipient {
         @Override
-        public void accept(ChildrenSnapshot list) {
+        public void tell(ChildrenSnapshot list) {
             for (int i = 0; i < replies.size(); i++) {
                 Guarded.accept(replies.get(i), list);
             }
@@ -85,44 +90,44 @@ public final class ListBatcher {
         }
     }
 
-    private void send(Wish wish, Consumer<ChildrenSnapshot> reply) {
+    private void send(Wish wish, Recipient recipient) {
         if (wish.behindWrite()) {
-            sendBehindWrite(wish, reply);
+            sendBehindWrite(wish, recipient);
         } else {
-            send(wish.query(), reply);
+            send(wish.query(), recipient);
         }
     }
 
-    private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> reply) {
+    private void sendBehindWrite(Wish wish, Recipient recipient) {
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
         session.check(wish.paths(), written::add);
         send(wish.query(), list -> {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
             // A missing path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
-            reply.accept(committed ? list : ChildrenSnapshot.failed(write));
+            recipient.tell(committed ? list : ChildrenSnapshot.failed(write));
         });
     }
 
-    private void send(ListQuery query, Consumer<ChildrenSnapshot> reply) {
+    private void send(ListQuery query, Recipient recipient) {
         if (query.parts().size() == 1) {
-            sendOne(query.parts().get(0), reply);
+            sendOne(query.parts().get(0), recipient);
         } else if (perhapsTooLarge.get(query) != null) {
-            sendOneByOne(query, reply);
+            sendOneByOne(query, recipient);
         } else {
-            sendTogether(query, reply);
+            sendTogether(query, recipient);
         }
     }
 
-    private void sendOne(ListQuery.Part part, Consumer<ChildrenSnapshot> reply) {
+    private void sendOne(ListQuery.Part part, Recipient recipient) {
         if (part.withRule()) {
-            sendTogether(new ListQuery(List.of(part)), reply);
+            sendTogether(new ListQuery(List.of(part)), recipient);
         } else {
-            session.zk().children(part.path(), answer -> reply.accept(ChildrenSnapshot.of(part, answer)));
+            session.zk().children(part.path(), answer -> recipient.tell(ChildrenSnapshot.of(part, answer)));
         }
     }
 
-    private void sendTogether(ListQuery query, Consumer<ChildrenSnapshot> reply) {
+    private void sendTogether(ListQuery query, Recipient recipient) {
         List<Op> reads = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
             reads.add(Op.getChildren(part.path()));
@@ -135,11 +140,11 @@ public final class ListBatcher {
             if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
                 perhapsTooLarge.put(query, true);
             }
-            reply.accept(ChildrenSnapshot.of(query.parts(), answer));
+            recipient.tell(ChildrenSnapshot.of(query.parts(), answer));
         });
     }
 
-    private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> reply) {
+    private void sendOneByOne(ListQuery query, Recipient recipient) {
         List<ChildrenSnapshot> lists = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
             sendOne(part, list -> {
@@ -149,7 +154,7 @@ public final class ListBatcher {
                     if (together.code() == Code.OK && together.size() < SMALL) {
                         perhapsTooLarge.remove(query); // it was just the connection
                     }
-                    reply.accept(together);
+                    recipient.tell(together);
                 }
             });
         }

@@ -90,17 +90,13 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         int begun = changes;
         return value -> {
             if (changes == begun) {
-                guard(body, value);
+                try {
+                    body.accept(value);
+                } catch (Throwable t) {
+                    failBy(t);
+                }
             }
         };
-    }
-
-    private <T> void guard(Consumer<T> transition, T value) {
-        try {
-            transition.accept(value);
-        } catch (Throwable t) {
-            failBy(t);
-        }
     }
 
     /** Runs a transition; an exception fails the machine. */
