@@ -32,7 +32,7 @@ public final class Blocking {
         return !isEventThread() && !engine.isEngineThread();
     }
 
-    private static boolean isEventThread() {
+    public static boolean isEventThread() {
         return Thread.currentThread().getClass().getName().equals(EVENT_THREAD);
     }
 

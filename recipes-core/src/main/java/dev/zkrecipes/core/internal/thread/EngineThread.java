@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * woken delays that task until the next one is given, by {@link #LONGEST_SLEEP_NANOS} at most.
  *
  * <p>Tasks and alarms run in the order of time: an alarm waits for those tasks that were given before it fell due.
+ *
+ * <p>One thread at a time is the runner, which owns the tasks and the alarms. That is the engine's own thread, or one
+ * that {@link #deliver delivers} a task while there is no runner. A thread that gives a task leaves the wake-up to the
+ * runner, if there is one: a runner looks for new tasks when it has stepped down.
  */
 public final class EngineThread implements EngineScheduler {
     /** One for all clients: ids of two processes must differ even if both started at the same moment. */
@@ -33,16 +38,22 @@ public final class EngineThread implements EngineScheduler {
     private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
 
+    /** How many tasks a thread runs for one that it delivers: it has more to do than that. */
+    private static final int MOST_FOR_A_DELIVERY = 16;
+
     private final Inbox inbox = new Inbox();
     private final Thread thread = EngineThreads.engine(this::runUntilClosed);
     private final long longestSleepNanos;
+    private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
     private volatile boolean begun;
     private volatile boolean asleep;
+    private volatile boolean turnedAway; // by another runner, which wakes it afterwards
+    private volatile boolean over;
 
-    // Confined to the thread.
+    // The runner's.
     private final TimerHeap timers = new TimerHeap();
     private Inbox.@Nullable Entry taken; // the oldest of those that are out of the inbox
-    private boolean over;
+    private long wakesAt; // when the engine's thread ends its sleep by itself
 
     public EngineThread() {
         this(LONGEST_SLEEP_NANOS);
@@ -79,9 +90,37 @@ public final class EngineThread implements EngineScheduler {
             inbox.add(entry);
         } finally {
             // Any thread that finds the engine asleep wakes it: the one that should have done so may be dead.
-            if (asleep) {
+            if (asleep && runner.get() == null) {
                 LockSupport.unpark(thread);
             }
+        }
+    }
+
+    @Override
+    public void deliver(Runnable task) {
+        if (begun && runner.compareAndSet(null, Thread.currentThread())) {
+            try {
+                inbox.add(new Inbox.Entry(task, nanoTime()));
+                runSome();
+            } finally {
+                stepDown();
+            }
+        } else {
+            execute(task);
+        }
+    }
+
+    private void runSome() {
+        for (int left = MOST_FOR_A_DELIVERY; left > 0 && runsNext(); left--) {}
+    }
+
+    /** Wakes the engine's thread for what is left. Needs no memory, so it always comes to its end. */
+    private void stepDown() {
+        boolean hasMore = taken != null || timers.isAnyDue(wakesAt);
+        var unused = Thread.interrupted(); // a flag that a task has left would end ZooKeeper's thread
+        runner.set(null);
+        if (hasMore || turnedAway || !inbox.isEmpty()) {
+            LockSupport.unpark(thread);
         }
     }
 
@@ -152,7 +191,7 @@ public final class EngineThread implements EngineScheduler {
 
     @Override
     public boolean isEngineThread() {
-        return Thread.currentThread() == thread;
+        return Thread.currentThread() == runner.get();
     }
 
     @Override
@@ -165,35 +204,32 @@ public final class EngineThread implements EngineScheduler {
         return timers.size();
     }
 
-    // ---- What the engine thread does.
+    // ---- What the engine's own thread does.
 
     private void runUntilClosed() {
         begun = true;
         while (!over) {
-            try {
-                runNext();
-            } catch (Throwable t) {
-                // Not even the log could be written. Every lock of the client depends on this thread, so it continues.
+            if (runner.compareAndSet(null, thread)) {
+                long nanos;
+                try {
+                    nanos = runAll();
+                } finally {
+                    runner.set(null);
+                }
+                sleep(nanos);
+            } else {
+                awaitTurn();
             }
         }
     }
 
-    private void runNext() {
-        var unused = Thread.interrupted(); // a flag left over would end every sleep and every wait of a task
-        if (taken == null) {
-            taken = inbox.takeAll();
-        }
-        Inbox.Entry entry = taken;
-        long now = entry == null ? nanoTime() : entry.at();
-        TimerHeap.Alarm due = timers.takeDue(now);
-        if (due != null) {
-            Guarded.run(due.task());
-        } else if (entry != null) {
-            taken = entry.next();
-            Guarded.run(entry.task());
-        } else {
-            sleep(timers.nanosToFirst(now, longestSleepNanos));
-        }
+    /** Returns how long there will be nothing to do. */
+    private long runAll() {
+        while (runsNext()) {}
+        long now = nanoTime();
+        long nanos = timers.nanosToFirst(now, longestSleepNanos);
+        wakesAt = now + nanos;
+        return nanos;
     }
 
     private void sleep(long nanos) {
@@ -205,6 +241,45 @@ public final class EngineThread implements EngineScheduler {
         } finally {
             asleep = false;
         }
+    }
+
+    private void awaitTurn() {
+        turnedAway = true;
+        try {
+            if (runner.get() != null) { // checked after the flag is set: a runner that steps down now sees the flag
+                LockSupport.parkNanos(this, longestSleepNanos);
+            }
+        } finally {
+            turnedAway = false;
+        }
+    }
+
+    // ---- What the runner does.
+
+    /** Whether there was a task or an alarm to run. */
+    private boolean runsNext() {
+        try {
+            return !over && runNext();
+        } catch (Throwable t) {
+            return true; // Not even the log could be written. Every lock of the client depends on this, so it
+            // continues.
+        }
+    }
+
+    private boolean runNext() {
+        var unused = Thread.interrupted(); // a flag left over would end every sleep and every wait of a task
+        if (taken == null) {
+            taken = inbox.takeAll();
+        }
+        Inbox.Entry entry = taken;
+        TimerHeap.Alarm due = timers.takeDue(entry == null ? nanoTime() : entry.at());
+        if (due != null) {
+            Guarded.run(due.task());
+        } else if (entry != null) {
+            taken = entry.next();
+            Guarded.run(entry.task());
+        }
+        return due != null || entry != null;
     }
 
     private void end() {

@@ -78,6 +78,11 @@ final class TimerHeap {
         return first;
     }
 
+    /** Whether there is an alarm that is due before that time. */
+    boolean isAnyDue(long before) {
+        return size > 0 && at(0).at - before < 0;
+    }
+
     /** How long it is to the first alarm, but at most {@code limit}. */
     long nanosToFirst(long now, long limit) {
         return size == 0 ? limit : Math.max(0, Math.min(limit, at(0).at - now));

@@ -29,6 +29,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     private final State initialState;
     private final HandleStates states;
     private final EngineScheduler scheduler;
+    private final Consumer<Runnable> delivery;
     private final Runnable closing;
     private final HandleWatches watches;
     /** Those that could not be dropped because the connection was lost. */
@@ -38,14 +39,21 @@ public final class HandleOperations implements ZooKeeperOperations {
      * Begins in the current state.
      *
      * @param states told of every request that is lost with the connection
+     * @param delivery takes what answers and events have to do on the engine thread
      */
-    public HandleOperations(ZooKeeper handle, HandleStates states, EngineScheduler scheduler, Runnable closing) {
+    public HandleOperations(
+            ZooKeeper handle,
+            HandleStates states,
+            EngineScheduler scheduler,
+            Consumer<Runnable> delivery,
+            Runnable closing) {
         this.initialState = states.current();
         this.states = states;
         this.handle = handle;
         this.scheduler = scheduler;
+        this.delivery = delivery;
         this.closing = closing;
-        this.watches = new HandleWatches(scheduler);
+        this.watches = new HandleWatches(delivery);
         states.whenConnected(this::dropAgain);
         states.whileDisconnected(this::lookForAConnection);
     }
@@ -159,7 +167,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 false,
                 (rc, asked, ctx) -> {
                     if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
-                        scheduler.execute(() -> {
+                        delivery.accept(() -> {
                             toDrop.add(() -> drop(path, stub));
                             states.onLoss();
                         });
@@ -171,7 +179,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     /** Asks the server whether it is there, if the handle says so. */
     private void lookForAConnection() {
         if (handle.getState().isConnected()) {
-            handle.exists("/", false, (rc, asked, ctx, stat) -> scheduler.execute(() -> onLooked(rc)), null);
+            handle.exists("/", false, (rc, asked, ctx, stat) -> delivery.accept(() -> onLooked(rc)), null);
         }
     }
 
@@ -227,7 +235,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
-        scheduler.execute(() -> take(answer, reply));
+        delivery.accept(() -> take(answer, reply));
     }
 
     private <T> void take(Answer<T> answer, Consumer<Answer<T>> reply) {

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * <p>A consumer has one watch, on one node and of one kind. Both kinds on one node take two consumers. Thread-safe.
  */
 final class HandleWatches {
-    private final EngineScheduler scheduler;
+    private final Consumer<Runnable> delivery;
     private final Map<Consumer<NodeEvent>, NodeWatch> pending = new ConcurrentHashMap<>();
 
-    HandleWatches(EngineScheduler scheduler) {
-        this.scheduler = scheduler;
+    HandleWatches(Consumer<Runnable> delivery) {
+        this.delivery = delivery;
     }
 
     /** The watch that feeds the consumer; always the same one, as the handle tells watches apart by equality. */
@@ -34,7 +33,7 @@ final class HandleWatches {
                 consumer,
                 key -> new NodeWatch(event -> {
                     pending.remove(consumer); // the watch is spent
-                    scheduler.execute(() -> consumer.accept(event));
+                    delivery.accept(() -> consumer.accept(event));
                 }));
     }
 

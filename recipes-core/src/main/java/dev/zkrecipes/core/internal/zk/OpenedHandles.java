@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.io.IOException;
@@ -40,9 +41,21 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
                     config == null ? new ZKClientConfig() : config);
             events.handle = handle;
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, states, scheduler, () -> close(handle));
+            return new HandleOperations(handle, states, scheduler, this::deliver, () -> close(handle));
         } catch (IOException | RuntimeException e) {
             throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
+        }
+    }
+
+    /**
+     * The event thread of our own handle runs tasks itself while the engine has nothing to do. When the handle ends, requests
+     * are answered on other threads of ZooKeeper's, which must not wait for the engine.
+     */
+    private void deliver(Runnable task) {
+        if (Blocking.isEventThread()) {
+            scheduler.deliver(task);
+        } else {
+            scheduler.execute(task);
         }
     }
 

@@ -38,7 +38,9 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         listener.listen();
         // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.
         State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
-        HandleOperations operations = new HandleOperations(handle, states.foundIn(now), scheduler, listener::stop);
+        // Its event thread is the application's, too: it hands over what it brings, and runs nothing for the engine.
+        HandleOperations operations =
+                new HandleOperations(handle, states.foundIn(now), scheduler, scheduler::execute, listener::stop);
         listener.onEnd = operations::close; // the handle may be kept though its session has ended
         return operations;
     }

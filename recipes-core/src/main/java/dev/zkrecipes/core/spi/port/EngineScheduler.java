@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Port: the engine's one thread, its clock and its randomness. Everything that the engine knows is confined to this
- * thread, so it needs no locks. A test puts a simulated clock here and runs the tasks itself; since the engine asks nobody
+ * thread, so it needs no locks. Another thread may stand in for it, but never beside it. A test puts a simulated clock here and runs the tasks itself; since the engine asks nobody
  * else for time, threads or random numbers, the same answers make it do the same again.
  */
 public interface EngineScheduler {
@@ -55,6 +55,16 @@ public interface EngineScheduler {
     }
 
     /**
+     * The same for a task that ZooKeeper's event thread brings from a session that the client has for itself. If the engine
+     * has nothing to do, that thread may run the task at once, and be the engine thread meanwhile.
+     *
+     * @param task must not block
+     */
+    default void deliver(Runnable task) {
+        execute(task);
+    }
+
+    /**
      * Runs a task on the engine thread after a delay. After {@link #close()} the task is dropped.
      *
      * @param delay how long to wait
@@ -88,7 +98,7 @@ public interface EngineScheduler {
     RandomGenerator random();
 
     /**
-     * Whether the caller runs on the engine thread.
+     * Whether the caller runs on the engine thread, or on one that stands in for it.
      *
      * @return true if so
      */

@@ -45,10 +45,10 @@ class EngineThreadTest {
         return ran.poll(30, TimeUnit.SECONDS);
     }
 
-    private void awaitTasksSoFar() throws InterruptedException {
+    private void awaitTasksSoFar() {
         CountDownLatch reached = new CountDownLatch(1);
         engine.execute(reached::countDown);
-        assertThat(reached.await(30, TimeUnit.SECONDS)).isTrue();
+        await(reached);
     }
 
     private Thread thread() throws InterruptedException {
@@ -81,13 +81,15 @@ class EngineThreadTest {
     }
 
     private void hold(CountDownLatch until) {
-        engine.execute(() -> {
-            try {
-                assertThat(until.await(30, TimeUnit.SECONDS)).isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
-        });
+        engine.execute(() -> await(until));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     // ---- Order.
@@ -95,7 +97,7 @@ class EngineThreadTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void tasksOfEachProducer_runOneByOneInTheirOrder(long seed) throws Exception {
-        int producers = 8;
+        int producers = 8; // of which every other one delivers, and so may run the tasks of all
         int each = 20_000;
         int[] last = new int[producers]; // the engine's alone: a second thread in it would be seen by the counts
         AtomicInteger inside = new AtomicInteger();
@@ -107,12 +109,17 @@ class EngineThreadTest {
             threads.add(new Thread(() -> {
                 for (int j = 1; j <= each; j++) {
                     int number = j;
-                    engine.execute(() -> {
+                    Runnable task = () -> {
                         if (inside.incrementAndGet() != 1 || ++last[producer] != number) {
                             wrong.incrementAndGet();
                         }
                         inside.decrementAndGet();
-                    });
+                    };
+                    if (producer % 2 == 0) {
+                        engine.execute(task);
+                    } else {
+                        engine.deliver(task);
+                    }
                     if (random.nextInt(100) == 0) {
                         LockSupport.parkNanos(1); // now and then the engine goes to sleep
                     }
@@ -172,6 +179,183 @@ class EngineThreadTest {
         assertThat(next()).isEqualTo(true);
         engine.schedule(Duration.ZERO, () -> ran.add(engine.isEngineThread()));
         assertThat(next()).isEqualTo(true);
+    }
+
+    // ---- Tasks that a thread delivers.
+
+    /** The engine's thread, when it has nothing to do. */
+    private Thread idle() throws InterruptedException {
+        Thread thread = thread();
+        spinUntil(() -> sleeps(thread));
+        return thread;
+    }
+
+    @Test
+    void deliveredTask_runsAtOnceWhileTheEngineIsIdle() throws Exception {
+        idle();
+        engine.deliver(() -> {
+            ran.add(Thread.currentThread());
+            ran.add(engine.isEngineThread());
+        });
+        assertThat(ran).containsExactly(Thread.currentThread(), true);
+        assertThat(engine.isEngineThread()).isFalse();
+    }
+
+    @Test
+    void deliveredTask_waitsWhileTheEngineIsBusy() throws Exception {
+        Thread thread = idle();
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        engine.execute(() -> {
+            busy.countDown();
+            await(go);
+        });
+        await(busy);
+        engine.execute(() -> ran.add("before"));
+        engine.deliver(() -> ran.add(Thread.currentThread()));
+        assertThat(ran).isEmpty();
+        go.countDown();
+        assertThat(List.of(next(), next())).containsExactly("before", thread);
+    }
+
+    @Test
+    void tasksOfADeliveredTask_runBehindItOnTheSameThread_andNotWithinIt() throws Exception {
+        idle();
+        engine.deliver(() -> {
+            engine.execute(() -> ran.add(Thread.currentThread()));
+            engine.deliver(() -> ran.add(Thread.currentThread()));
+            ran.add("first");
+        });
+        assertThat(ran).containsExactly("first", Thread.currentThread(), Thread.currentThread());
+    }
+
+    @Test
+    void threadThatDelivers_runsSixteenTasks_andTheEngineTheOthers() throws Exception {
+        Thread thread = idle();
+        engine.deliver(() -> {
+            for (int i = 0; i < 20; i++) {
+                engine.execute(() -> ran.add(Thread.currentThread()));
+            }
+        });
+        List<Object> threads = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            threads.add(next());
+        }
+        assertThat(threads.subList(0, 15)).containsOnly(Thread.currentThread());
+        assertThat(threads.subList(15, 20)).containsOnly(thread);
+    }
+
+    @Test
+    void taskGivenWhileAnotherThreadRunsTasks_isRunAfterwards() throws Exception {
+        Thread thread = idle();
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Thread delivering = new Thread(() -> {
+            for (int i = 0; i < 15; i++) {
+                engine.executeWithNext(() -> {});
+            }
+            engine.deliver(
+                    () -> { // the last that this thread runs
+                        begun.countDown();
+                        await(go);
+                    });
+        });
+        delivering.start();
+        await(begun);
+        engine.execute(() -> ran.add(Thread.currentThread()));
+        engine.deliver(() -> ran.add(Thread.currentThread()));
+        assertThat(ran).isEmpty();
+        go.countDown();
+        assertThat(List.of(next(), next())).containsExactly(thread, thread);
+        delivering.join();
+    }
+
+    @Test
+    void engineThatWakesWhileAnotherThreadRunsTasks_learnsWhenToWakeNext() throws Exception {
+        Thread thread = idle();
+        engine.schedule(Duration.ofMillis(50), () -> ran.add("first"));
+        spinUntil(() -> sleeps(thread));
+        engine.deliver(() -> {
+            try {
+                letPass(Duration.ofMillis(200)); // the engine wakes for its timer meanwhile
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            engine.schedule(Duration.ofMillis(100), () -> ran.add(Thread.currentThread()));
+        });
+        assertThat(List.of(next(), next())).containsExactly("first", thread);
+    }
+
+    @Test
+    void timerOfADeliveredTask_wakesTheEngine() throws Exception {
+        Thread thread = idle();
+        engine.deliver(() -> engine.schedule(Duration.ofMillis(50), () -> ran.add(Thread.currentThread())));
+        assertThat(next()).isSameAs(thread);
+    }
+
+    @Test
+    void deliveredTaskThatThrows_harmsNobody() throws Exception {
+        idle();
+        engine.deliver(() -> sneak(new StackOverflowError()));
+        engine.deliver(() -> ran.add("next"));
+        assertThat(next()).isEqualTo("next");
+    }
+
+    @Test
+    void interruptFlagOfATask_isClearedOnTheThreadThatDelivers() throws Exception {
+        idle();
+        engine.deliver(() -> Thread.currentThread().interrupt());
+        assertThat(Thread.interrupted())
+                .as("it would end ZooKeeper's event thread")
+                .isFalse();
+        idle();
+        for (int i = 1; i < 16; i++) {
+            engine.executeWithNext(() -> {});
+        }
+        engine.deliver(() -> Thread.currentThread().interrupt());
+        assertThat(Thread.interrupted()).as("after the last task, too").isFalse();
+    }
+
+    @Test
+    void closeInADeliveredTask_endsTheThread() throws Exception {
+        Thread thread = idle();
+        engine.deliver(engine::close);
+        engine.deliver(() -> ran.add("after"));
+        thread.join(TimeUnit.SECONDS.toMillis(30));
+        assertThat(thread.isAlive()).isFalse();
+        assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void taskDeliveredBeforeTheFirst_runsOnTheEngineThread() throws Exception {
+        engine.deliver(() -> ran.add(Thread.currentThread()));
+        assertThat(next()).isNotSameAs(Thread.currentThread());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    @Timeout(300)
+    void taskGivenWhileAnotherRunnerStepsDown_isRun(long seed) throws Exception {
+        idle();
+        AtomicInteger done = new AtomicInteger();
+        AtomicInteger given = new AtomicInteger();
+        Thread delivering = new Thread(() -> {
+            Random random = new Random(seed);
+            while (!Thread.currentThread().isInterrupted() && given.get() < 100_000) {
+                engine.deliver(() -> {});
+                for (int spins = random.nextInt(200); spins > 0; spins--) {
+                    Thread.onSpinWait();
+                }
+            }
+        });
+        delivering.start();
+        for (int i = 1; i <= 100_000; i++) {
+            engine.execute(done::incrementAndGet);
+            given.set(i);
+            int expected = i;
+            spinUntil(() -> done.get() == expected);
+        }
+        delivering.join();
     }
 
     // ---- Tasks that fail.

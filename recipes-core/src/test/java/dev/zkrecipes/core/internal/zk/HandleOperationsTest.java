@@ -45,7 +45,8 @@ class HandleOperationsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final List<State> told = new ArrayList<>();
     private final HandleStates states = new HandleStates(told::add, scheduler).foundIn(State.CONNECTED);
-    private final HandleOperations operations = new HandleOperations(handle, states, scheduler, () -> {});
+    private final HandleOperations operations =
+            new HandleOperations(handle, states, scheduler, scheduler::execute, () -> {});
 
     private Answer<Children> list(int rc, @Nullable List<String> names, @Nullable Stat stat) {
         List<Answer<Children>> answers = new ArrayList<>();
