@@ -22,7 +22,11 @@ final class HandlePort implements AutoCloseable {
     /** A port on a handle that is connected; its answers and watch events come in order. */
     ZooKeeperOperations on(ZooKeeper handle, Runnable closing) {
         return new ReadBehindCreate(new HandleOperations(
-                handle, new HandleStates(state -> {}, engine).foundIn(State.CONNECTED), engine, engine::execute, closing));
+                handle,
+                new HandleStates(state -> {}, engine).foundIn(State.CONNECTED),
+                engine,
+                engine::execute,
+                closing));
     }
 
     /** Sends a read behind each create, as the engine sends a list: the answer to the create alone does not wake its thread. */
