@@ -71,7 +71,10 @@ public final class ZkLock implements Runnable {
         if (args.length > 0 && args[0].equals("run")) {
             QuickStart.prepare(args);
             StandardError error = StandardError.install();
-            int code = execute(runAlone(), Arrays.copyOfRange(args, 1, args.length));
+            String[] line = Arrays.copyOfRange(args, 1, args.length);
+            int code = RunCommand.runUsual(
+                            Arrays.asList(line), new PrintWriter(System.err, true, Charset.defaultCharset()))
+                    .orElseGet(() -> execute(runAlone(), line));
             error.finish();
             System.exit(code);
         }

@@ -44,8 +44,9 @@ public final class ConnectOptions {
 
     private final Map<String, String> environment;
 
+    /** Null if the command line was read without picocli. */
     @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
+    private @Nullable CommandSpec spec;
 
     /** The connect string in use, for messages. */
     private String servers = "";
@@ -110,6 +111,27 @@ public final class ConnectOptions {
      */
     public ConnectOptions(Map<String, String> environment) {
         this.environment = environment;
+    }
+
+    /**
+     * Takes an option with a value that was read without picocli.
+     *
+     * @param option its name
+     * @param value its value
+     * @return whether it is one of these
+     */
+    public boolean take(String option, String value) {
+        switch (option) {
+            case "--connect" -> connect = value;
+            case "--session-timeout" -> sessionTimeout = new Seconds().convert(value);
+            case "--auth-file" -> authFile = value;
+            case "--config" -> config = value;
+            case "--acl" -> acl = value;
+            default -> {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**
@@ -276,12 +298,12 @@ public final class ConnectOptions {
         try {
             return value.get();
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), source + ": " + e.getMessage(), e);
+            throw Mistake.of(spec, source + ": " + e.getMessage(), e);
         }
     }
 
     private ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
+        return Mistake.of(spec, message, null);
     }
 
     /** A connect string and where it was found. */

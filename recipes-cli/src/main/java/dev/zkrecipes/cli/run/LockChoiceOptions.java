@@ -5,6 +5,7 @@ package dev.zkrecipes.cli.run;
 
 import com.google.common.base.Splitter;
 import dev.zkrecipes.cli.connect.LockPath;
+import dev.zkrecipes.cli.connect.Mistake;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -19,7 +20,7 @@ import picocli.CommandLine.TypeConversionException;
 /** The options that say which lock is meant: a mixin for picocli. */
 final class LockChoiceOptions {
     @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
+    private @Nullable CommandSpec spec;
 
     @Option(
             names = {"-x", "--exclusive"},
@@ -53,6 +54,31 @@ final class LockChoiceOptions {
             paramLabel = "PATH,PATH...",
             description = "Several locks, all or nothing, instead of PATH. May be repeated.")
     private List<String> all = new ArrayList<>();
+
+    /** Takes an option from {@link UsualLine}. Returns whether there is one of that name. */
+    boolean take(String option) {
+        switch (option) {
+            case "-x" -> exclusive = true;
+            case "-s" -> shared = true;
+            case "--mutex" -> mutex = true;
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Takes an option with a value. */
+    boolean take(String option, String value) {
+        switch (option) {
+            case "--limit" -> limit = Integer.valueOf(value);
+            case "--permits" -> permits = Integer.valueOf(value);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
 
     /**
      * Which lock is meant.
@@ -125,11 +151,11 @@ final class LockChoiceOptions {
         try {
             return new LockPath().convert(path);
         } catch (TypeConversionException e) {
-            throw new ParameterException(spec.commandLine(), where + e.getMessage(), e);
+            throw Mistake.of(spec, where + e.getMessage(), e);
         }
     }
 
     private ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
+        return Mistake.of(spec, message, null);
     }
 }

@@ -51,7 +51,8 @@ final class LockedRun {
     private int connectAndRun(ZooKeeperClientBuilder builder, SignalDesk signals)
             throws InterruptedException, IOException {
         Duration patience = settings.patience().filter(wait -> !wait.isZero()).orElse(ConnectOptions.CONNECT_LIMIT);
-        try (ZooKeeperClient client = connection.open(builder, patience)) {
+        ZooKeeperClient client = connection.open(builder, patience);
+        try {
             notes.tell("waiting for " + settings.lock());
             Optional<Lease> lease = acquire(settings.lock().on(client));
             if (lease.isEmpty()) {
@@ -64,6 +65,8 @@ final class LockedRun {
             notes.tell("held " + settings.lock() + " for " + Seconds.show(ended.held()) + " s; the command ended with "
                     + ended.commandCode());
             return ended.code();
+        } finally {
+            QuickEnd.close(client);
         }
     }
 

@@ -5,13 +5,17 @@ package dev.zkrecipes.cli.run;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -21,6 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code zklock run}: reads and checks the command line, and runs the command under the lock. */
 @Command(
@@ -61,8 +66,9 @@ public final class RunCommand implements Callable<Integer> {
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
     private static final String VERBOSE_LOG = "org.slf4j.simpleLogger.log.dev.zkrecipes.core";
 
+    /** Null if the command line was read without picocli. */
     @Spec
-    private CommandSpec spec;
+    private @Nullable CommandSpec spec;
 
     @Mixin
     private LockChoiceOptions lock = new LockChoiceOptions();
@@ -139,6 +145,34 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     /**
+     * Runs a usual command line without picocli, which takes long to start.
+     *
+     * @param line what follows {@code run}
+     * @param err for messages
+     * @return the exit code; empty, and nothing was sent, if picocli is to read the line
+     */
+    public static OptionalInt runUsual(List<String> line, PrintWriter err) {
+        RunCommand command = new RunCommand();
+        RunSettings settings;
+        ZooKeeperClientBuilder builder;
+        try {
+            if (!UsualLine.read(line, command)) {
+                return OptionalInt.empty();
+            }
+            settings = command.settings();
+            builder = command.builder();
+        } catch (TypeConversionException | NumberFormatException | Mistake.ForPicocliException e) {
+            return OptionalInt.empty();
+        }
+        try {
+            return OptionalInt.of(command.run(settings, builder, err));
+        } catch (IOException | RuntimeException e) {
+            err.println("zklock: " + ExitCodes.message(e));
+            return OptionalInt.of(ExitCodes.of(e));
+        }
+    }
+
+    /**
      * Runs the command under the lock.
      *
      * @return the exit code
@@ -146,9 +180,14 @@ public final class RunCommand implements Callable<Integer> {
      */
     @Override
     public Integer call() throws IOException {
-        RunSettings settings = settings();
-        ZooKeeperClientBuilder builder = builder();
-        Notes notes = new Notes(spec.commandLine().getErr(), verbose);
+        return run(
+                settings(),
+                builder(),
+                Objects.requireNonNull(spec).commandLine().getErr());
+    }
+
+    private int run(RunSettings settings, ZooKeeperClientBuilder builder, PrintWriter err) throws IOException {
+        Notes notes = new Notes(err, verbose);
         if (!verbose) {
             // zklock reports errors itself, in one line.
             System.setProperty(VERBOSE_LOG, "off");
@@ -165,6 +204,37 @@ public final class RunCommand implements Callable<Integer> {
             }
             case RUNNABLE -> new LockedRun(settings, connection, notes).run(builder);
         };
+    }
+
+    /** Takes an option without a value from {@link UsualLine}. Returns whether there is one of that name. */
+    boolean take(String option) {
+        switch (option) {
+            case "-n" -> nonblock = true;
+            case "-v" -> verbose = true;
+            default -> {
+                return lock.take(option);
+            }
+        }
+        return true;
+    }
+
+    /** Takes an option with a value. */
+    boolean take(String option, String value) {
+        switch (option) {
+            case "-w" -> wait = new Seconds().convert(value);
+            case "-E" -> conflictCode = Integer.valueOf(value);
+            case "--grace" -> grace = new Seconds().convert(value);
+            case "--label" -> label = value;
+            default -> {
+                return lock.take(option, value) || connection.take(option, value);
+            }
+        }
+        return true;
+    }
+
+    /** Takes what follows the options. */
+    void takeWords(List<String> rest) {
+        words = rest;
     }
 
     /** Checks the command line. Sends nothing. */
@@ -205,7 +275,7 @@ public final class RunCommand implements Callable<Integer> {
             try {
                 builder.ownerLabel(owner);
             } catch (IllegalArgumentException e) {
-                throw new ParameterException(spec.commandLine(), "--label: " + e.getMessage(), e);
+                throw Mistake.of(spec, "--label: " + e.getMessage(), e);
             }
         }
         return builder;
@@ -226,6 +296,6 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
+        return Mistake.of(spec, message, null);
     }
 }

@@ -8,7 +8,10 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 
-/** Leaves out what a short run would load and never use. Call it before any class of ZooKeeper or a logger is used. */
+/**
+ * Leaves out what a short run would load and never use, and begins early with what takes long. Call it before any class of
+ * ZooKeeper or a logger is used.
+ */
 public final class QuickStart {
     private static final String[] SECURITY = {"zookeeper.", "javax.net.ssl.", "java.security."};
 
@@ -25,6 +28,7 @@ public final class QuickStart {
         setDefault("slf4j.internal.verbosity", "WARN");
         Path login = Path.of(System.getProperty("user.home", ""), ".java.login.config");
         if (isPlain(arguments, System.getenv(), System.getProperties().stringPropertyNames()) && !Files.exists(login)) {
+            HeadStart.begin(); // not with --config, whose file may set properties that the JDK reads first
             UnusedTls.spare();
             System.setProperty("zookeeper.sasl.client", "false");
         }

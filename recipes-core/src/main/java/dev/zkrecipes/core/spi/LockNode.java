@@ -28,7 +28,7 @@ public record LockNode(String name, String kind, String payload, long number) im
 
     private static final int LONGEST_PAYLOAD = 80;
     private static final String CURATOR_PROTECTION = "_c_";
-    private static final String ID = "x".repeat(32) + "-";
+    private static final String ID = "x".repeat(32).concat("-");
     private static final String ID_WITH_DASHES = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-";
     private static final CharMatcher DIGIT = CharMatcher.inRange('0', '9');
     private static final CharMatcher PAYLOAD = DIGIT.or(CharMatcher.inRange('a', 'z'))

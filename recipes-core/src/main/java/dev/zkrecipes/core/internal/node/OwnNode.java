@@ -104,8 +104,10 @@ public final class OwnNode {
 
     /** Whether a child of the lock's path is this request's. */
     public boolean isOurs(String childName) {
-        String known = id + "-";
-        return numberIsGiven ? childName.equals(known + nodeName) : childName.startsWith(known);
+        int end = id.length();
+        return childName.startsWith(id)
+                && childName.startsWith("-", end)
+                && (!numberIsGiven || childName.substring(end + 1).equals(nodeName));
     }
 
     /** The whole path of a node that was created. */

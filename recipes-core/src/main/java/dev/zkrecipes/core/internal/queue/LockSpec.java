@@ -278,7 +278,7 @@ public final class LockSpec implements CheckedAcls.Subject {
     /** The name of a node that nobody ever makes. */
     private static String name(String nodeName, long number) {
         String digits = Strings.padStart(String.valueOf(number), LockNode.SEQUENCE_DIGITS, '0');
-        return "0".repeat(NodeId.LENGTH) + "-" + nodeName + digits;
+        return String.join("", "0".repeat(NodeId.LENGTH), "-", nodeName, digits);
     }
 
     private <T> T driving(Supplier<T> call) {

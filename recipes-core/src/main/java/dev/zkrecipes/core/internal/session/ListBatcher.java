@@ -34,6 +34,11 @@ public final class ListBatcher {
 
     /** What to list, and whether behind a write. */
     private record Wish(ListQuery query, boolean behindWrite) {
+        @Override
+        public int hashCode() {
+            return query.hashCode() * 31 + Boolean.hashCode(behindWrite);
+        }
+
         List<String> paths() {
             return query.parts().stream().map(ListQuery.Part::path).toList();
         }

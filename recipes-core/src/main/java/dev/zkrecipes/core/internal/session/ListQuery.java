@@ -7,11 +7,21 @@ import java.util.List;
 
 /** The paths to list. Equal queries share the answer. */
 public record ListQuery(List<Part> parts) {
+    /** By hand, as in all keys of the maps that each acquire uses: a JVM takes long to make the usual one at its first use. */
+    @Override
+    public int hashCode() {
+        return parts.hashCode();
+    }
 
     /**
      * One path to list.
      *
      * @param withRule whether to read its data, too
      */
-    public record Part(String path, boolean withRule) {}
+    public record Part(String path, boolean withRule) {
+        @Override
+        public int hashCode() {
+            return path.hashCode() * 31 + Boolean.hashCode(withRule);
+        }
+    }
 }

@@ -71,7 +71,7 @@ public final class EngineThreads {
         AtomicLong number = new AtomicLong();
         return task -> {
             Thread thread = ofNormalPriority.newThread(task);
-            thread.setName(prefix + number.getAndIncrement());
+            thread.setName(prefix.concat(String.valueOf(number.getAndIncrement())));
             thread.setDaemon(true);
             return thread;
         };

@@ -28,13 +28,17 @@ public final class LockPath {
         return path;
     }
 
+    // Joined without +, as everything that each acquire joins: for the first + with strings a JVM makes classes, and a
+    // command
+    // that takes one lock and ends would wait for them.
+
     public static String child(String parent, String name) {
-        return parent.equals("/") ? "/" + name : parent + "/" + name;
+        return String.join("/", parent.equals("/") ? "" : parent, name);
     }
 
     /** The same for a name of two parts, in one step. */
     public static String child(String parent, String id, String name) {
-        return parent.equals("/") ? "/" + id + "-" + name : parent + "/" + id + "-" + name;
+        return String.join("", parent.equals("/") ? "" : parent, "/", id, "-", name);
     }
 
     public static String name(String path) {

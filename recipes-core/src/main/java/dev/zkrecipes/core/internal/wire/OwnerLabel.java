@@ -37,12 +37,12 @@ public final class OwnerLabel {
 
     /** Process id and host name, without asking the network for the name. */
     public static String ofThisProcess() {
-        String label = ProcessHandle.current().pid() + "@" + Printable.of(HostName.local());
+        String label = String.join("@", String.valueOf(ProcessHandle.current().pid()), Printable.of(HostName.local()));
         return label.substring(0, Math.min(label.length(), LONGEST));
     }
 
     public static byte[] encode(String label) {
-        return (VERSION_LINE + '\n' + OWNER + label + '\n').getBytes(StandardCharsets.UTF_8);
+        return String.join("", VERSION_LINE, "\n", OWNER, label, "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     /** The label in a node's data, fit to print. Nodes of other libraries hold what they like: their text, if short. */

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Reads the usual command lines without picocli, which needs longer for the annotations of all options than a JVM needs to
+ * start. It knows one name of an option and the usual ways to give a value, and leaves everything else to picocli: other names,
+ * several short options in one word, help, and whatever is wrong.
+ */
+final class UsualLine {
+    private UsualLine() {}
+
+    /** Whether the whole line was read. If not, the options are to be forgotten. */
+    static boolean read(List<String> line, RunCommand command) {
+        Set<String> given = new HashSet<>();
+        int next = 0;
+        while (next < line.size() && line.get(next).startsWith("-")) {
+            String word = line.get(next++);
+            int equals = word.startsWith("--") ? word.indexOf('=') : -1;
+            String option = equals < 0 ? word : word.substring(0, equals);
+            if (!given.add(option)) {
+                return false;
+            }
+            if (equals >= 0 || !command.take(option)) {
+                String value = equals >= 0 ? word.substring(equals + 1) : next < line.size() ? line.get(next++) : "";
+                if (value.isEmpty() || value.startsWith("-") || !command.take(option, value)) {
+                    return false;
+                }
+            }
+        }
+        command.takeWords(line.subList(next, line.size()));
+        return true;
+    }
+}
