@@ -28,9 +28,9 @@ public final class LockPath {
         return path;
     }
 
-    // Joined without +, as everything that each acquire joins: for the first + with strings a JVM makes classes, and a
+    // What each acquire joins is joined without +: at its first use of + with strings a JVM makes classes, and a
     // command
-    // that takes one lock and ends would wait for them.
+    // that takes one lock and ends would have to wait for that.
 
     public static String child(String parent, String name) {
         return String.join("/", parent.equals("/") ? "" : parent, name);
