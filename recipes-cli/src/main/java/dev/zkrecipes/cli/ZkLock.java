@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.bench.BenchCommand;
+import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.explore.ExploreCommand;
 import dev.zkrecipes.cli.manual.CompletionCommand;
@@ -72,13 +73,20 @@ public final class ZkLock implements Runnable {
             QuickStart.prepare(args);
             StandardError error = StandardError.install();
             String[] line = Arrays.copyOfRange(args, 1, args.length);
-            int code = RunCommand.runUsual(
-                            Arrays.asList(line), new PrintWriter(System.err, true, Charset.defaultCharset()))
-                    .orElseGet(() -> execute(runAlone(), line));
+            int code = run(line);
             error.finish();
             System.exit(code);
         }
         System.exit(execute(commandLine(), args));
+    }
+
+    private static int run(String[] line) {
+        try {
+            return RunCommand.runUsual(Arrays.asList(line), new PrintWriter(System.err, true, Charset.defaultCharset()))
+                    .orElseGet(() -> execute(runAlone(), line));
+        } catch (Mistake.UnreportedException e) {
+            return new Complaints().handleParseException(new ParameterException(runAlone(), e.getMessage(), e), line);
+        }
     }
 
     private static int execute(CommandLine command, String[] args) {

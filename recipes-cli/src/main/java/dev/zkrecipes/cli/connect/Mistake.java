@@ -7,28 +7,35 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** A mistake on a command line, which picocli reports. */
+/** A mistake on a command line. */
 public final class Mistake {
     private Mistake() {}
 
     /**
      * The error to throw.
      *
-     * @param spec the command; null if picocli has not read its command line
+     * @param spec the command, which picocli reports it for; null if picocli has not read the command line
      * @param message what is wrong, and what to do
      * @param cause what found it
      * @return the error
-     * @throws ForPicocliException if picocli has not read the command line
+     * @throws UnreportedException if picocli has not read the command line
      */
     public static ParameterException of(@Nullable CommandSpec spec, String message, @Nullable Throwable cause) {
         if (spec == null) {
-            throw new ForPicocliException();
+            throw new UnreportedException(message, cause);
         }
         return new ParameterException(spec.commandLine(), message, cause);
     }
 
-    /** The command line was read without picocli and has a mistake: picocli is to read it, and to report what it finds. */
-    public static final class ForPicocliException extends RuntimeException {
+    /**
+     * A mistake on a command line that was read without picocli. It is not read a second time, as the files that it names may be
+     * pipes: whoever catches this reports the message.
+     */
+    public static final class UnreportedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
+
+        UnreportedException(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
     }
 }

@@ -20,7 +20,11 @@ final class QuickEnd {
                 client.zooKeeper().filter(handle -> handle.getState().isAlive());
         Thread closer = new Thread(client::close, "closes the client");
         closer.setDaemon(true);
-        closer.start();
+        try {
+            closer.start();
+        } catch (OutOfMemoryError e) { // there can be no more threads
+            client.close();
+        }
         boolean interrupted = false;
         while (closer.isAlive()
                 && open.map(handle -> handle.getState().isAlive()).orElse(true)) {

@@ -149,23 +149,22 @@ public final class RunCommand implements Callable<Integer> {
      *
      * @param line what follows {@code run}
      * @param err for messages
-     * @return the exit code; empty, and nothing was sent, if picocli is to read the line
+     * @return the exit code; empty, and nothing was done, if picocli is to read the line
+     * @throws Mistake.UnreportedException if the line is wrong; nothing was sent
      */
     public static OptionalInt runUsual(List<String> line, PrintWriter err) {
         RunCommand command = new RunCommand();
-        RunSettings settings;
-        ZooKeeperClientBuilder builder;
         try {
             if (!UsualLine.read(line, command)) {
                 return OptionalInt.empty();
             }
-            settings = command.settings();
-            builder = command.builder();
-        } catch (TypeConversionException | NumberFormatException | Mistake.ForPicocliException e) {
+        } catch (TypeConversionException | NumberFormatException e) {
             return OptionalInt.empty();
         }
         try {
-            return OptionalInt.of(command.run(settings, builder, err));
+            return OptionalInt.of(command.run(command.settings(), command.builder(), err));
+        } catch (Mistake.UnreportedException e) {
+            throw e;
         } catch (IOException | RuntimeException e) {
             err.println("zklock: " + ExitCodes.message(e));
             return OptionalInt.of(ExitCodes.of(e));

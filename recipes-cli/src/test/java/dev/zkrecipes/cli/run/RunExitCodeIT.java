@@ -184,4 +184,15 @@ class RunExitCodeIT {
             assertThat(zklock.out().strip()).endsWith(" " + (100L << 20));
         }
     }
+
+    @Test
+    void configurationFromAPipe_isReadOnce_alsoIfItIsWrong() throws IOException, InterruptedException {
+        try (RunningZkLock zklock = run("run", "--config", "/dev/stdin", "/exit/config", "echo", "ran")) {
+            zklock.in().write("zookeeper.client.secure=true\nno-such-setting=1\n".getBytes(StandardCharsets.US_ASCII));
+            zklock.in().close();
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(64);
+            assertThat(zklock.err().lines()).hasSize(2).first().asString().contains("no-such-setting");
+            assertThat(zklock.out()).isEmpty();
+        }
+    }
 }

@@ -69,7 +69,7 @@ class UsualLineTest {
     }
 
     @Test
-    void mistakes_areForPicocli() {
+    void mistakesInAValue_areForPicocli_andOthersAreToldAsTheyAre() {
         assertThatThrownBy(() -> UsualLine.read(List.of("--limit", "0x3", "/a", "make"), command()))
                 .isInstanceOf(NumberFormatException.class);
         assertThatThrownBy(() -> UsualLine.read(List.of("-w", "long", "/a", "make"), command()))
@@ -77,6 +77,6 @@ class UsualLineTest {
         RunCommand contradiction = command();
         assertThat(UsualLine.read(List.of("-n", "-w", "5", "/a", "make"), contradiction))
                 .isTrue();
-        assertThatThrownBy(contradiction::settings).isInstanceOf(Mistake.ForPicocliException.class);
+        assertThatThrownBy(contradiction::settings).isInstanceOf(Mistake.UnreportedException.class);
     }
 }

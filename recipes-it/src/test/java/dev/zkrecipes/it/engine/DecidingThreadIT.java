@@ -60,15 +60,27 @@ class DecidingThreadIT {
     }
 
     @Test
+    void besideAnExecutorOfTheApplications_theEngineDecides(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).callbackExecutor(Runnable::run))) {
+            assertOnlyTheEngineDecides(client);
+        }
+    }
+
+    @Test
     void applicationsEventThread_decidesNothing(EmbeddedZooKeeper server) throws Exception {
         int session = (int) TestClients.LONG_SESSION.toMillis();
         try (ZooKeeper handle = new ZooKeeper(server.connectString(), session, event -> {});
                 ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            InterProcessLock lock = lock(client);
-            for (int i = 0; i < CYCLES; i++) {
-                cycle(lock);
-            }
-            assertThat(deciding).isNotEmpty().noneMatch(name -> name.contains(EVENT_THREAD));
+            assertOnlyTheEngineDecides(client);
         }
+    }
+
+    private void assertOnlyTheEngineDecides(ZooKeeperClient client) throws InterruptedException {
+        InterProcessLock lock = lock(client);
+        for (int i = 0; i < CYCLES; i++) {
+            cycle(lock);
+        }
+        assertThat(deciding).isNotEmpty().noneMatch(name -> name.contains(EVENT_THREAD));
     }
 }

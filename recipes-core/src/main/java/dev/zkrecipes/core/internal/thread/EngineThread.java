@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The real thread and the real clocks.
  *
- * <p>Other threads share nothing with the engine but its {@link Inbox} and the flag that it sleeps. They take no lock,
- * so wherever an Error ends one of them, the others continue. A StackOverflowError or OutOfMemoryError out of {@link
+ * <p>Threads that give a task share nothing with the engine but its {@link Inbox} and a few flags. They take no lock, so
+ * wherever an Error ends one of them, the others continue. A StackOverflowError or OutOfMemoryError out of {@link
  * #execute} means that the task was not given. A thread that is stopped after its task is in and before the engine is
  * woken delays that task until the next one is given, by {@link #LONGEST_SLEEP_NANOS} at most.
  *
@@ -111,16 +111,24 @@ public final class EngineThread implements EngineScheduler {
     }
 
     private void runSome() {
-        for (int left = MOST_FOR_A_DELIVERY; left > 0 && runsNext(); left--) {}
+        try {
+            for (int left = MOST_FOR_A_DELIVERY; left > 0 && runNext(); left--) {}
+        } catch (Throwable t) {
+            // Not even the log could be written. The engine's thread runs what is left.
+        }
     }
 
-    /** Wakes the engine's thread for what is left. Needs no memory, so it always comes to its end. */
+    /** Wakes the engine's thread for what is left. */
     private void stepDown() {
-        boolean hasMore = taken != null || timers.isAnyDue(wakesAt);
-        var unused = Thread.interrupted(); // a flag that a task has left would end ZooKeeper's thread
-        runner.set(null);
-        if (hasMore || turnedAway || !inbox.isEmpty()) {
-            LockSupport.unpark(thread);
+        boolean hasMore = true;
+        try {
+            hasMore = taken != null || timers.isAnyDue(wakesAt);
+            var unused = Thread.interrupted(); // a flag that a task has left would end ZooKeeper's thread
+        } finally {
+            runner.set(null);
+            if (hasMore || turnedAway || !inbox.isEmpty()) {
+                LockSupport.unpark(thread);
+            }
         }
     }
 
@@ -209,23 +217,31 @@ public final class EngineThread implements EngineScheduler {
     private void runUntilClosed() {
         begun = true;
         while (!over) {
-            if (runner.compareAndSet(null, thread)) {
-                long nanos;
-                try {
-                    nanos = runAll();
-                } finally {
-                    runner.set(null);
-                }
-                sleep(nanos);
-            } else {
-                awaitTurn();
+            try {
+                runOrAwaitTurn();
+            } catch (Throwable t) {
+                // Not even the log could be written. Every lock of the client depends on this thread, so it continues.
             }
+        }
+    }
+
+    private void runOrAwaitTurn() {
+        if (runner.compareAndSet(null, thread)) {
+            long nanos;
+            try {
+                nanos = runAll();
+            } finally {
+                runner.set(null);
+            }
+            sleep(nanos);
+        } else {
+            awaitTurn();
         }
     }
 
     /** Returns how long there will be nothing to do. */
     private long runAll() {
-        while (runsNext()) {}
+        while (runNext()) {}
         long now = nanoTime();
         long nanos = timers.nanosToFirst(now, longestSleepNanos);
         wakesAt = now + nanos;
@@ -244,6 +260,7 @@ public final class EngineThread implements EngineScheduler {
     }
 
     private void awaitTurn() {
+        var unused = Thread.interrupted(); // it would end each sleep
         turnedAway = true;
         try {
             if (runner.get() != null) { // checked after the flag is set: a runner that steps down now sees the flag
@@ -256,17 +273,11 @@ public final class EngineThread implements EngineScheduler {
 
     // ---- What the runner does.
 
-    /** Whether there was a task or an alarm to run. */
-    private boolean runsNext() {
-        try {
-            return !over && runNext();
-        } catch (Throwable t) {
-            return true; // Not even the log could be written. Every lock of the client depends on this, so it
-            // continues.
-        }
-    }
-
+    /** Runs a task or an alarm, if there is one. */
     private boolean runNext() {
+        if (over) {
+            return false;
+        }
         var unused = Thread.interrupted(); // a flag left over would end every sleep and every wait of a task
         if (taken == null) {
             taken = inbox.takeAll();
