@@ -38,7 +38,7 @@ public final class EngineThread implements EngineScheduler {
     private static final long LONGEST_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
 
-    /** How many tasks a thread runs for one that it delivers: it has more to do than that. */
+    /** How many tasks a thread runs to get to the one that it delivers: it has more to do than that. */
     private static final int MOST_FOR_A_DELIVERY = 16;
 
     private final Inbox inbox = new Inbox();
@@ -100,8 +100,9 @@ public final class EngineThread implements EngineScheduler {
     public void deliver(Runnable task) {
         if (begun && runner.compareAndSet(null, Thread.currentThread())) {
             try {
-                inbox.add(new Inbox.Entry(task, nanoTime()));
-                runSome();
+                Inbox.Entry delivered = new Inbox.Entry(task, nanoTime());
+                inbox.add(delivered);
+                runUpTo(delivered);
             } finally {
                 stepDown();
             }
@@ -110,9 +111,10 @@ public final class EngineThread implements EngineScheduler {
         }
     }
 
-    private void runSome() {
+    /** Not what comes of it: tasks that are to run when others have run would be run too early, and too often. */
+    private void runUpTo(Inbox.Entry last) {
         try {
-            for (int left = MOST_FOR_A_DELIVERY; left > 0 && runNext(); left--) {}
+            for (int left = MOST_FOR_A_DELIVERY; left > 0 && !last.isTaken() && runNext(); left--) {}
         } catch (Throwable t) {
             // Not even the log could be written. The engine's thread runs what is left.
         }
@@ -288,7 +290,7 @@ public final class EngineThread implements EngineScheduler {
             Guarded.run(due.task());
         } else if (entry != null) {
             taken = entry.next();
-            Guarded.run(entry.task());
+            Guarded.run(entry.take());
         }
         return due != null || entry != null;
     }

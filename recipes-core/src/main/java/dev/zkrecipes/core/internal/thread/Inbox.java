@@ -19,6 +19,7 @@ final class Inbox {
     static final class Entry {
         private final Runnable task;
         private final long at;
+        private boolean isTaken;
         private @Nullable Entry next; // the one given before it in the inbox, the one given after it once taken
 
         Entry(Runnable task, long at) {
@@ -26,8 +27,14 @@ final class Inbox {
             this.at = at;
         }
 
-        Runnable task() {
+        /** The task, to be run now. */
+        Runnable take() {
+            isTaken = true;
             return task;
+        }
+
+        boolean isTaken() {
+            return isTaken;
         }
 
         long at() {

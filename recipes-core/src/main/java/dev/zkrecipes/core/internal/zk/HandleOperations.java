@@ -235,7 +235,12 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
-        delivery.accept(() -> take(answer, reply));
+        Runnable task = () -> take(answer, reply);
+        if (answer.code() == Code.CONNECTIONLOSS) {
+            scheduler.execute(task); // others are lost with it, and what is to be done about them is done once for all
+        } else {
+            delivery.accept(task);
+        }
     }
 
     private <T> void take(Answer<T> answer, Consumer<Answer<T>> reply) {

@@ -56,7 +56,8 @@ public interface EngineScheduler {
 
     /**
      * The same for a task that ZooKeeper's event thread brings from a session that the client has for itself. If the engine
-     * has nothing to do, that thread may run the task at once, and be the engine thread meanwhile.
+     * has nothing to do, that thread may run the task at once, and be the engine thread meanwhile. What the task gives to be
+     * executed runs later.
      *
      * @param task must not block
      */

@@ -219,30 +219,27 @@ class EngineThreadTest {
     }
 
     @Test
-    void tasksOfADeliveredTask_runBehindItOnTheSameThread_andNotWithinIt() throws Exception {
-        idle();
+    void tasksOfADeliveredTask_runLaterOnTheEngineThread() throws Exception {
+        Thread thread = idle();
         engine.deliver(() -> {
             engine.execute(() -> ran.add(Thread.currentThread()));
             engine.deliver(() -> ran.add(Thread.currentThread()));
             ran.add("first");
         });
-        assertThat(ran).containsExactly("first", Thread.currentThread(), Thread.currentThread());
+        assertThat(List.of(next(), next(), next())).containsExactly("first", thread, thread);
     }
 
-    @Test
-    void threadThatDelivers_runsSixteenTasks_andTheEngineTheOthers() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 15, 16, 20})
+    void threadThatDelivers_runsWhatWasGivenBefore_butNoMoreThanSixteenTasks(int before) throws Exception {
         Thread thread = idle();
-        engine.deliver(() -> {
-            for (int i = 0; i < 20; i++) {
-                engine.execute(() -> ran.add(Thread.currentThread()));
-            }
-        });
-        List<Object> threads = new ArrayList<>();
-        for (int i = 0; i < 20; i++) {
-            threads.add(next());
+        for (int i = 0; i < before; i++) {
+            engine.executeWithNext(() -> ran.add(Thread.currentThread()));
         }
-        assertThat(threads.subList(0, 15)).containsOnly(Thread.currentThread());
-        assertThat(threads.subList(15, 20)).containsOnly(thread);
+        engine.deliver(() -> ran.add(Thread.currentThread()));
+        for (int i = 1; i <= before + 1; i++) {
+            assertThat(next()).isSameAs(i <= 16 ? Thread.currentThread() : thread);
+        }
     }
 
     @Test

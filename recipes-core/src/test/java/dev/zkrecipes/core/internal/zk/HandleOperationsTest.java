@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.zk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
+import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.verify;
@@ -45,8 +46,14 @@ class HandleOperationsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final List<State> told = new ArrayList<>();
     private final HandleStates states = new HandleStates(told::add, scheduler).foundIn(State.CONNECTED);
+    private final List<Runnable> delivered = new ArrayList<>();
     private final HandleOperations operations =
-            new HandleOperations(handle, states, scheduler, scheduler::execute, () -> {});
+            new HandleOperations(handle, states, scheduler, this::deliver, () -> {});
+
+    private void deliver(Runnable task) {
+        delivered.add(task);
+        scheduler.execute(task);
+    }
 
     private Answer<Children> list(int rc, @Nullable List<String> names, @Nullable Stat stat) {
         List<Answer<Children>> answers = new ArrayList<>();
@@ -72,6 +79,16 @@ class HandleOperationsTest {
     void list_isAnswered() {
         Answer<Children> answer = list(0, List.of("a", "b"), new Stat());
         assertThat(answer.value().names()).containsExactly("a", "b");
+    }
+
+    /** One connection may lose thousands of requests, and what follows from that is to be done once. */
+    @Test
+    void lostAnswers_waitForTheEngine_andOthersAreDelivered() {
+        list(Code.CONNECTIONLOSS.intValue(), null, null);
+        assertThat(delivered).isEmpty();
+        clearInvocations(handle);
+        list(Code.NONODE.intValue(), null, null);
+        assertThat(delivered).hasSize(1);
     }
 
     @Test
