@@ -3,10 +3,12 @@
 
 package dev.zkrecipes.curator;
 
+import dev.zkrecipes.core.ClientClosedException;
 import java.util.List;
 import java.util.function.Function;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.transaction.CuratorOp;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.proto.CreateRequest;
@@ -39,6 +41,12 @@ final class FrameworkAcls {
                     .withMode(CreateMode.PERSISTENT)
                     .forPath(path);
         } catch (RuntimeException e) {
+            if (framework.getState() == CuratorFrameworkState.STOPPED) {
+                ClientClosedException closed = new ClientClosedException("the CuratorFramework is closed, and the"
+                        + " ZooKeeperClient over it with it, so there can be no lock " + path + "; make new ones");
+                closed.initCause(e);
+                throw closed;
+            }
             throw e;
         } catch (Exception e) {
             throw new IllegalStateException("the CuratorFramework does not say which ACL " + path + " has", e);

@@ -13,7 +13,7 @@ import java.util.Map;
  *
  * @param times how often it was done
  * @param median the time below which half of them stayed
- * @param p99 the time below which 99 of 100 stayed
+ * @param p99 99 of 100 took less time than this
  * @param perSecond how many were done in a second, by all sessions together
  */
 record Figures(int times, Duration median, Duration p99, double perSecond) {

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -22,6 +23,8 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 /** The page of one command in the manual, made from what {@code --help} shows. */
 final class ManPage {
     private static final CharMatcher BLANKS = CharMatcher.whitespace();
+    /** Between two forms of a command in a synopsis; other line breaks are within one. */
+    private static final Pattern NEXT_FORM = Pattern.compile("\\s+(?=zklock )");
 
     private final CommandLine command;
     private final CommandSpec spec;
@@ -55,7 +58,10 @@ final class ManPage {
         page.section("NAME");
         page.text(name() + " - " + summary(command));
         page.section("SYNOPSIS");
-        page.text(plain(command.getHelp().synopsis(0)));
+        page.lines(NEXT_FORM
+                .splitAsStream(command.getHelp().synopsis(0))
+                .map(ManPage::plain)
+                .toList());
         page.section("DESCRIPTION");
         paragraphs(usage.description()).forEach(page::paragraph);
         addArguments(page);

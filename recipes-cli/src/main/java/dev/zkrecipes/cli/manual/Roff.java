@@ -31,13 +31,18 @@ final class Roff {
     /** A term and, indented, its explanation. */
     void item(String term, List<String> explanation) {
         page.append(".TP\n\\fB").append(inline(term)).append("\\fR\n");
-        String separator = "";
-        for (String part : explanation) {
-            page.append(separator).append(line(part)).append('\n');
-            separator = ".br\n";
-        }
+        lines(explanation);
         if (explanation.isEmpty()) {
             page.append("\\&\n");
+        }
+    }
+
+    /** Each begins a new line, and is broken where the page ends. */
+    void lines(List<String> texts) {
+        String separator = "";
+        for (String text : texts) {
+            page.append(separator).append(line(text)).append('\n');
+            separator = ".br\n";
         }
     }
 

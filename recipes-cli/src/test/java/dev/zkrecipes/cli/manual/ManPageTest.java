@@ -69,6 +69,14 @@ class ManPageTest {
     }
 
     @Test
+    void eachFormOfACommand_beginsALine() {
+        assertThat(Ran.zklock("man", "run").out())
+                .containsPattern(
+                        "\nzklock run \\[.*COMMAND\\.\\.\\.\n\\.br\nzklock run \\[OPTIONS\\] \\\\-\\\\-all .*COMMAND\\.\\.\\.\n");
+        assertThat(Ran.zklock("man", "demo").out()).containsPattern("\nzklock demo .* \\[RECIPE\\]\n");
+    }
+
+    @Test
     void roff_takesNoTextForARequest() {
         Roff roff = new Roff("X", "", "");
         roff.paragraph(".so /etc/passwd");

@@ -92,6 +92,9 @@ class CuratorClosingIT {
 
             assertThat(client.connectionState()).as("it was closed before").isEqualTo(ConnectionState.CLOSED);
             assertThat(held.state()).isEqualTo(LeaseState.LOST);
+            assertThatThrownBy(() -> new InterProcessMutex(client, PATH))
+                    .isInstanceOf(ClientClosedException.class)
+                    .hasMessageContaining(PATH);
             assertThat(waiting)
                     .failsWithin(Duration.ofSeconds(20))
                     .withThrowableThat()

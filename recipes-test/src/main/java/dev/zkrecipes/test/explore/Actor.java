@@ -241,7 +241,7 @@ final class Actor {
     }
 
     private boolean mayHaveLostPlace(@Nullable Throwable failure) {
-        return schedule.lock().losesPlaces() && failure instanceof QueuePlaceLostException && !schedule.isCalm();
+        return schedule.lock().losesPlaces() && failure instanceof QueuePlaceLostException && !schedule.isCalmForLong();
     }
 
     /** A rule that its server may have shown since it asked for one of these made that impossible. */

@@ -150,6 +150,11 @@ final class Schedule {
         return chaos.isOverFor(SESSION);
     }
 
+    /** Besides, every client has heard by now whether its session has survived: the last by its own clock. */
+    boolean isCalmForLong() {
+        return chaos.isOverFor(SESSION.multipliedBy(2));
+    }
+
     /** Closing blocks; while another thread blocks, no other can. */
     void close(Actor actor) {
         if (tryBlocking()) {

@@ -49,8 +49,11 @@ public final class LockLog {
                                 + " ms were asked for (the server's minSessionTimeout and maxSessionTimeout are the bounds)");
     }
 
+    /** A session has ended, unless it never began. */
     public static void sessionEnds(long id, Object how) {
-        log.info("ZooKeeper session 0x{} has ended ({}).", Long.toHexString(id), how);
+        if (id != 0) {
+            log.info("ZooKeeper session 0x{} has ended ({}).", Long.toHexString(id), how);
+        }
     }
 
     static void lost(String nodePath, String reason) {
