@@ -148,7 +148,7 @@ class CuratorClosingIT {
         curator.close();
         client.close();
         assertThat(client.connectionState()).isEqualTo(ConnectionState.CLOSED);
-        assertThatThrownBy(() -> new InterProcessMutex(client, PATH)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> new InterProcessMutex(client, PATH)).isInstanceOf(ClientClosedException.class);
     }
 
     /** Curator tells its listeners of what it did in the background on the thread that feeds its locks and ours. */
