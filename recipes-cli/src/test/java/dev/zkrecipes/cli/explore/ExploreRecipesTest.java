@@ -32,14 +32,15 @@ class ExploreRecipesTest {
     /**
      * The first: an operator deletes one of several nodes while they are given back on a nearly exhausted counter. The
      * second: a create that was given up is carried out by a server that was cut off for longer than the session
-     * time-out. The third broke nothing: the explorer did not know how late a client may hear that its session has
+     * time-out. The others broke nothing: the explorer did not know how late a client may hear that its session has
      * ended.
      */
     @ParameterizedTest
     @CsvSource({
         "MULTILOCK, 190509336479883",
         "SEMAPHORE_HANDOFFS_RESIZED, 63103705208170",
-        "MUTEX_FAILING, 127971491954782"
+        "MUTEX_FAILING, 127971491954782",
+        "MUTEX_FAILING, 246981353832073"
     })
     void scheduleThatWasBroken_keepsItsPromises(RecipeToExplore recipe, long seed) {
         assertThat(Explorer.of(recipe.lock()).play(seed)).isEmpty();

@@ -150,9 +150,12 @@ final class Schedule {
         return chaos.isOverFor(SESSION);
     }
 
-    /** Besides, every client has heard by now whether its session has survived: the last by its own clock. */
+    /**
+     * Besides, every client has heard by now whether its session has survived. A server that is away for two session time-outs
+     * after an election may have been the last that a client heard, which waits four thirds of one more.
+     */
     boolean isCalmForLong() {
-        return chaos.isOverFor(SESSION.multipliedBy(2));
+        return chaos.isOverFor(SESSION.multipliedBy(4));
     }
 
     /** Closing blocks; while another thread blocks, no other can. */
