@@ -167,7 +167,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 false,
                 (rc, asked, ctx) -> {
                     if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
-                        delivery.accept(() -> {
+                        scheduler.execute(() -> {
                             toDrop.add(() -> drop(path, stub));
                             states.onLoss();
                         });

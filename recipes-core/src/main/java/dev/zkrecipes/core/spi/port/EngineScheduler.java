@@ -10,8 +10,9 @@ import java.util.random.RandomGenerator;
 
 /**
  * Port: the engine's one thread, its clock and its randomness. Everything that the engine knows is confined to this
- * thread, so it needs no locks. Another thread may stand in for it, but never beside it. A test puts a simulated clock here and runs the tasks itself; since the engine asks nobody
- * else for time, threads or random numbers, the same answers make it do the same again.
+ * thread, so it needs no locks. Another thread may stand in for it, but never run beside it. A test puts a simulated clock
+ * here and runs the tasks itself; since the engine asks nobody else for time, threads or random numbers, the same answers
+ * make it do the same again.
  */
 public interface EngineScheduler {
 
