@@ -39,7 +39,8 @@ public final class MeasuredOperations implements ForwardingOperations {
     private final EngineScheduler scheduler;
     private final LargePackets packets;
     private final int limit;
-    private long connection; // 0 while there is none
+    private long connection; // the one that stands or, while none does, the next one, which takes what is given now
+    private long lastBegun; // 0 before the first
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
     private boolean lostMultiRead; // and none was answered since
 
@@ -48,6 +49,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         this.scheduler = scheduler;
         this.packets = packets;
         this.limit = PacketLimit.of(inner);
+        this.connection = packets.newConnection();
         note(inner.initialState());
     }
 
@@ -67,21 +69,22 @@ public final class MeasuredOperations implements ForwardingOperations {
     }
 
     private void note(State state) {
-        if (state != State.CONNECTED) {
-            connection = 0;
-        } else if (connection == 0) {
+        if (state == State.CONNECTED) {
+            lastBegun = connection;
+        } else if (connection == lastBegun) {
             connection = packets.newConnection();
         }
     }
 
     /**
-     * Whether a request was lost with the connection that it was sent on. This is known sooner than the change of the
-     * state: later requests go over the next connection.
+     * Whether a request was lost with the connection that it was given for; not if that one never came about. A loss is
+     * known sooner than the change of the state, which may not be told at all: later requests go over the next connection.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
-        boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn != 0;
+        boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;
         if (lost && connection == sentOn) {
             connection = packets.newConnection();
+            lastBegun = connection;
         }
         return lost;
     }

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Factory;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +27,7 @@ class MeasuredOperationsTest {
     private final List<Consumer<Answer<?>>> underWay = new ArrayList<>();
     private final List<String> asked = new ArrayList<>();
     private final List<Code> answers = new ArrayList<>();
+    private Consumer<State> states = state -> {};
 
     /** A server before 3.6 answers the first one so and then closes the connection. */
     @Test
@@ -68,8 +71,52 @@ class MeasuredOperationsTest {
                 .containsExactly("multi", "acl", "acl", "multi", "multi");
     }
 
+    @Test
+    @Tag("H75")
+    void listGivenBetweenConnections_isLostWithTheSecond_andMeasuredBeforeTheThird() {
+        ZooKeeperOperations measured = measured();
+        list(measured);
+        lose();
+        states.accept(State.DISCONNECTED);
+        list(measured);
+        states.accept(State.CONNECTED);
+        lose();
+        states.accept(State.DISCONNECTED);
+        list(measured);
+        assertThat(asked).containsExactly("children", "children", "acl");
+    }
+
+    @Test
+    @Tag("H75")
+    void listsGivenWhileNoServerIsThere_areNotSuspected() {
+        ZooKeeperOperations measured = measured();
+        states.accept(State.DISCONNECTED);
+        for (int i = 0; i < 3; i++) {
+            list(measured);
+            lose();
+        }
+        states.accept(State.CONNECTED);
+        list(measured);
+        lose();
+        states.accept(State.DISCONNECTED);
+        list(measured);
+        assertThat(asked).hasSize(5).containsOnly("children");
+    }
+
+    private void list(ZooKeeperOperations measured) {
+        measured.children("/a", answer -> answers.add(answer.code()));
+    }
+
+    private void lose() {
+        underWay.get(underWay.size() - 1).accept(Answer.failed(Code.CONNECTIONLOSS));
+    }
+
     private ZooKeeperOperations measured() {
-        return MeasuredOperations.factory(states -> operations(), scheduler, new LargePackets())
+        Factory handles = told -> {
+            states = told;
+            return operations();
+        };
+        return MeasuredOperations.factory(handles, scheduler, new LargePackets())
                 .open(state -> {});
     }
 
@@ -79,7 +126,7 @@ class MeasuredOperationsTest {
                 getClass().getClassLoader(),
                 new Class<?>[] {ZooKeeperOperations.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
-                    case "initialState" -> ZooKeeperOperations.State.CONNECTED;
+                    case "initialState" -> State.CONNECTED;
                     case "handle" -> Optional.empty();
                     default -> {
                         asked.add(method.getName());
