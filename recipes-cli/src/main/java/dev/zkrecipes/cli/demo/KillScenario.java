@@ -4,7 +4,9 @@
 package dev.zkrecipes.cli.demo;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Everybody works; one is killed while it holds; somebody takes over; everybody works on. For one thread. */
 final class KillScenario implements Scenario {
@@ -16,11 +18,15 @@ final class KillScenario implements Scenario {
     /** The demo waits for a late take-over, to report how late it is. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+    /** Between two lines about the same worker. */
+    private static final Duration HELD_UP_PAUSE = Duration.ofSeconds(1);
+
     private final Stage stage;
     private final Plot plot;
     private final Timeline timeline;
     private final Roster roster;
     private final Troubles troubles;
+    private final Map<Integer, Long> heldUpTold = new HashMap<>();
 
     private KillPlan kill;
     private long endAt;
@@ -55,7 +61,7 @@ final class KillScenario implements Scenario {
         roster.on(event);
         plot.on(event);
         if (event.kind() == Event.Kind.LOST) {
-            tell(arrival.nanos(), event.worker(), Tone.NOTE, "was held up: gave its hold back without writing");
+            tellHeldUp(arrival.nanos(), event.worker());
         }
         troubles.on(event, kill.phase().compareTo(KillPlan.Phase.KILLED) >= 0 ? kill.victim() : 0)
                 .ifPresent(trouble -> tell(arrival.nanos(), event.worker(), Tone.BAD, trouble));
@@ -130,6 +136,15 @@ final class KillScenario implements Scenario {
                         + Timeline.show(heir.nanos() - kill.killedAt()) + " (limit "
                         + Timeline.show(limit().total()) + "), token " + heir.token());
         plot.restart(now);
+    }
+
+    /** Once a second: until a worker that was stopped has proof of its session again, it may give back one hold after the other. */
+    private void tellHeldUp(long now, int worker) {
+        Long last = heldUpTold.get(worker);
+        if (last == null || now - last >= HELD_UP_PAUSE.toNanos()) {
+            heldUpTold.put(worker, now);
+            tell(now, worker, Tone.NOTE, "was held up: gave its hold back without writing");
+        }
     }
 
     private void tell(long now, int worker, Tone tone, String text) {

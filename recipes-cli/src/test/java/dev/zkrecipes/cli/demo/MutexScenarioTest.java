@@ -185,6 +185,20 @@ class MutexScenarioTest {
     }
 
     @Test
+    void workerThatIsHeldUpAgainAndAgain_isNamedOnceASecond() {
+        for (int i = 0; i < 12; i++) {
+            say(1, Event.Kind.LOST, Map.of());
+            say(3, Event.Kind.LOST, Map.of());
+            work(0.1);
+        }
+        assertThat(printed())
+                .filteredOn(line -> line.contains("was held up"))
+                .hasSize(4)
+                .filteredOn(line -> line.contains("w1"))
+                .hasSize(2);
+    }
+
+    @Test
     void unexpectedDeathOfAWorker_endsTheDemoAndFails() throws IOException {
         work(1, 1, 2, 3, 4);
         say(4, Event.Kind.EXITED, Map.of("code", 137L));

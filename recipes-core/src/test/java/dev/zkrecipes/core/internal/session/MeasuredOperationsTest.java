@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Factory;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -112,7 +111,7 @@ class MeasuredOperationsTest {
     }
 
     private ZooKeeperOperations measured() {
-        Factory handles = told -> {
+        ZooKeeperOperations.Factory handles = told -> {
             states = told;
             return operations();
         };
