@@ -62,9 +62,12 @@ class UntoldDisconnectIT {
     }
 
     /** Gives up a wait, and with it the watch on the holder's node, which stays. */
-    private void giveUpAWait(ZooKeeperClient client) {
-        CompletableFuture<Lease> waiting = new InterProcessMutex(client, path).acquireAsync();
+    private void giveUpAWait(ZooKeeperClient client) throws InterruptedException {
+        InterProcessMutex lock = new InterProcessMutex(client, path);
+        CompletableFuture<Lease> waiting = lock.acquireAsync();
         await().until(() -> !server.childWatchers(heldByOther.guard().getPath()).isEmpty());
+        assertThat(lock.participants())
+                .hasSize(2); // answered behind the watch, which is thus on the handle: else none is dropped
         waiting.cancel(false);
     }
 
