@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 @WithZooKeeper
 class ManyWaitersIT {
+    private static final int TRIES = 3;
+
     private final EmbeddedZooKeeper server;
 
     ManyWaitersIT(EmbeddedZooKeeper server) {
@@ -127,9 +130,17 @@ class ManyWaitersIT {
                 });
     }
 
+    /** Again if the machine stood still for so long that the lease was rightly lost; the last try counts in any case. */
     @Test
     @Tag("H78")
     void lease_staysValidBesideManyWaitersAndHoldingThreads() throws Exception {
+        boolean over = false;
+        for (int tries = 1; !over; tries++) {
+            over = leaseStaysValid("/try-" + tries, tries == TRIES);
+        }
+    }
+
+    private boolean leaseStaysValid(String path, boolean last) throws Exception {
         int threads = 2000;
         int waiters = 4000;
         Duration timeout = Duration.ofSeconds(6);
@@ -139,7 +150,7 @@ class ManyWaitersIT {
                 Standstill standstill = new Standstill(timeout);
                 Workers workers = new Workers()) {
             for (int i = 0; i < threads; i++) {
-                InterProcessLock own = new InterProcessMutex(client, "/own/" + i);
+                InterProcessLock own = new InterProcessMutex(client, path + "/own/" + i);
                 workers.start("holder-" + i, () -> {
                     try (Lease lease = own.acquire()) {
                         holding.countDown();
@@ -148,14 +159,18 @@ class ManyWaitersIT {
                 });
             }
             assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
-            Lease other = new InterProcessMutex(client, "/other").acquireAsync().get(20, TimeUnit.SECONDS);
-            Lease held = new InterProcessMutex(client, "/busy").acquireAsync().get(20, TimeUnit.SECONDS);
-            InterProcessLock lock = new InterProcessMutex(client, "/busy");
+            Lease other = new InterProcessMutex(client, path + "/other")
+                    .acquireAsync()
+                    .get(20, TimeUnit.SECONDS);
+            Lease held =
+                    new InterProcessMutex(client, path + "/busy").acquireAsync().get(20, TimeUnit.SECONDS);
+            InterProcessLock lock = new InterProcessMutex(client, path + "/busy");
             List<CompletableFuture<Lease>> waiting =
                     Stream.generate(lock::acquireAsync).limit(waiters).toList();
             await().atMost(Duration.ofSeconds(60))
-                    .until(() -> server.children("/busy").size() == waiters + 1);
+                    .until(() -> server.children(path + "/busy").size() == waiters + 1);
             int[] samples = new int[2];
+            List<Boolean> losses = new ArrayList<>(); // at most one, and whether the machine was to blame
             await().pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(20))
                     .during(timeout.multipliedBy(2))
@@ -164,12 +179,19 @@ class ManyWaitersIT {
                         boolean valid = other.isValid();
                         boolean excused = standstill.isRecent();
                         samples[valid || excused ? 1 : 0]++;
+                        if (losses.isEmpty() && other.state() == LeaseState.LOST) {
+                            losses.add(excused);
+                        }
                         return true;
                     });
             waiting.forEach(future -> future.cancel(false));
             var unused = held.closeAsync();
             enough.countDown();
+            if (losses.contains(true) && !last) {
+                return false;
+            }
             assertThat(samples[0]).as("of %d samples", samples[0] + samples[1]).isZero();
+            return true;
         }
     }
 }
