@@ -119,6 +119,9 @@ final class LocalRequest implements Acquisition {
 
     @Override
     public boolean giveUp() {
+        if (isOver()) {
+            return false; // it need not make an exception
+        }
         boolean first = outcome.completeExceptionally(new CancellationException());
         if (first) {
             leave(true);

@@ -139,6 +139,10 @@ public final class LockGroup {
 
     @Override
     public int hashCode() {
-        return all.stream().mapToInt(LockSpec::hashCode).sum();
+        int sum = 0; // in any order
+        for (int i = 0; i < all.size(); i++) {
+            sum += all.get(i).hashCode();
+        }
+        return sum;
     }
 }
