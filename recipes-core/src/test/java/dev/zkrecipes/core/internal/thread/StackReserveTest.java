@@ -81,6 +81,7 @@ class StackReserveTest {
         }
 
         /** A frame of a hundred bytes at least: it keeps its arguments for after the call. */
+        @SuppressWarnings("InfiniteRecursion") // to see how many fit
         private long fit(
                 long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l) {
             fitting++;
