@@ -120,7 +120,7 @@ final class LocalRequest implements Acquisition {
     @Override
     public boolean giveUp() {
         if (isOver()) {
-            return false; // it need not make an exception
+            return false; // no exception is made for nothing
         }
         boolean first = outcome.completeExceptionally(new CancellationException());
         if (first) {
