@@ -24,6 +24,9 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @ResourceLock("the secure port")
 class RunTlsIT {
+    /** A handshake of three cold processes at once takes long on a machine with much else to do. */
+    private static final String WAIT = "--wait=60";
+
     @TempDir
     private Path folder;
 
@@ -59,9 +62,9 @@ class RunTlsIT {
             String file = properties(clientKeys, port.connectString()).toString();
             String inner = String.join(" ", RunningZkLock.commandLine("ls", "/tls"));
             try (RunningZkLock byVariable = RunningZkLock.start(
-                            folder, Map.of("ZKLOCK_CONFIG", file), "run", "/tls", "sh", "-c", inner);
-                    RunningZkLock byOption =
-                            RunningZkLock.start(folder, Map.of(), "run", "--config", file, "/other", "echo", "ran")) {
+                            folder, Map.of("ZKLOCK_CONFIG", file), "run", WAIT, "/tls", "sh", "-c", inner);
+                    RunningZkLock byOption = RunningZkLock.start(
+                            folder, Map.of(), "run", WAIT, "--config", file, "/other", "echo", "ran")) {
                 assertThat(byVariable.awaitExit()).as(byVariable.err()).isZero();
                 assertThat(byVariable.out()).startsWith("/tls: read-write lock, 1 holds");
                 assertThat(byOption.awaitExit()).as(byOption.err()).isZero();

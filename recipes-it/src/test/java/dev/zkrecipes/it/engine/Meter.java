@@ -8,6 +8,7 @@ import com.sun.management.ThreadMXBean;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.Arrays;
 
 /** What this JVM and the server in it have spent since the meter was made. */
@@ -65,6 +66,15 @@ final class Meter {
     /** The processor time of this JVM. */
     static long processorNanos() {
         return SYSTEM.getProcessCpuTime();
+    }
+
+    /** The processor time of the engine threads of this JVM, in their lives. */
+    static Duration engineTime() {
+        long nanos = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("zkrecipes-engine"))
+                .mapToLong(thread -> THREADS.getThreadCpuTime(thread.getId()))
+                .sum();
+        return Duration.ofNanos(nanos);
     }
 
     /** What the threads that live now have allocated in their lives. */

@@ -16,8 +16,6 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -133,9 +131,9 @@ class ReleaseWithoutAServerIT {
             List<CompletableFuture<Void>> ends =
                     leases.stream().map(Lease::closeAsync).toList();
             waiting.forEach(future -> future.cancel(false));
-            Duration busyBefore = engineTime();
+            Duration busyBefore = Meter.engineTime();
             await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
-            assertThat(engineTime().minus(busyBefore))
+            assertThat(Meter.engineTime().minus(busyBefore))
                     .as("processor time of the engine in 3 s without a server")
                     .isLessThan(Duration.ofMillis(300));
             assertThat(ends).noneMatch(CompletableFuture::isDone);
@@ -152,14 +150,5 @@ class ReleaseWithoutAServerIT {
             nodes += server.children(path + "/" + i).size();
         }
         return nodes;
-    }
-
-    private static Duration engineTime() {
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long nanos = Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("zkrecipes-engine"))
-                .mapToLong(thread -> threads.getThreadCpuTime(thread.getId()))
-                .sum();
-        return Duration.ofNanos(nanos);
     }
 }

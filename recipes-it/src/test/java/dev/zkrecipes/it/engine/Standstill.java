@@ -28,7 +28,7 @@ final class Standstill implements AutoCloseable {
     }
 
     /** Whether it stood still for a twelfth of the time-out since the last question, or did within half a time-out before. */
-    synchronized boolean isRecent() {
+    private synchronized boolean isRecent() {
         Duration now = lateness.soFar();
         if (now.minus(late).compareTo(timeout.dividedBy(12)) > 0) {
             until = System.nanoTime() + timeout.dividedBy(2).toNanos();
