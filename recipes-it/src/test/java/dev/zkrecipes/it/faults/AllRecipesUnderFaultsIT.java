@@ -46,6 +46,7 @@ class AllRecipesUnderFaultsIT {
     private final long seed = Long.getLong("faults.seed", System.nanoTime());
     private final Duration length = Duration.ofSeconds(Integer.getInteger("faults.seconds", 15));
     private final House house = new House();
+    private final List<ZooKeeperClient> opened = new ArrayList<>();
     private final List<FaultProxy> proxies = new ArrayList<>();
 
     @Test
@@ -60,6 +61,7 @@ class AllRecipesUnderFaultsIT {
                 FaultProxy proxy = FaultProxy.to(server);
                 proxies.add(proxy);
                 ZooKeeperClient client = clients.open(proxy.connectString());
+                opened.add(client);
                 for (int t = 0; t < THREADS; t++) {
                     Visitor visitor = new Visitor(house, client, seed + 10L * c + t);
                     workers.start("visitor-" + c + "-" + t, () -> {
@@ -72,7 +74,7 @@ class AllRecipesUnderFaultsIT {
             makeTrouble();
             over.set(true);
             proxies.forEach(FaultProxy::cut); // what is held up goes on with the next connection
-            workers.join(Duration.ofMinutes(1));
+            joinAll(workers, new Scene(server, opened, proxies));
             assertThat(house.violations()).isEmpty();
             assertThat(house.visits()).isGreaterThan(ENOUGH_VISITS);
             await().atMost(Duration.ofSeconds(30))
@@ -81,6 +83,15 @@ class AllRecipesUnderFaultsIT {
                                     server.children(House.PATH + "/" + lock).isEmpty()));
         }
         proxies.forEach(FaultProxy::close);
+    }
+
+    private static void joinAll(Workers workers, Scene scene) throws InterruptedException {
+        try {
+            workers.join(Duration.ofMinutes(1));
+        } catch (AssertionError e) {
+            scene.explain(e);
+            throw e;
+        }
     }
 
     private void makeTrouble() throws InterruptedException {
