@@ -54,9 +54,12 @@ final class SeenQueue {
         return path;
     }
 
-    /** Takes a list that was taken just now. */
+    /**
+     * Takes a list, unless the one here was answered later. An older one may lack a node whose request waits here: the
+     * request would not be decided for, and nothing would wake it.
+     */
     void accept(ChildrenSnapshot taken) {
-        if (taken != list) {
+        if (taken != list && taken.turn(path) >= list.turn(path)) {
             list = taken;
             listedOn = session.connection();
             goneSince.clear();

@@ -31,12 +31,14 @@ public final class ChildrenSnapshot {
         private final List<String> names;
         private final @Nullable Content rule;
         private final @Nullable Stat stat;
+        private final long turn;
         private @Nullable Note notes;
 
-        Seen(List<String> names, @Nullable Content rule, @Nullable Stat stat) {
+        Seen(List<String> names, @Nullable Content rule, @Nullable Stat stat, long turn) {
             this.names = names;
             this.rule = rule;
             this.stat = stat;
+            this.turn = turn;
         }
     }
 
@@ -55,12 +57,16 @@ public final class ChildrenSnapshot {
         this.paths = paths;
     }
 
-    /** What was said of one path. */
-    public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer) {
+    /**
+     * What was said of one path.
+     *
+     * @param turn see {@link #turn}
+     */
+    public static ChildrenSnapshot of(ListQuery.Part part, Answer<Children> answer, long turn) {
         if (!answer.isOk()) {
             return new ChildrenSnapshot(answer);
         }
-        Seen seen = new Seen(answer.value().names(), null, answer.value().stat());
+        Seen seen = new Seen(answer.value().names(), null, answer.value().stat(), turn);
         return new ChildrenSnapshot(answer, Map.of(part.path(), seen));
     }
 
@@ -74,16 +80,20 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(answer);
     }
 
-    /** What a multi-read said. */
-    public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer) {
+    /**
+     * What a multi-read said.
+     *
+     * @param turn see {@link #turn}
+     */
+    public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
         try {
-            return ofResults(parts, answer);
+            return ofResults(parts, answer, turn);
         } catch (Throwable t) {
             return broken(t);
         }
     }
 
-    private static ChildrenSnapshot ofResults(List<ListQuery.Part> parts, Answer<List<OpResult>> answer) {
+    private static ChildrenSnapshot ofResults(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
             return new ChildrenSnapshot(answer);
@@ -99,8 +109,8 @@ public final class ChildrenSnapshot {
                 seen.put(
                         part.path(),
                         rule instanceof GetDataResult data
-                                ? new Seen(list.getChildren(), content(data), data.getStat())
-                                : new Seen(list.getChildren(), null, null));
+                                ? new Seen(list.getChildren(), content(data), data.getStat(), turn)
+                                : new Seen(list.getChildren(), null, null, turn));
             }
         }
         return new ChildrenSnapshot(worst == Code.OK ? Answer.ok(results) : Answer.failed(worst), seen);
@@ -137,6 +147,15 @@ public final class ChildrenSnapshot {
 
     public Answer<?> answer() {
         return answer;
+    }
+
+    /**
+     * Which answer of the session showed this path: a later one has a higher number, and 0 if none did. Paths that were
+     * listed one by one were not seen at the same time, and the first of them may be out of date when the last comes.
+     */
+    public long turn(String path) {
+        Seen seen = paths.get(path);
+        return seen == null ? 0 : seen.turn;
     }
 
     /** The number of children of all paths. */

@@ -31,6 +31,7 @@ public final class ListBatcher {
     private final EngineScheduler scheduler;
     private final Map<Wish, Asked> asked = new LinkedHashMap<>();
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
+    private long answers; // to lists, so far
 
     /** What to list, and whether behind a write. */
     private record Wish(ListQuery query, boolean behindWrite) {
@@ -128,7 +129,7 @@ public final class ListBatcher {
         if (part.withRule()) {
             sendTogether(new ListQuery(List.of(part)), recipient);
         } else {
-            session.zk().children(part.path(), answer -> recipient.tell(ChildrenSnapshot.of(part, answer)));
+            session.zk().children(part.path(), answer -> recipient.tell(ChildrenSnapshot.of(part, answer, ++answers)));
         }
     }
 
@@ -145,7 +146,7 @@ public final class ListBatcher {
             if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
                 perhapsTooLarge.put(query, true);
             }
-            recipient.tell(ChildrenSnapshot.of(query.parts(), answer));
+            recipient.tell(ChildrenSnapshot.of(query.parts(), answer, ++answers));
         });
     }
 

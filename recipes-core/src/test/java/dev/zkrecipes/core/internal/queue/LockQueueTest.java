@@ -137,7 +137,7 @@ class LockQueueTest {
 
     private static ChildrenSnapshot listOf(String... names) {
         return ChildrenSnapshot.of(
-                new ListQuery.Part("/locks/orders", false), Answer.ok(new Children(List.of(names), new Stat())));
+                new ListQuery.Part("/locks/orders", false), Answer.ok(new Children(List.of(names), new Stat())), 1);
     }
 
     @Test
