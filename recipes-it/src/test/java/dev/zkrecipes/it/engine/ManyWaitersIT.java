@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * What many waiters cost their own process: in proportion to nodes, not multiplied by lock objects, limits or threads.
- * Memory is what is left after a collection; work is counted in allocated bytes, which do not depend on the machine.
+ * Memory is what is left after a collection. Work is counted in allocated bytes, which do not depend on the machine, or in
+ * processor time of the engine, with a wide bound.
  */
 @Tag("load")
 @Timeout(180)
