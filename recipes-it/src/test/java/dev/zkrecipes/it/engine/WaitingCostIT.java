@@ -189,7 +189,22 @@ class WaitingCostIT {
         assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
     }
 
+    /** After two losses the list is suspected of being too large, and counts as lost once more while there is a connection. */
+    @ParameterizedTest
+    @EnumSource(names = {"NEVER", "BEFORE_THE_LOSS"})
+    @Tag("H90")
+    void createsWhoseListIsLostTwice_areSettledByFewRequests(Abandoned when) throws Exception {
+        RequestCounts cost = costOfLostCreates(when, 2);
+        assertThat(cost.of(RequestType.GET_ACL)).as("%s", cost).isPositive();
+        assertThat(cost.of(RequestType.GET_CHILDREN2)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+        assertThat(cost.of(RequestType.MULTI)).as("%s", cost).isLessThanOrEqualTo(LOST_CREATES / 10);
+    }
+
     private RequestCounts costOfLostCreates(Abandoned when) throws Exception {
+        return costOfLostCreates(when, 0);
+    }
+
+    private RequestCounts costOfLostCreates(Abandoned when, int lostLists) throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server)) {
             ZooKeeperClient client = connect(proxy.connectString(), Duration.ofSeconds(40));
             InterProcessLock lock = new InterProcessMutex(client, path);
@@ -206,6 +221,9 @@ class WaitingCostIT {
             await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
             if (when == Abandoned.WITHOUT_A_CONNECTION) {
                 wanted.forEach(future -> future.cancel(false));
+            }
+            for (int nth = 1; nth <= lostLists; nth++) {
+                proxy.dropReply(RequestType.GET_CHILDREN2, nth);
             }
             proxy.resume();
             proxy.accept();

@@ -25,7 +25,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
     AcquisitionTask(Requests requests, S seeking, S paused, S granted, S ended) {
-        super(requests.scheduler(), requests.sessions(), requests.pace(), seeking, paused);
+        super(requests.sessions(), requests.pace(), seeking, paused);
         this.requests = requests;
         this.granted = granted;
         this.ended = ended;

@@ -17,11 +17,11 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
-import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
@@ -60,25 +60,26 @@ public final class EngineClient implements HoldingHost {
         this.callbacks = kind instanceof HandleKind.Simulated
                 ? Callbacks.allOn(settings.callbackExecutor(), scheduler)
                 : Callbacks.on(settings.callbackExecutor(), scheduler);
+        Pauses pauses = new Pauses(scheduler, settings.firstRetryDelay(), settings.longestRetryDelay());
         String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
                 : "the root of the connection (its chroot)";
         this.connection = new ClientConnection(kind, settings, scheduler, callbacks, closing::get);
         this.sessions = new ClientSessions(
-                kind, settings, scheduler, connection, this::newPace, closing::get, this::onSessionChanged);
-        this.cleaner = new NodeCleaner(scheduler, this::newPace, sessions.source(), connection::requestTimeout);
+                kind, settings, scheduler, connection, pauses::newBackoff, closing::get, this::onSessionChanged);
+        this.cleaner = new NodeCleaner(scheduler, pauses::newBackoff, sessions.source(), connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
                 sessions.source(),
                 cleaner,
-                this::newPace,
+                pauses::newBackoff,
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 this::notConnected);
         this.acquisitions = new Acquisitions(requests);
         this.revocations =
-                new Revocations(scheduler, sessions.source(), this::newPace, callbacks, this::requireOpenFor);
+                new Revocations(scheduler, sessions.source(), pauses::newBackoff, callbacks, this::requireOpenFor);
         this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
     }
 
@@ -100,10 +101,6 @@ public final class EngineClient implements HoldingHost {
         }
         throw new IllegalArgumentException(
                 "not a client of this library: " + client + "; make one with ZooKeeperClient.connect, wrap or builder");
-    }
-
-    private Backoff newPace() {
-        return new Backoff(settings.firstRetryDelay(), settings.longestRetryDelay(), scheduler.random());
     }
 
     private void onSessionChanged() {

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -119,9 +120,13 @@ final class Deletion implements DeletionQueue.Entry {
     }
 
     void beginAfter(Duration pause) {
+        beginAtEndOf(end -> scheduler.schedule(pause, end));
+    }
+
+    private void beginAtEndOf(Function<Runnable, Timer> pause) {
         stopWaiting();
         queue.rests(this);
-        timer = scheduler.schedule(pause, () -> {
+        timer = pause.apply(() -> {
             stopWaiting();
             begin();
             queue.pump();
@@ -192,7 +197,7 @@ final class Deletion implements DeletionQueue.Entry {
         } else if (verdict instanceof Verdict.Again) {
             Backoff known = pauses == null ? pace.get() : pauses;
             pauses = known;
-            beginAfter(known.next());
+            beginAtEndOf(known::pause);
         } else if (verdict instanceof Verdict.Later later) {
             beginAfter(later.after());
         } else if (verdict instanceof Verdict.Refused refused) {

@@ -83,7 +83,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
      * @param seen what the node held when it was looked at; the mark is written on that, if it is so still
      */
     RevocationTask(Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
-        super(revocations.scheduler(), revocations.sessions(), revocations::newPace, Step.SEEKING, Step.PAUSED);
+        super(revocations.sessions(), revocations::newPace, Step.SEEKING, Step.PAUSED);
         this.revocations = revocations;
         this.holder = holder;
         this.seen = seen.orElse(null);

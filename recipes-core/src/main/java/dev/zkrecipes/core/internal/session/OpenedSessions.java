@@ -7,7 +7,6 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.Printable;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.LinkedHashSet;
@@ -26,16 +25,14 @@ public final class OpenedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(OpenedSessions.class);
 
     private final Supplier<Session> factory;
-    private final EngineScheduler scheduler;
     private final Backoff backoff;
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Session session;
     private @Nullable Timer retry;
     private boolean stopped;
 
-    public OpenedSessions(Supplier<Session> factory, EngineScheduler scheduler, Backoff backoff) {
+    public OpenedSessions(Supplier<Session> factory, Backoff backoff) {
         this.factory = factory;
-        this.scheduler = scheduler;
         this.backoff = backoff;
     }
 
@@ -72,7 +69,7 @@ public final class OpenedSessions implements SessionSource {
 
     private void startLater() {
         if (retry == null) {
-            retry = scheduler.schedule(backoff.next(), () -> {
+            retry = backoff.pause(() -> {
                 retry = null;
                 start();
             });

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.function.Consumer;
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * @param <S> the machine's states
  */
 public abstract class SessionTask<S extends Enum<S>> implements SessionSource.User, SessionObserver {
-    private final EngineScheduler scheduler;
     private final SessionSource sessions;
     private final Supplier<Backoff> newPace;
     private final S seeking;
@@ -46,9 +44,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
      * @param seeking the state in which it waits for a session; its first
      * @param paused the state in which it waits for a connection, or for a better time
      */
-    protected SessionTask(
-            EngineScheduler scheduler, SessionSource sessions, Supplier<Backoff> newPace, S seeking, S paused) {
-        this.scheduler = scheduler;
+    protected SessionTask(SessionSource sessions, Supplier<Backoff> newPace, S seeking, S paused) {
         this.sessions = sessions;
         this.newPace = newPace;
         this.seeking = seeking;
@@ -197,7 +193,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         });
         Backoff known = pace == null ? newPace.get() : pace;
         pace = known;
-        timer = scheduler.schedule(known.next(), () -> resume.accept(true));
+        timer = known.pause(() -> resume.accept(true));
     }
 
     @Override

@@ -177,7 +177,7 @@ public final class SuppliedSessions implements SessionSource {
 
     private void askLater() {
         if (!waiting.isEmpty() || living.isEmpty()) {
-            retry = scheduler.schedule(backoff.next(), () -> {
+            retry = backoff.pause(() -> {
                 retry = null;
                 ask();
             });

@@ -3,29 +3,28 @@
 
 package dev.zkrecipes.core.internal.thread;
 
-import com.google.common.math.LongMath;
-import java.time.Duration;
-import java.util.random.RandomGenerator;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 
-/** Delays that double up to a limit, each shortened by a random part of up to a half. */
+/** The {@link Pauses} of one task, each twice as long as the one before up to a limit. Confined to the engine thread. */
 public final class Backoff {
-    private final long firstNanos;
-    private final long longestNanos;
-    private final RandomGenerator random;
-    private int step;
+    private static final int MOST_DOUBLINGS = 40;
 
-    public Backoff(Duration first, Duration longest, RandomGenerator random) {
-        this.random = random;
-        this.firstNanos = first.toNanos();
-        this.longestNanos = longest.toNanos();
+    private final Pauses pauses;
+    private int begun;
+
+    Backoff(Pauses pauses) {
+        this.pauses = pauses;
     }
 
-    public Duration next() {
-        long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << Math.min(step++, 40)));
-        return Duration.ofNanos(full - random.nextLong(full / 2 + 1));
+    /** Runs {@code next} when the next pause is over. */
+    public Timer pause(Runnable next) {
+        Timer timer = pauses.begin(begun, next);
+        begun = Math.min(begun + 1, MOST_DOUBLINGS);
+        return timer;
     }
 
+    /** Things went well: the next pause is a short one again. */
     public void reset() {
-        step = 0;
+        begun = 0;
     }
 }

@@ -12,11 +12,10 @@ import static org.mockito.Mockito.when;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
-import dev.zkrecipes.core.internal.thread.Backoff;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -45,7 +44,7 @@ class SuppliedSessionsTest {
             },
             session -> {},
             scheduler,
-            new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1), new Random(1)));
+            new Pauses(scheduler, Duration.ofMillis(20), Duration.ofSeconds(1)).newBackoff());
 
     private final SessionSource.User user = new SessionSource.User() {
         @Override

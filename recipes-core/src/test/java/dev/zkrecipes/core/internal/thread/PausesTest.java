@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class PausesTest {
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final Pauses pauses = pauses(Duration.ofMillis(20), Duration.ofMillis(100));
+    private final List<Object> ended = new ArrayList<>();
+
+    private Pauses pauses(Duration first, Duration longest) {
+        return new Pauses(scheduler, first, longest);
+    }
+
+    @CanIgnoreReturnValue
+    private static Timer pause(Backoff backoff, Runnable next) {
+        return backoff.pause(next);
+    }
+
+    /** A task's first pause. */
+    @CanIgnoreReturnValue
+    private Timer pause(Runnable next) {
+        return pause(pauses.newBackoff(), next);
+    }
+
+    /** How long one pause is. */
+    private Duration length(Backoff backoff) {
+        long begun = scheduler.nanoTime();
+        List<Duration> lengths = new ArrayList<>();
+        pause(backoff, () -> lengths.add(Duration.ofNanos(scheduler.nanoTime() - begun)));
+        while (lengths.isEmpty()) {
+            scheduler.advance(LONG);
+        }
+        return lengths.get(0);
+    }
+
+    @Test
+    void pauses_doubleUpToTheLongest_andAreShortenedByHalfAtMost() {
+        for (int round = 0; round < 200; round++) {
+            Backoff backoff = pauses.newBackoff();
+            for (long full : new long[] {20, 40, 80, 100, 100, 100}) {
+                assertThat(length(backoff)).isBetween(Duration.ofMillis(full / 2), Duration.ofMillis(full));
+            }
+        }
+    }
+
+    /** Clients that have lost the same server do not return together. */
+    @Test
+    void pausesOfSeveralClients_differ() {
+        Set<Duration> lengths = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            lengths.add(
+                    length(pauses(Duration.ofSeconds(1), Duration.ofSeconds(1)).newBackoff()));
+        }
+        assertThat(lengths).hasSizeGreaterThan(10);
+    }
+
+    @Test
+    void reset_beginsAnew() {
+        Backoff backoff = pauses.newBackoff();
+        for (int i = 0; i < 10; i++) {
+            length(backoff);
+        }
+        backoff.reset();
+        assertThat(length(backoff)).isBetween(Duration.ofMillis(10), Duration.ofMillis(20));
+    }
+
+    @Test
+    void extremes_doNotOverflow() {
+        Duration longest = Duration.ofMillis(Integer.MAX_VALUE);
+        Backoff backoff = pauses(longest, longest).newBackoff();
+        Backoff small = pauses(Duration.ofNanos(1), longest).newBackoff();
+        for (int i = 0; i < 100; i++) {
+            assertThat(length(backoff)).isBetween(longest.dividedBy(2), longest);
+            assertThat(length(small)).isBetween(Duration.ZERO, longest);
+        }
+    }
+
+    @Test
+    @Tag("H90")
+    void pausesThatMayEndTogether_do() {
+        Timer first = pause(() -> ended.add("one"));
+        scheduler.advance(Duration.ofNanos(1));
+        Timer second = pause(() -> ended.add("other"));
+        Timer third = pause(() -> ended.add("last"));
+        assertThat(scheduler.timers()).isEqualTo(1);
+        scheduler.advance(LONG);
+        assertThat(ended).containsExactly("one", "other", "last");
+        first.cancel();
+        second.cancel();
+        third.cancel();
+        assertThat(scheduler.timers()).isZero();
+    }
+
+    @Test
+    void pauseThatIsTooShortForAnother_endsByItself() {
+        pause(() -> ended.add(scheduler.nanoTime()));
+        scheduler.advance(Duration.ofMillis(9));
+        pause(() -> ended.add(scheduler.nanoTime()));
+        int alarms = scheduler.timers();
+        scheduler.advance(LONG);
+        assertThat(ended.stream().distinct()).hasSize(alarms);
+        assertThat((long) ended.get(ended.size() - 1))
+                .isGreaterThanOrEqualTo(Duration.ofMillis(19).toNanos());
+    }
+
+    @Test
+    void pauseThatIsCalledOff_endsForNobody_andOthersGoOn() {
+        Timer off = pause(() -> ended.add("off"));
+        pause(() -> ended.add("on"));
+        off.cancel();
+        assertThat(scheduler.timers()).isEqualTo(1);
+        scheduler.advance(LONG);
+        assertThat(ended).containsExactly("on");
+    }
+
+    @Test
+    void lastPauseThatIsCalledOff_leavesNoTimer() {
+        Timer one = pause(() -> ended.add("one"));
+        Timer other = pause(() -> ended.add("other"));
+        one.cancel();
+        other.cancel();
+        other.cancel();
+        assertThat(scheduler.timers()).isZero();
+        pause(() -> ended.add("next"));
+        scheduler.advance(LONG);
+        assertThat(ended).containsExactly("next");
+    }
+
+    @Test
+    void taskThatCallsOffAnotherOfTheSameEnd_isObeyed() {
+        List<Timer> second = new ArrayList<>();
+        pause(() -> {
+            ended.add("first");
+            second.get(0).cancel();
+        });
+        second.add(pause(() -> ended.add("second")));
+        scheduler.advance(LONG);
+        assertThat(ended).containsExactly("first");
+    }
+
+    @Test
+    void endThatHasCome_isForgotten() {
+        pause(() -> {});
+        assertThat(pauses.ends()).isEqualTo(1);
+        scheduler.advance(LONG);
+        assertThat(pauses.ends()).isZero();
+    }
+
+    /** Such as one that pauses again at once. */
+    @Test
+    void taskThatPausesAgain_waitsForAnotherEnd() {
+        Backoff backoff = pauses.newBackoff();
+        pause(backoff, () -> {
+            ended.add(scheduler.nanoTime());
+            pause(backoff, () -> ended.add(scheduler.nanoTime()));
+        });
+        scheduler.advance(LONG);
+        assertThat(ended).hasSize(2);
+        assertThat((long) ended.get(1) - (long) ended.get(0))
+                .isBetween(
+                        Duration.ofMillis(20).toNanos(), Duration.ofMillis(40).toNanos());
+    }
+
+    @Test
+    void errorOfOneTask_stopsNoOther() {
+        pause(() -> {
+            throw new IllegalStateException("played");
+        });
+        pause(() -> ended.add("other"));
+        scheduler.advance(LONG);
+        assertThat(ended).containsExactly("other");
+    }
+
+    @Test
+    void pauseWhoseTimerIsNotSet_isNotBegun() {
+        Backoff backoff = pauses.newBackoff();
+        scheduler.refuseNextTimer();
+        assertThat(catchThrowable(() -> backoff.pause(() -> ended.add("never"))))
+                .isInstanceOf(InternalError.class);
+        assertThat(length(backoff)).isBetween(Duration.ofMillis(10), Duration.ofMillis(20));
+        assertThat(ended).isEmpty();
+    }
+}
