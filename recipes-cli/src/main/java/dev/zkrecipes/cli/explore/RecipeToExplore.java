@@ -115,6 +115,14 @@ public enum RecipeToExplore {
                     .withNesting(0, 0);
         }
     },
+    /** {@link InterProcessMultiLock}: of a mutex and of permits, whose path holds a rule, beside each of these alone. */
+    MULTILOCK_MIXED {
+        @Override
+        public ExploredLock lock() {
+            return ExploredLock.of("multi-lock of mutex and permits", ALONE_OR_AT_MOST, RecipeToExplore::mixed)
+                    .withManyRequests();
+        }
+    },
     /** {@link InterProcessMutex}, through an object that gives back in the background and one that does not. */
     MUTEX_IN_BACKGROUND {
         @Override
@@ -220,6 +228,9 @@ public enum RecipeToExplore {
     private static final int READ = 0;
     private static final int WRITE = 1;
     private static final int MAX_LEASES = 3;
+    private static final String MUTEX_KIND = "lock-";
+    private static final Rule ALONE_OR_AT_MOST = (front, self) ->
+            self.equals(MUTEX_KIND) ? front.isEmpty() : atMost(MAX_LEASES).mayHold(front, self);
     private static final String CURRENT = "current=";
     private static final ChangingRule LIMITS = new ChangingRule(
             data -> atMost(limit(data)),
@@ -288,5 +299,15 @@ public enum RecipeToExplore {
                 new InterProcessMultiLock(List.of(y, x, z)),
                 new InterProcessMultiLock(List.of(z, y)),
                 x);
+    }
+
+    private static List<InterProcessLock> mixed(ZooKeeperClient client, String path) {
+        InterProcessLock mutex = new InterProcessMutex(client, path + "/mutex");
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path + "/semaphore", MAX_LEASES);
+        return List.of(
+                new InterProcessMultiLock(List.of(mutex, semaphore.permits(2))),
+                mutex,
+                new InterProcessMultiLock(List.of(semaphore.permits(MAX_LEASES), mutex)),
+                semaphore.permits(1));
     }
 }

@@ -32,13 +32,15 @@ class ExploreRecipesTest {
     /**
      * The first: an operator deletes one of several nodes while they are given back on a nearly exhausted counter. The
      * second: a create that was given up is carried out by a server that was cut off for longer than the session
-     * time-out. The others broke nothing: the explorer did not know how late a client may hear that its session has
+     * time-out. The third: two paths are listed one by one, and nodes on both are made in between. The others broke nothing: the explorer did not know how late a client may hear that its session has
      * ended.
      */
     @ParameterizedTest
+    @Tag("H108")
     @CsvSource({
         "MULTILOCK, 190509336479883",
         "SEMAPHORE_HANDOFFS_RESIZED, 63103705208170",
+        "MULTILOCK_MIXED, 16756",
         "MUTEX_FAILING, 127971491954782",
         "MUTEX_FAILING, 246981353832073"
     })

@@ -39,6 +39,7 @@ public final class ExploredLock {
     private final boolean revoked;
     private final Duration longestHold;
     private final boolean losesPlaces;
+    private final boolean manyRequests;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -66,7 +67,8 @@ public final class ExploredLock {
             @Nullable ChangingRule changingRule,
             boolean revoked,
             Duration longestHold,
-            boolean losesPlaces) {
+            boolean losesPlaces,
+            boolean manyRequests) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
@@ -77,6 +79,7 @@ public final class ExploredLock {
         this.revoked = revoked;
         this.longestHold = longestHold;
         this.losesPlaces = losesPlaces;
+        this.manyRequests = manyRequests;
     }
 
     /**
@@ -89,7 +92,7 @@ public final class ExploredLock {
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
         return new ExploredLock(
-                name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false, FOR_EVER, false);
+                name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false, FOR_EVER, false, false);
     }
 
     /**
@@ -113,7 +116,8 @@ public final class ExploredLock {
                 changingRule,
                 revoked,
                 longestHold,
-                losesPlaces);
+                losesPlaces,
+                manyRequests);
     }
 
     /**
@@ -125,7 +129,17 @@ public final class ExploredLock {
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
         return new ExploredLock(
-                name, rule, maker, nestings, decorator, localHandoffs, changingRule, revoked, longestHold, losesPlaces);
+                name,
+                rule,
+                maker,
+                nestings,
+                decorator,
+                localHandoffs,
+                changingRule,
+                revoked,
+                longestHold,
+                losesPlaces,
+                manyRequests);
     }
 
     /**
@@ -136,7 +150,7 @@ public final class ExploredLock {
      */
     public ExploredLock withLocalHandoffs(int most) {
         return new ExploredLock(
-                name, rule, maker, nestings, port, most, changingRule, revoked, longestHold, losesPlaces);
+                name, rule, maker, nestings, port, most, changingRule, revoked, longestHold, losesPlaces, manyRequests);
     }
 
     /**
@@ -147,7 +161,17 @@ public final class ExploredLock {
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
         return new ExploredLock(
-                name, rule, maker, nestings, port, localHandoffs, changing, revoked, longestHold, losesPlaces);
+                name,
+                rule,
+                maker,
+                nestings,
+                port,
+                localHandoffs,
+                changing,
+                revoked,
+                longestHold,
+                losesPlaces,
+                manyRequests);
     }
 
     /**
@@ -158,7 +182,17 @@ public final class ExploredLock {
      */
     public ExploredLock withRevocations() {
         return new ExploredLock(
-                name, rule, maker, nestings, port, localHandoffs, changingRule, true, longestHold, losesPlaces);
+                name,
+                rule,
+                maker,
+                nestings,
+                port,
+                localHandoffs,
+                changingRule,
+                true,
+                longestHold,
+                losesPlaces,
+                manyRequests);
     }
 
     /**
@@ -169,7 +203,17 @@ public final class ExploredLock {
      */
     public ExploredLock withHoldAtMost(Duration most) {
         return new ExploredLock(
-                name, rule, maker, nestings, port, localHandoffs, changingRule, revoked, most, losesPlaces);
+                name,
+                rule,
+                maker,
+                nestings,
+                port,
+                localHandoffs,
+                changingRule,
+                revoked,
+                most,
+                losesPlaces,
+                manyRequests);
     }
 
     /**
@@ -180,7 +224,38 @@ public final class ExploredLock {
      */
     public ExploredLock withPlacesLost() {
         return new ExploredLock(
-                name, rule, maker, nestings, port, localHandoffs, changingRule, revoked, longestHold, true);
+                name,
+                rule,
+                maker,
+                nestings,
+                port,
+                localHandoffs,
+                changingRule,
+                revoked,
+                longestHold,
+                true,
+                manyRequests);
+    }
+
+    /**
+     * The same, whose processes ask more often, and for several at a time. It is so anyway for a lock {@link #withLocalHandoffs}
+     * and one {@link #withChangingRule}.
+     *
+     * @return the lock
+     */
+    public ExploredLock withManyRequests() {
+        return new ExploredLock(
+                name,
+                rule,
+                maker,
+                nestings,
+                port,
+                localHandoffs,
+                changingRule,
+                revoked,
+                longestHold,
+                losesPlaces,
+                true);
     }
 
     /**
@@ -210,7 +285,7 @@ public final class ExploredLock {
 
     /** Whether what may go wrong needs several requests of one process at a time. */
     boolean needsManyRequests() {
-        return localHandoffs > 0 || changingRule != null;
+        return manyRequests || localHandoffs > 0 || changingRule != null;
     }
 
     @Nullable

@@ -209,14 +209,16 @@ public final class Enqueue {
                 found.add(node);
             }
         }
-        if (found.isEmpty() && !wasThere) {
-            nodes().forEach(requests.cleaner()::missed);
-            createAnew();
-        } else if (found.size() < nodes().size()) {
+        if (found.size() == nodes().size()) {
+            adopt();
+        } else if (wasThere) {
             nodes().stream().filter(node -> !found.contains(node)).forEach(OwnNode::absent);
             owner.onVanished(); // they were made together, so somebody has deleted what is missing
+        } else if (found.isEmpty()) {
+            nodes().forEach(requests.cleaner()::missed);
+            createAnew();
         } else {
-            adopt();
+            settle(); // some paths may have been listed just before the nodes were made, and others just after
         }
     }
 

@@ -25,6 +25,7 @@ import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
@@ -442,6 +443,41 @@ class AcquireLoopTroubleTest {
         scheduler.run();
         scheduler.advance(Duration.ofSeconds(2));
         assertFailed(attempt, QueuePlaceLostException.class, "deleted by somebody else");
+    }
+
+    /** Two paths were listed one by one, and a server that had stood still made the nodes between the two lists. */
+    @Test
+    @Tag("H108")
+    void nodesMadeBetweenTheListsOfTwoPaths_areFound() {
+        AcquireLoop both = launchedWithLostCreate();
+        List<String> made = fixture.ours();
+        List<String> late = new ArrayList<>(made.subList(0, 1));
+        operations.show(
+                names -> names.stream().filter(name -> !late.remove(name)).toList());
+        scheduler.advance(Duration.ofSeconds(2));
+        fixture.assertGranted(both);
+        assertThat(late).isEmpty();
+        assertThat(fixture.ours()).isEqualTo(made);
+    }
+
+    @Test
+    @Tag("H108")
+    void nodeThatIsMissingOnceTheOtherWasSeen_wasDeleted() {
+        AcquireLoop both = launchedWithLostCreate();
+        List<String> made = fixture.ours();
+        operations.removeUntold(made.get(0));
+        scheduler.advance(Duration.ofSeconds(2));
+        fixture.assertGranted(both);
+        assertThat(fixture.ours()).hasSize(2).doesNotContainAnyElementsOf(made);
+    }
+
+    private AcquireLoop launchedWithLostCreate() {
+        operations.loseAnswerOf(Request.MULTI);
+        AcquireLoop both =
+                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/another", PATH), Mode.QUEUE);
+        scheduler.run();
+        assertThat(fixture.ours()).hasSize(2);
+        return both;
     }
 
     @Test
