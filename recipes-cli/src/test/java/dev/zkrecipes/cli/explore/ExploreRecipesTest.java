@@ -32,8 +32,8 @@ class ExploreRecipesTest {
     /**
      * The first: an operator deletes one of several nodes while they are given back on a nearly exhausted counter. The
      * second: a create that was given up is carried out by a server that was cut off for longer than the session
-     * time-out. The third: two paths are listed one by one, and nodes on both are made in between. The others broke nothing: the explorer did not know how late a client may hear that its session has
-     * ended.
+     * time-out. The third: two paths are listed one by one, and nodes are created on both between the two lists. The
+     * others broke nothing: the explorer did not know how late a client may hear that its session has ended.
      */
     @ParameterizedTest
     @Tag("H108")
