@@ -148,7 +148,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
 
     @Override
     protected void onSessionEnded(State how) {
-        boolean hadPlace = entry != null && entry.nodes().get(0).existence() == OwnNode.Existence.CREATED;
+        boolean hadPlace = entry != null && entry.hasNode();
         leaveQueue();
         if (how == State.AUTH_FAILED) {
             fail(ZooKeeperErrors.credentialsRefused("the lock " + group.path() + " cannot be acquired"));

@@ -77,6 +77,11 @@ public final class Enqueue {
         return creation.nodes();
     }
 
+    /** Whether a node is known to have been made, and so all, as they are made together. */
+    boolean hasNode() {
+        return nodes().stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
+    }
+
     /**
      * Sends the create and, without waiting for the answer, the list: the server answers one after the other. As long
      * as it is not known whether the client has the rights that the lock's own ACL names, they are sent one after the
@@ -199,7 +204,7 @@ public final class Enqueue {
     }
 
     private void adoptOrCreate(ChildrenSnapshot list) {
-        boolean wasThere = nodes().stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
+        boolean wasThere = hasNode();
         List<OwnNode> found = new ArrayList<>();
         for (OwnNode node : nodes()) {
             Optional<String> name =

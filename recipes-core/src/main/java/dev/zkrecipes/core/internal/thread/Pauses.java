@@ -7,10 +7,10 @@ import com.google.common.math.LongMath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.Deque;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,8 +47,9 @@ public final class Pauses {
         long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << doublings));
         End end = endIn(full - full / 2, full);
         Waiting waiting = new Waiting(task);
-        end.waiting.add(waiting);
-        return () -> end.remove(waiting);
+        Timer timer = () -> end.remove(waiting); // made first: without memory for it the task does not wait
+        end.add(waiting);
+        return timer;
     }
 
     private End endIn(long shortest, long longest) {
@@ -71,39 +72,60 @@ public final class Pauses {
         return ends.size();
     }
 
-    /** A task that waits. Each is another one, even if they run the same. */
+    /** A task that waits. */
     private static final class Waiting {
-        private final Runnable task;
+        private @Nullable Runnable task; // none once it has been taken or called off
 
         Waiting(Runnable task) {
             this.task = task;
+        }
+
+        @Nullable
+        Runnable take() {
+            Runnable taken = task;
+            task = null;
+            return taken;
         }
     }
 
     /** When some pauses end. */
     private final class End {
         private final long at;
-        private final Set<Waiting> waiting = new LinkedHashSet<>();
+        private final Deque<Waiting> waiting = new ArrayDeque<>();
+        private int left; // of them, without those that were called off
         private @Nullable Timer alarm;
 
         End(long at) {
             this.at = at;
         }
 
+        void add(Waiting one) {
+            waiting.add(one);
+            left++;
+        }
+
         void come() {
             ends.remove(this);
-            for (Waiting next : List.copyOf(waiting)) {
-                if (waiting.remove(next)) { // one that has run may have called off another
-                    Guarded.run(next.task);
+            for (Waiting next = waiting.poll(); next != null; next = waiting.poll()) {
+                Runnable task = next.take();
+                if (task != null) { // one that has run may have called off another
+                    run(task);
                 }
             }
         }
 
         void remove(Waiting one) {
-            waiting.remove(one);
-            if (waiting.isEmpty() && ends.remove(this) && alarm != null) {
+            if (one.take() != null && --left == 0 && ends.remove(this) && alarm != null) {
                 alarm.cancel();
             }
+        }
+    }
+
+    private static void run(Runnable task) {
+        try {
+            Guarded.run(task);
+        } catch (Throwable t) {
+            // Not even the log could be written. No other alarm is set for the tasks that come next.
         }
     }
 }

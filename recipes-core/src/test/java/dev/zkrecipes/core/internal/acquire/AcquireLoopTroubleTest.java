@@ -22,6 +22,7 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -471,10 +472,33 @@ class AcquireLoopTroubleTest {
         assertThat(fixture.ours()).hasSize(2).doesNotContainAnyElementsOf(made);
     }
 
+    @Test
+    @Tag("H108")
+    void sessionThatEndsWhenOnlyOneNodeWasSeen_costsAPlace() {
+        AcquireLoop both = launchedWithLostCreate(FAILING);
+        String first = fixture.ours().get(0);
+        operations.show(
+                names -> names.stream().filter(name -> !name.equals(first)).toList());
+        operations.delayAnswerOf(Request.LIST, Duration.ZERO);
+        operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(5)); // of the second look
+        scheduler.advance(Duration.ofSeconds(2));
+        assertThat(both.isIn(AcquireStep.SETTLING)).isTrue();
+        fixture.become(State.EXPIRED);
+        fixture.ours().forEach(operations::removeUntold);
+        scheduler.advance(
+                fixture.timeout.multipliedBy(2)); // the other node is looked for until the server has ended its session
+        assertFailed(both, QueuePlaceLostException.class, "session has ended");
+    }
+
     private AcquireLoop launchedWithLostCreate() {
+        return launchedWithLostCreate(LockOptions.defaults());
+    }
+
+    private AcquireLoop launchedWithLostCreate(LockOptions ofAll) {
         operations.loseAnswerOf(Request.MULTI);
-        AcquireLoop both =
-                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/another", PATH), Mode.QUEUE);
+        LockGroup group = LockGroup.together(
+                fixture.together(LockOptions.defaults(), "/locks/another", PATH).all(), ofAll);
+        AcquireLoop both = fixture.launched(group, Mode.QUEUE);
         scheduler.run();
         assertThat(fixture.ours()).hasSize(2);
         return both;

@@ -188,6 +188,22 @@ class PausesTest {
         assertThat(ended).containsExactly("other");
     }
 
+    /** Such as for want of memory. */
+    @Test
+    void errorThatCannotBeLogged_stopsNoOther() {
+        pause(() -> {
+            throw new IllegalStateException() {
+                @Override
+                public String getMessage() {
+                    throw new IllegalStateException("played");
+                }
+            };
+        });
+        pause(() -> ended.add("other"));
+        scheduler.advance(LONG);
+        assertThat(ended).containsExactly("other");
+    }
+
     @Test
     void pauseWhoseTimerIsNotSet_isNotBegun() {
         Backoff backoff = pauses.newBackoff();
