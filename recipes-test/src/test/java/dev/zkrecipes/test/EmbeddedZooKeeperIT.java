@@ -118,10 +118,11 @@ class EmbeddedZooKeeperIT {
     @Tag("alone")
     void close_leavesNoThreadAndNoFile() throws IOException, InterruptedException, KeeperException {
         LeakCheck threads = LeakCheck.start();
+        List<Path> before = temporaryDirectories(); // a process that was killed may have left one of the same port
         EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
         try (Client client = Client.connect(server.connectString())) {
             client.create("/a");
-            assertThat(temporaryDirectoriesOf(server)).hasSize(1);
+            assertThat(temporaryDirectoriesOf(server, before)).hasSize(1);
             assertThat(threads.newThreads()).isNotEmpty();
         }
         server.close();
@@ -129,7 +130,7 @@ class EmbeddedZooKeeperIT {
                 .filteredOn(thread -> !thread.getName().contains("EventThread"))
                 .isEmpty();
         threads.assertNoNewThreads(LIMIT);
-        assertThat(temporaryDirectoriesOf(server)).isEmpty();
+        assertThat(temporaryDirectoriesOf(server, before)).isEmpty();
     }
 
     @Test
@@ -308,12 +309,17 @@ class EmbeddedZooKeeperIT {
         }
     }
 
-    private static List<Path> temporaryDirectoriesOf(EmbeddedZooKeeper server) throws IOException {
+    private static List<Path> temporaryDirectoriesOf(EmbeddedZooKeeper server, List<Path> before) throws IOException {
+        return temporaryDirectories().stream()
+                .filter(path -> !before.contains(path))
+                .filter(path -> path.getFileName().toString().startsWith("embedded-zookeeper-" + server.port() + "-"))
+                .toList();
+    }
+
+    private static List<Path> temporaryDirectories() throws IOException {
         Path parent = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
         try (Stream<Path> entries = Files.list(parent)) {
-            return entries.filter(path ->
-                            path.getFileName().toString().startsWith("embedded-zookeeper-" + server.port() + "-"))
-                    .sorted()
+            return entries.filter(path -> path.getFileName().toString().startsWith("embedded-zookeeper-"))
                     .toList();
         }
     }
