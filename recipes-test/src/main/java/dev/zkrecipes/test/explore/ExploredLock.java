@@ -32,14 +32,15 @@ public final class ExploredLock {
     private final String name;
     private final Rule rule;
     private final Maker maker;
-    private final List<Nesting> nestings;
-    private final UnaryOperator<ZooKeeperOperations> port;
-    private final int localHandoffs;
-    private final @Nullable ChangingRule changingRule;
-    private final boolean revoked;
-    private final Duration longestHold;
-    private final boolean losesPlaces;
-    private final boolean manyRequests;
+    // Changed only in a copy that nobody has seen yet.
+    private List<Nesting> nestings = List.of();
+    private UnaryOperator<ZooKeeperOperations> port = UnaryOperator.identity();
+    private int localHandoffs;
+    private @Nullable ChangingRule changingRule;
+    private boolean revoked;
+    private Duration longestHold = FOR_EVER;
+    private boolean losesPlaces;
+    private boolean manyRequests;
 
     /** Makes what one process uses. */
     @FunctionalInterface
@@ -57,29 +58,23 @@ public final class ExploredLock {
     /** Two locks of which a thread that holds the first may take the second and then give back the first. */
     record Nesting(int outer, int inner) {}
 
-    private ExploredLock(
-            String name,
-            Rule rule,
-            Maker maker,
-            List<Nesting> nestings,
-            UnaryOperator<ZooKeeperOperations> port,
-            int localHandoffs,
-            @Nullable ChangingRule changingRule,
-            boolean revoked,
-            Duration longestHold,
-            boolean losesPlaces,
-            boolean manyRequests) {
+    private ExploredLock(String name, Rule rule, Maker maker) {
         this.name = name;
         this.rule = rule;
         this.maker = maker;
-        this.nestings = nestings;
-        this.port = port;
-        this.localHandoffs = localHandoffs;
-        this.changingRule = changingRule;
-        this.revoked = revoked;
-        this.longestHold = longestHold;
-        this.losesPlaces = losesPlaces;
-        this.manyRequests = manyRequests;
+    }
+
+    private ExploredLock copy() {
+        ExploredLock copy = new ExploredLock(name, rule, maker);
+        copy.nestings = nestings;
+        copy.port = port;
+        copy.localHandoffs = localHandoffs;
+        copy.changingRule = changingRule;
+        copy.revoked = revoked;
+        copy.longestHold = longestHold;
+        copy.losesPlaces = losesPlaces;
+        copy.manyRequests = manyRequests;
+        return copy;
     }
 
     /**
@@ -91,8 +86,7 @@ public final class ExploredLock {
      * @return the lock
      */
     public static ExploredLock of(String name, Rule rule, Maker maker) {
-        return new ExploredLock(
-                name, rule, maker, List.of(), UnaryOperator.identity(), 0, null, false, FOR_EVER, false, false);
+        return new ExploredLock(name, rule, maker);
     }
 
     /**
@@ -104,20 +98,11 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withNesting(int outer, int inner) {
+        ExploredLock copy = copy();
         List<Nesting> more = new ArrayList<>(nestings);
         more.add(new Nesting(outer, inner));
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                List.copyOf(more),
-                port,
-                localHandoffs,
-                changingRule,
-                revoked,
-                longestHold,
-                losesPlaces,
-                manyRequests);
+        copy.nestings = List.copyOf(more);
+        return copy;
     }
 
     /**
@@ -128,18 +113,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                nestings,
-                decorator,
-                localHandoffs,
-                changingRule,
-                revoked,
-                longestHold,
-                losesPlaces,
-                manyRequests);
+        ExploredLock copy = copy();
+        copy.port = decorator;
+        return copy;
     }
 
     /**
@@ -149,8 +125,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withLocalHandoffs(int most) {
-        return new ExploredLock(
-                name, rule, maker, nestings, port, most, changingRule, revoked, longestHold, losesPlaces, manyRequests);
+        ExploredLock copy = copy();
+        copy.localHandoffs = most;
+        return copy;
     }
 
     /**
@@ -160,18 +137,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withChangingRule(ChangingRule changing) {
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                nestings,
-                port,
-                localHandoffs,
-                changing,
-                revoked,
-                longestHold,
-                losesPlaces,
-                manyRequests);
+        ExploredLock copy = copy();
+        copy.changingRule = changing;
+        return copy;
     }
 
     /**
@@ -181,18 +149,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withRevocations() {
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                nestings,
-                port,
-                localHandoffs,
-                changingRule,
-                true,
-                longestHold,
-                losesPlaces,
-                manyRequests);
+        ExploredLock copy = copy();
+        copy.revoked = true;
+        return copy;
     }
 
     /**
@@ -202,18 +161,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withHoldAtMost(Duration most) {
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                nestings,
-                port,
-                localHandoffs,
-                changingRule,
-                revoked,
-                most,
-                losesPlaces,
-                manyRequests);
+        ExploredLock copy = copy();
+        copy.longestHold = most;
+        return copy;
     }
 
     /**
@@ -223,18 +173,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withPlacesLost() {
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                nestings,
-                port,
-                localHandoffs,
-                changingRule,
-                revoked,
-                longestHold,
-                true,
-                manyRequests);
+        ExploredLock copy = copy();
+        copy.losesPlaces = true;
+        return copy;
     }
 
     /**
@@ -244,18 +185,9 @@ public final class ExploredLock {
      * @return the lock
      */
     public ExploredLock withManyRequests() {
-        return new ExploredLock(
-                name,
-                rule,
-                maker,
-                nestings,
-                port,
-                localHandoffs,
-                changingRule,
-                revoked,
-                longestHold,
-                losesPlaces,
-                true);
+        ExploredLock copy = copy();
+        copy.manyRequests = true;
+        return copy;
     }
 
     /**

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pauses of one client's tasks before they try again. Each task's pauses double up to a limit ({@link Backoff}), and
- * each ends in its second half. When, is random: clients that have lost the same server do not return together. But
+ * each ends in its second half, at a random time: clients that have lost the same server do not return together. But
  * pauses of this client end together if they may. So what a thousand tasks need after one lost answer is asked for once,
  * and not a thousand times within a few milliseconds.
  *
@@ -41,7 +41,7 @@ public final class Pauses {
     /**
      * Runs a task when a pause is over.
      *
-     * @param doublings how often the pause is twice as long as the one before
+     * @param doublings how many times the first pause has doubled
      */
     Timer begin(int doublings, Runnable task) {
         long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << doublings));
