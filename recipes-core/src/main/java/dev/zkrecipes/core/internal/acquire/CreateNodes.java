@@ -50,6 +50,9 @@ public final class CreateNodes {
             nodes.add(new OwnNode(
                     session, group.all().get(i), requests.scheduler().random()));
         }
+        if (nodes.size() > 1) {
+            nodes.forEach(node -> node.createdTogether(nodes));
+        }
     }
 
     /** The nodes, in the order of the group. */

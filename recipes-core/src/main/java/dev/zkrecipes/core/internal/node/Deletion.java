@@ -30,6 +30,9 @@ final class Deletion implements DeletionQueue.Entry {
     interface Owner {
         void onRefused(Deletion deletion);
 
+        /** Its node was looked for and is there. */
+        void onFound(Deletion deletion);
+
         /** Its node was looked for and is not there; it finishes next. */
         void onNotThere(Deletion deletion);
 
@@ -193,6 +196,7 @@ final class Deletion implements DeletionQueue.Entry {
             owner.onNotThere(this);
             finish();
         } else if (verdict instanceof Verdict.Found) {
+            owner.onFound(this);
             begin();
         } else if (verdict instanceof Verdict.Again) {
             Backoff known = pauses == null ? pace.get() : pauses;

@@ -153,6 +153,7 @@ final class Leftover {
                     list.names(node.lockPath()).stream().filter(node::isOurs).findFirst();
             if (found.isPresent()) {
                 node.created(found.get(), 0);
+                node.count(); // one that was missing did not count any more
                 reply.accept(new Verdict.Found());
             } else {
                 Verdict verdict = notFound(list.answer());

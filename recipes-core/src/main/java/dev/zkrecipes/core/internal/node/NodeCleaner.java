@@ -142,9 +142,17 @@ public final class NodeCleaner implements Deletion.Owner {
         Session session = node.session();
         scheduler.schedule(Duration.ofNanos(session.timeoutNanos() / 2 * halfTimeouts), () -> {
             if (!session.isEnded()) {
-                discard(node, new CompletableFuture<>());
+                lookFor(node);
             }
         });
+    }
+
+    /** Unless it was found already, or is being looked for. */
+    private void lookFor(OwnNode node) {
+        boolean isPending = onPath(node.lockPath()).stream().anyMatch(deletion -> deletion.node() == node);
+        if (node.existence() == OwnNode.Existence.MISSING && !isPending) {
+            discard(node, new CompletableFuture<>());
+        }
     }
 
     /** Somebody has deleted a node of ours: a deletion of it that rests after a refusal need not rest any longer. */
@@ -234,6 +242,12 @@ public final class NodeCleaner implements Deletion.Owner {
         if (path != null) {
             path.onRefused(deletion, requestTimeout.get());
         }
+    }
+
+    /** Those that were created with it are there too. One that is missing was looked for just before that. */
+    @Override
+    public void onFound(Deletion deletion) {
+        deletion.node().createdTogether().forEach(this::lookFor);
     }
 
     @Override

@@ -56,6 +56,7 @@ public final class OwnNode {
     private boolean sawNobodyElse;
     private @Nullable Runnable whenAnswered;
     private @Nullable ParentMaker parents;
+    private List<OwnNode> createdTogether = List.of();
     private boolean mayBeMadeTwice;
     private int counted;
     private int looks;
@@ -217,6 +218,16 @@ public final class OwnNode {
             whenAnswered = null;
             waiting.run();
         }
+    }
+
+    /** Notes which nodes one request creates, this one among them: it creates all of them or none. */
+    public void createdTogether(List<OwnNode> all) {
+        createdTogether = all;
+    }
+
+    /** The nodes that the same request creates. */
+    List<OwnNode> createdTogether() {
+        return createdTogether;
     }
 
     /** Notes the maker of the path that the node is to be created below. */

@@ -18,9 +18,11 @@ import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The nodes of several locks that were acquired as one leave by one request, or each by itself. */
@@ -105,6 +107,64 @@ class NodesTogetherTest {
         assertThat(gone).hasSize(2).noneMatch(CompletableFuture::isDone);
         scheduler.run();
         assertThat(gone).allSatisfy(each -> assertThat(each).isCompleted());
+    }
+
+    // ---- Nobody knows whether they were created.
+
+    @Test
+    @Tag("H108")
+    void abandonedNodesMadeBetweenTheListsOfTwoPaths_areDeleted() {
+        AcquireLoop loop = withLostCreate();
+        hideOneInOneList();
+        loop.giveUp();
+        scheduler.advance(MOMENT);
+        assertThat(fixture.ours()).isEmpty();
+    }
+
+    @Test
+    @Tag("H108")
+    void abandonedNodesMadeBetweenTheLastListsOfTwoPaths_areDeleted() {
+        AcquireLoop loop = withLostCreate();
+        operations.show(names -> List.of());
+        loop.giveUp();
+        scheduler.advance(fixture.timeout.multipliedBy(7));
+        assertThat(fixture.ours()).hasSize(2);
+        hideOneInOneList();
+        scheduler.advance(fixture.timeout);
+        assertThat(fixture.ours()).isEmpty();
+    }
+
+    @Test
+    void abandonedNodesThatTurnUpLate_areEachDeletedOnce() {
+        AcquireLoop loop = withLostCreate();
+        operations.show(names -> List.of());
+        loop.giveUp();
+        scheduler.advance(MOMENT);
+        operations.requests();
+        operations.show(names -> names);
+        operations.delayAnswersOf(Request.LIST, Duration.ofMillis(10)); // so both are looked for at the same time
+        scheduler.advance(fixture.timeout.multipliedBy(2));
+        assertThat(fixture.ours()).isEmpty();
+        List<Request> requests = operations.requests();
+        assertThat(requests).filteredOn(Request.LIST::equals).hasSize(2);
+        assertThat(requests).filteredOn(Request.DELETE::equals).hasSize(2);
+    }
+
+    /** The nodes of the request are there, which it does not know. */
+    private AcquireLoop withLostCreate() {
+        operations.loseAnswerOf(Request.MULTI);
+        AcquireLoop loop =
+                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
+        scheduler.run();
+        assertThat(fixture.ours()).hasSize(2);
+        return loop;
+    }
+
+    /** The next list is one that was taken before the nodes were made. */
+    private void hideOneInOneList() {
+        List<String> hidden = new ArrayList<>(fixture.ours().subList(0, 1));
+        operations.show(
+                names -> names.stream().filter(name -> !hidden.remove(name)).toList());
     }
 
     // ---- Old counters, which the last to leave starts anew.

@@ -18,6 +18,8 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.SessionNodes;
+import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
@@ -447,6 +449,23 @@ class NodeCleanerTest {
         assertThat(operations.nodes()).hasSize(1);
         operations.show(names -> names);
         scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertClean();
+    }
+
+    @Test
+    void nodeOfALostCreate_thatTurnsUpLate_countsAgainUntilItIsDeleted() {
+        letTheFirstCreateStandStill();
+        acquire().cancel(false);
+        scheduler.advance(Duration.ofSeconds(1));
+        SessionNodes counted = engine.livingSessions().iterator().next().nodes();
+        String id = operations.nodes().get(0).substring(0, NodeId.LENGTH);
+        assertThat(counted.has(id)).isFalse();
+        operations.show(names -> names);
+        operations.delayAnswerOf(Request.DELETE, operations.sessionTimeout());
+        scheduler.advance(operations.sessionTimeout().multipliedBy(2));
+        assertThat(counted.has(id)).isTrue();
+        scheduler.advance(operations.sessionTimeout());
+        assertThat(counted.has(id)).isFalse();
         assertClean();
     }
 
