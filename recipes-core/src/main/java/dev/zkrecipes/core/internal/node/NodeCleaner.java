@@ -149,8 +149,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** Unless it was found already, or is being looked for. */
     private void lookFor(OwnNode node) {
-        boolean isPending = onPath(node.lockPath()).stream().anyMatch(deletion -> deletion.node() == node);
-        if (node.existence() == OwnNode.Existence.MISSING && !isPending) {
+        if (node.existence() == OwnNode.Existence.MISSING && !node.isOnItsWayOut()) {
             discard(node, new CompletableFuture<>());
         }
     }
@@ -233,6 +232,7 @@ public final class NodeCleaner implements Deletion.Owner {
         Leftover leftover = new Leftover(node, scheduler, !path.refused().isEmpty());
         Deletion deletion = new Deletion(leftover, scheduler, pace, queue, this, gone);
         path.all().add(deletion);
+        node.onItsWayOut(true);
         return deletion;
     }
 
@@ -257,6 +257,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     @Override
     public void onFinished(Deletion deletion) {
+        deletion.node().onItsWayOut(false);
         String lockPath = deletion.node().lockPath();
         PathDeletions path = pending.get(lockPath);
         if (path != null) {
