@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.it.curator;
+package dev.zkrecipes.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,7 +11,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.it.curator.Party.Hold;
+import dev.zkrecipes.curator.Party.Hold;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.it.curator;
+package dev.zkrecipes.curator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,8 +11,6 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.curator.CuratorClients;
-import dev.zkrecipes.curator.CuratorLocks;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
