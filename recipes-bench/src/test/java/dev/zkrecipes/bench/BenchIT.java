@@ -31,14 +31,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** From end to end, so briefly that the figures say nothing; the server is a process of its own, as in earnest. */
 @Timeout(120)
-@Tag("one-jdk")
 class BenchIT {
     private static final Effort BRIEF =
             new Effort(Duration.ofMillis(1), 0, 1, Duration.ofMillis(1), Duration.ofMillis(300), 3, 3);

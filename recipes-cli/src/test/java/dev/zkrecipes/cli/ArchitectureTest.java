@@ -15,13 +15,11 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rules of the house that zklock keeps. {@code recipes-it} has those of the library, and is built beside. */
-@Tag("one-jdk")
 class ArchitectureTest {
     private static final JavaClasses ZKLOCK = new ClassFileImporter().importPath("target/classes");
 

@@ -41,7 +41,6 @@ import org.junit.jupiter.api.Timeout;
 /** The lines of the README's table of differences that are exact: the same steps with both libraries, counted at the server. */
 @Timeout(120)
 @WithZooKeeper
-@Tag("one-jdk")
 class BesideCuratorIT {
     private final EmbeddedZooKeeper server;
     private final String path;

@@ -29,14 +29,12 @@ import org.apache.curator.framework.listen.StandardListenerManager;
 import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A client over a CuratorFramework ends with it, whichever is closed first. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
-@Tag("one-jdk")
 class CuratorClosingIT {
     private static final String PATH = "/closing";
 

@@ -40,7 +40,6 @@ import org.junit.jupiter.api.Timeout;
 /** A lock of Curator's behind our interface is lost with its own session, however late or early Curator tells of a loss. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
-@Tag("one-jdk")
 class CuratorLateNewsIT {
     private static int paths;
 

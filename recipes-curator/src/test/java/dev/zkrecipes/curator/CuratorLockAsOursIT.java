@@ -47,7 +47,6 @@ import org.junit.jupiter.api.Timeout;
 /** Curator's locks behind our interface, above all as members of a multi-lock. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
-@Tag("one-jdk")
 class CuratorLockAsOursIT {
     private static int paths;
 

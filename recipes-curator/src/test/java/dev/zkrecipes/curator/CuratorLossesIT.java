@@ -41,7 +41,6 @@ import org.junit.jupiter.api.Timeout;
 /** Locks of Curator's behind our interface, when the framework's session is lost or the framework is closed. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
-@Tag("one-jdk")
 class CuratorLossesIT {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static int paths;

@@ -19,14 +19,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A lock of Curator's counts only if the session after its acquire is that before it, whatever listeners have heard. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 200)
-@Tag("one-jdk")
 class CuratorSessionsIT {
     private final EmbeddedZooKeeper server;
     private CuratorFramework curator;

@@ -234,7 +234,7 @@ class NeighboursIT {
     /** Four processes of each kind; nothing but the lock protects what they count. */
     @ParameterizedTest
     @CsvSource({"MUTEX", "WRITE"})
-    @Tag("load")
+    @Tag("soak")
     void fourAndFourProcesses_loseNoIncrement(Kind kind) throws Exception {
         int rounds = 100;
         int[] counter = {0};

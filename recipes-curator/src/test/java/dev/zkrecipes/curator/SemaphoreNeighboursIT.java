@@ -41,7 +41,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 @Tag("H101")
-@Tag("one-jdk")
 class SemaphoreNeighboursIT {
     private final EmbeddedZooKeeper server;
     private String path = "";

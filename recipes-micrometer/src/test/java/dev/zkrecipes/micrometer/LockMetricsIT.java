@@ -37,14 +37,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the meters show of locks on a real server, and that the dashboard asks for meters that there are. */
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(120)
-@Tag("one-jdk")
 class LockMetricsIT {
     private static final Path DASHBOARD = Path.of("../docs/grafana/zkrecipes-locks.json");
     private static final Pattern METRIC = Pattern.compile("\\bzkrecipes_lock_[a-z_]+");

@@ -23,14 +23,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a tracer is told of locks. */
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(120)
-@Tag("one-jdk")
 class LockObservationsIT {
     private final EmbeddedZooKeeper server;
     private final ObservationRegistry registry = ObservationRegistry.create();

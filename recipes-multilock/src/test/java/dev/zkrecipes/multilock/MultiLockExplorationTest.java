@@ -10,11 +10,9 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.explore.ExploredLock;
 import dev.zkrecipes.test.explore.Explorer;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
-@Tag("load")
 class MultiLockExplorationTest {
     private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
 

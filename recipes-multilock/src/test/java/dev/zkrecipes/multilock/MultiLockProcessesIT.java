@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes that ask for several paths at once, in whatever order: none deadlocks, and each path has one holder. */
-@Tag("load")
+@Tag("soak")
 @Timeout(180)
 @WithZooKeeper
 class MultiLockProcessesIT {

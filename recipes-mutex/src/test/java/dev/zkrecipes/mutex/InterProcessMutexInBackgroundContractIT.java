@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
  * The suites of the mutex once more, without waiting for the confirmation of a release, against a rival that does wait. The
  * session suite is left out: it counts the requests of a try and assumes that none is in flight when the call returns.
  */
-@Tag("one-jdk")
+@Tag("soak")
 class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {
     @Override
     protected Recipe recipe() {

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The proof of a lease, where it is needed: with a follower that may be cut off and a process that may be stopped. */
-@Tag("load")
 class LongHoldTest {
     private static final int SCHEDULES = 1000;
 

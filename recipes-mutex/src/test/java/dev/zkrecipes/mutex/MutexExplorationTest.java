@@ -10,13 +10,11 @@ import dev.zkrecipes.test.explore.ExploredLock;
 import dev.zkrecipes.test.explore.Explorer;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
-@Tag("load")
 class MutexExplorationTest {
     private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
 

@@ -85,7 +85,7 @@ class MutexHoldsIT {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Tag("H61")
-    @Tag("load")
+    @Tag("soak")
     void everyOrderOfAcquireReleaseAndClose_fromTwoThreads_countsEachHoldOnce(boolean byThread) throws Exception {
         InterProcessLock lock =
                 byThread ? new InterProcessMutex(client, path) : new InterProcessSemaphoreMutex(client, path);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 /** A mutex that is passed on inside the process keeps the contract of every lock, beside a rival in strict order. */
-@Tag("one-jdk")
+@Tag("soak")
 class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
         return new InterProcessMutex(client, path, options.localHandoffs(64));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 /** What holds of the instance add to that. */
-@Tag("one-jdk")
+@Tag("soak")
 class SemaphoreMutexWithLocalHandoffsContractIT extends LockCapabilityContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
         return new InterProcessSemaphoreMutex(client, path, options.localHandoffs(64));

@@ -11,11 +11,9 @@ import dev.zkrecipes.test.explore.ExploredLock;
 import dev.zkrecipes.test.explore.Explorer;
 import dev.zkrecipes.test.explore.Rule;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
-@Tag("load")
 class ReadWriteExplorationTest {
     private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
     private static final int READ = 0;

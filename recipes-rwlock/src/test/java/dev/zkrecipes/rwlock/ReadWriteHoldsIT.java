@@ -160,7 +160,7 @@ class ReadWriteHoldsIT {
     }
 
     @Test
-    @Tag("load")
+    @Tag("soak")
     void randomWalkOfOneThread_isWhatOthersSee() throws Exception {
         Random random = Seed.forTest("randomWalkOfOneThread_isWhatOthersSee").random(0);
         List<Lease> reads = new ArrayList<>();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Many readers and writers: no request holds beside a writer, all are served, and readers do hold together. */
-@Tag("load")
+@Tag("soak")
 @Timeout(120)
 @WithZooKeeper
 class ReadWriteLoadIT {

@@ -7,7 +7,9 @@ import dev.zkrecipes.test.contract.InterProcessLockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
+@Tag("soak")
 class WriteLockContractIT extends InterProcessLockContract {
     @Override
     protected Recipe recipe() {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 /** Permits that are passed on inside the process keep the contract of every semaphore. */
-@Tag("one-jdk")
+@Tag("soak")
 class PermitsWithLocalHandoffsContractIT extends SemaphoreContract {
     @Override
     protected SemaphoreMaker semaphores() {

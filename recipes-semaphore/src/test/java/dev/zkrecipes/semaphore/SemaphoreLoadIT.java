@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
  * lease; with each of the two it writes to a ledger of its own in the same transaction, whose answer tells the zxid. So the
  * markers that exist together are known for every moment of the server's own order of events.
  */
-@Tag("load")
+@Tag("soak")
 @Timeout(180)
 @WithZooKeeper
 class SemaphoreLoadIT {

@@ -78,7 +78,7 @@ class SemaphoreQueueIT {
 
     @Test
     @Tag("H22")
-    @Tag("load")
+    @Tag("soak")
     void leasesReturnedInRandomOrder_neverLeaveAnEligibleWaiterAsleep() throws Exception {
         long seed = System.nanoTime();
         System.out.println("seed " + seed);

@@ -13,11 +13,9 @@ import dev.zkrecipes.test.explore.Rule;
 import dev.zkrecipes.test.explore.Violation;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The examples of docs/custom-drivers.md under faults, on a simulated ensemble. */
-@Tag("one-jdk")
 class ExploreExamplesTest {
     private static final int SCHEDULES = 1000;
 

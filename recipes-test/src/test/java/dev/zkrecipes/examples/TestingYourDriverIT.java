@@ -13,7 +13,6 @@ import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
 import java.util.List;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
@@ -22,7 +21,6 @@ import org.junit.platform.testkit.engine.Events;
  * The suites of {@code docs/testing-your-driver.md} on the group lock: what is its own, and a little of the rest, which
  * our recipes play in full.
  */
-@Tag("one-jdk")
 class TestingYourDriverIT {
 
     static class GroupLockContractIT extends InterProcessLockContract {

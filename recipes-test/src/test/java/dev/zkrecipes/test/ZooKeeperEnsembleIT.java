@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("soak")
 @Timeout(120)
-@Tag("one-jdk")
 class ZooKeeperEnsembleIT {
     private static final int SESSION_MILLIS = 20_000;
 

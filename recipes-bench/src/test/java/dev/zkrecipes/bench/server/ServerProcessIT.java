@@ -8,12 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-@Tag("one-jdk")
 class ServerProcessIT {
 
     /** ZooKeeper prints the name of each file that it removes. */

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real demo, in processes of its own. */
-@Tag("load")
+@Tag("soak")
 class DemoIT {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int TRIES = 3;

@@ -13,7 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same schedules every time, more than 10,000; {@code bin/explore} plays fresh ones. */
-@Tag("load")
 class ExploreRecipesTest {
     private static final int SCHEDULES = 909;
 

@@ -33,7 +33,6 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +43,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@code zklock revoke} and {@code zklock break}. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
-@Tag("one-jdk")
 class GiveBackIT {
     private static final byte[] NOTHING = {};
 

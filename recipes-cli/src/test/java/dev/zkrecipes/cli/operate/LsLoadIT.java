@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A path with ten thousand nodes: in one session, with a read for each, and never a thousand open at a time. */
-@Tag("load")
+@Tag("soak")
 @Timeout(120)
 class LsLoadIT {
     private static final int NODES = 10_000;

@@ -7,11 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** In a class of its own, for others to run while it waits. */
-@Tag("one-jdk")
 class NoServerIT {
     @Test
     void noServer_endsWith69() {

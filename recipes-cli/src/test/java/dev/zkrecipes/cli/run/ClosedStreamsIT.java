@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +22,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** {@code bin/zklock} started with standard input, output or error closed, as some daemons start their jobs. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
-@Tag("one-jdk")
 class ClosedStreamsIT {
     private static final Path ZKLOCK = Path.of("../bin/zklock").toAbsolutePath();
     private static final Path JAR = Path.of("target/zklock.jar").toAbsolutePath();

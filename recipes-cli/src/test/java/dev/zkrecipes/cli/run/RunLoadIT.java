@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Many {@code zklock run} at once. */
-@Tag("load")
+@Tag("soak")
 class RunLoadIT {
     private static final int RUNS = 200;
     private static final int AT_A_TIME = 16;

@@ -17,14 +17,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of the command when the lock, the server or the session goes. */
-@Tag("one-jdk")
 class RunLossIT {
     /** Says who it is, and ends when it is told to. */
     private static final String OBEDIENT =

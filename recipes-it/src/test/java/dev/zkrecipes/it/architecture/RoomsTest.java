@@ -21,12 +21,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The rooms of the engine: who may use whom is known from a folder's name. */
-@Tag("one-jdk")
 class RoomsTest {
     private static final String ENGINE = "dev.zkrecipes.core.internal.";
 

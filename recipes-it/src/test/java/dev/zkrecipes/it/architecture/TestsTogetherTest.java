@@ -45,7 +45,7 @@ class TestsTogetherTest {
             "java.util.Locale", Set.of("setDefault"),
             "java.util.TimeZone", Set.of("setDefault"));
 
-    private static final Set<String> ALONE = Set.of("alone", "load");
+    private static final Set<String> ALONE = Set.of("alone", "soak");
 
     private static final JavaClasses TESTS = new ClassFileImporter().importPaths(testClasses());
 

@@ -27,12 +27,10 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Facts about ZooKeeper 3.9.5 that the engine relies on when a deletion alone grants a lock. */
 @WithZooKeeper
-@Tag("one-jdk")
 class DeletionWatchFactsIT {
     private static final int TIMEOUT_MILLIS = 30_000;
     private static final int NODES = 16;

@@ -42,7 +42,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("H75")
 @Timeout(120)
 @WithZooKeeper
-@Tag("one-jdk")
 class LargePacketsIT {
     private final EmbeddedZooKeeper server;
     private final String path;

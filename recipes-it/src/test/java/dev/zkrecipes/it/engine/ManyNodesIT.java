@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The end of a session with many nodes is one record in the server's log, which the server must be able to read again. */
 @Tag("H74")
-@Tag("load")
+@Tag("soak")
 @Timeout(180)
 class ManyNodesIT {
     private static final String LONG_PATH = "/" + "x".repeat(199);

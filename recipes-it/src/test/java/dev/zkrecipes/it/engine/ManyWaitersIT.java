@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
  * Memory is what is left after a collection. Work is counted in allocated bytes, which do not depend on the machine, or in
  * processor time of the engine, with a wide bound.
  */
-@Tag("load")
+@Tag("soak")
 @Timeout(180)
 @WithZooKeeper
 class ManyWaitersIT {

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** What a mutex may and may not believe of a follower that has lost its leader and still answers from the past. */
+@Tag("soak")
 @Timeout(120)
 class MutexEnsembleIT {
     private static final Duration SESSION = Duration.ofSeconds(8);

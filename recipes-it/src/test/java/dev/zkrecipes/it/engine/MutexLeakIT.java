@@ -77,7 +77,7 @@ class MutexLeakIT {
     @Test
     @Tag("H40")
     @Tag("H41")
-    @Tag("load")
+    @Tag("soak")
     void interruptsAtRandomTimes_leaveNothing() throws Exception {
         Seed seed = Seed.forTest("interruptsAtRandomTimes");
         int rounds = 375;

@@ -45,7 +45,7 @@ class MutexLoadIT {
     }
 
     @Test
-    @Tag("load")
+    @Tag("soak")
     void counterUnderTheMutex_losesNoIncrement() throws Exception {
         int clients = 4;
         int threads = 32;

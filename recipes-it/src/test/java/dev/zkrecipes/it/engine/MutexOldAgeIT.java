@@ -118,7 +118,7 @@ class MutexOldAgeIT {
     @ParameterizedTest
     @ValueSource(ints = {OLD, WORN_OUT - 30, Integer.MAX_VALUE - 5})
     @Tag("H05")
-    @Tag("load")
+    @Tag("soak")
     void manyContenders_areAllServedAcrossTheEnd(int start) throws Exception {
         InterProcessMutex first = new InterProcessMutex(client, path);
         Lease held = first.acquire();

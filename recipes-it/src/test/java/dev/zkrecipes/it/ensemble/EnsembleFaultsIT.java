@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>Each kind of trouble happens at least once; {@code -Densemble.seconds=180} runs for longer. {@code
  * -Dzkrecipes.seed=N} repeats the choices of a run.
  */
-@Tag("load")
+@Tag("soak")
 @Timeout(1200)
 class EnsembleFaultsIT {
     private static final int PROCESSES = 12;

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.ToolProvider;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The README's program, compiled as it is and run on a server that has nothing yet; only the port is another one. */
 @Timeout(120)
 @WithZooKeeper
-@Tag("one-jdk")
 class ReadmeProgramIT {
     private static final Pattern PROGRAM = Pattern.compile("^```java\n(import (?s:.*?))^```$", Pattern.MULTILINE);
 

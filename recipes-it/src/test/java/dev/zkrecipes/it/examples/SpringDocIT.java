@@ -37,7 +37,6 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.DisposableBean;
@@ -51,7 +50,6 @@ import org.springframework.integration.support.locks.LockRegistry;
 /** The code of {@code docs/spring.md} is the code of this test, in Spring and Spring Integration as they are. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
-@Tag("one-jdk")
 class SpringDocIT {
     private static final Path PAGE = Path.of("../docs/spring.md");
     private static final Path THIS = Path.of("src/test/java/dev/zkrecipes/it/examples/SpringDocIT.java");

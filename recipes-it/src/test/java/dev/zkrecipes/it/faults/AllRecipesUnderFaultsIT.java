@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>{@code -Dfaults.seconds=600} makes it longer, {@code -Dfaults.seed=N} repeats the choices of a run.
  */
-@Tag("load")
+@Tag("soak")
 @WithZooKeeper(tickTimeMillis = 200)
 class AllRecipesUnderFaultsIT {
     private static final int CLIENTS = 4;

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** All that core and the recipes call of ZooKeeper and Guava is in the oldest jars that they say they work with. */
 @Tag("H98")
+@Tag("soak")
 class LinkageTest {
     private static Set<String> usedOf(List<String> packages) throws IOException {
         Set<String> used = new TreeSet<>();

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers from the oldest that this library works with, and what is told of those that are older. */
 @Tag("H98")
-@Tag("one-jdk")
+@Tag("soak")
 @Timeout(120)
 class ServerVersionsIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -172,7 +172,7 @@ public abstract class AcquireContract extends Stage {
 
     @Test
     @Tag("H42")
-    @Tag("load")
+    @Tag("soak")
     void timedOutAcquires_leaveNoNodeAndAtMostOneWatch() throws InterruptedException {
         Lease held = scene.rival.acquire();
         // One that certainly waits behind a watch, then many that end at any step.

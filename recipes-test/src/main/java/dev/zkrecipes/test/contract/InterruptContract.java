@@ -89,7 +89,7 @@ public abstract class InterruptContract extends Stage {
 
     @Test
     @Tag("H40")
-    @Tag("load")
+    @Tag("soak")
     void interruptsAtRandomTimes_leaveNoNode() throws InterruptedException {
         Random random = Seed.forTest("interruptsAtRandomTimes").random(0);
         AtomicInteger interrupted = new AtomicInteger();

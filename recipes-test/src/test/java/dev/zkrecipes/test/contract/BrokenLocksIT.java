@@ -37,8 +37,8 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /** The suites find what is wrong with a lock, and nothing with a sound one. */
+@Tag("soak")
 @Timeout(120)
-@Tag("one-jdk")
 class BrokenLocksIT {
     private static final Recipe.Maker SOUND = decidingBy((predecessors, self) ->
             predecessors.isEmpty() ? Decision.granted() : Decision.waitFor(predecessors.get(predecessors.size() - 1)));

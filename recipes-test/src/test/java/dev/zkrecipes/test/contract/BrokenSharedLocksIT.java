@@ -34,8 +34,8 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /** The suites for read-write locks and semaphores find what is wrong with one, and nothing with a sound one. */
+@Tag("soak")
 @Timeout(120)
-@Tag("one-jdk")
 class BrokenSharedLocksIT {
     private static final String DOWNGRADE = "downgrade_keepsPlaceAndToken_aheadOfQueuedWriters";
 

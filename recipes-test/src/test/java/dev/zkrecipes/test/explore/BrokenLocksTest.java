@@ -31,11 +31,9 @@ import java.util.stream.LongStream;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The explorer finds what is wrong with a lock, by the rule that it breaks, and nothing with a sound one. */
-@Tag("one-jdk")
 class BrokenLocksTest {
     private static final int SCHEDULES = 20_000;
     private static final ExploredLock MUTEX = Queue.exploredMutex(Queue.MUTEX);

@@ -16,11 +16,9 @@ import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The explorer judges a lock whose rule changes by the rules that were in force. */
-@Tag("one-jdk")
 class ChangingRuleTest {
     private static final int SCHEDULES = 2_000;
     private static final String KIND = "slot-";

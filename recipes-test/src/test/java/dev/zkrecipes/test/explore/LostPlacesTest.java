@@ -14,11 +14,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Schedules of all faults hit often what is dangerous: somebody loses its place just when its turn would come. */
-@Tag("one-jdk")
 class LostPlacesTest {
     private static final int SCHEDULES = 400;
     private static final long NEAR = Duration.ofMillis(50).toNanos();

@@ -11,7 +11,6 @@ import dev.zkrecipes.test.WithZooKeeper;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.Test;
  * events, the same transactions and the same nodes. Known to differ: the model checks no access rights and no quotas, and
  * has no {@code /zookeeper}.
  */
-@Tag("load")
 @WithZooKeeper(containerCheckMillis = 3_600_000)
 class ModelConformityIT {
     private static final int SEQUENCES = Integer.getInteger("conformity.sequences", 100);
