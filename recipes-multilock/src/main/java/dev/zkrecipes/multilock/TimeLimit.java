@@ -13,9 +13,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** How long an acquire may take in all, on the monotonic clock; computed once and used by every wait. */
@@ -111,11 +112,15 @@ final class TimeLimit {
             MixedHold.giveBack(leases);
             return;
         }
+        CompletableFuture<Void> givenBack = MixedHold.giveBackAsync(leases);
+        CountDownLatch over = new CountDownLatch(1); // parks, while the future's get() could run other tasks
+        var unused = givenBack.whenComplete((nothing, failure) -> over.countDown());
+        if (!over.await(left(end).toNanos(), TimeUnit.NANOSECONDS)) {
+            return; // it continues in the background; waiters for these locks wait for that
+        }
         try {
-            MixedHold.giveBackAsync(leases).get(left(end).toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            // It continues in the background; waiters for these locks wait for that.
-        } catch (ExecutionException e) {
+            var nothing = givenBack.getNow(null);
+        } catch (CompletionException e) {
             Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
             Throwables.throwIfUnchecked(cause);
             throw new LockException("cannot release the members that were tried", cause);

@@ -32,6 +32,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The rules of the house, over the main code of all modules but zklock, which has a test of its own, and the benchmarks. */
@@ -149,6 +150,17 @@ class ArchitectureTest {
                 .check(HOUSE);
     }
 
+    /** While a thread of a ForkJoinPool waits for a future, it runs other tasks in the middle of what it is doing. */
+    @Test
+    @Tag("H118")
+    void nobodyWaitsForAFuture() {
+        classes()
+                .that()
+                .resideOutsideOfPackage("dev.zkrecipes.test..")
+                .should(useNone("a wait for a future", ArchitectureTest::waitsForAFuture))
+                .check(HOUSE);
+    }
+
     @Test
     void signaturesOfCoreShowNoGuavaAndNoServer() {
         DescribedPredicate<JavaClass> published = resideInAPackage("dev.zkrecipes.core..")
@@ -216,6 +228,16 @@ class ArchitectureTest {
                         || owner.isAssignableTo("java.util.Timer"));
         return constructed
                 || (owner.getFullName().equals("java.util.concurrent.Executors") && member.startsWith("new"));
+    }
+
+    private static boolean waitsForAFuture(JavaClass owner, String member, boolean withoutArguments) {
+        boolean waits = owner.isAssignableTo("java.util.concurrent.Future")
+                && Set.of("get", "join", "invoke", "quietlyJoin", "quietlyInvoke", "helpQuiesce")
+                        .contains(member);
+        boolean gives = owner.isAssignableTo("java.util.concurrent.ExecutorService")
+                && Set.of("invokeAll", "invokeAny", "invoke", "managedBlock", "awaitQuiescence")
+                        .contains(member);
+        return waits || gives;
     }
 
     private static ArchCondition<JavaClass> beFinalOrSealed() {

@@ -47,11 +47,9 @@ public interface Acquisition {
 
     /** Gives up. Returns what it was granted, if the grant came first; otherwise null. Any thread. */
     default @Nullable List<HeldNode> giveUpUnlessGranted() {
-        return giveUp()
+        return giveUp() || outcome().isCompletedExceptionally()
                 ? null
-                : outcome()
-                        .handle((outcome, failure) -> failure == null ? outcome.orElse(null) : null)
-                        .join();
+                : outcome().getNow(Optional.empty()).orElse(null); // it has ended
     }
 
     /** Ends it with an error, unless it has ended. On the engine thread. */

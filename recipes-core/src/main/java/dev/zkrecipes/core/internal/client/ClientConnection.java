@@ -180,7 +180,7 @@ final class ClientConnection {
 
     /** Waits for a connection, or the end of the client. Returns whether there is a connection. */
     boolean await(Deadline deadline) throws InterruptedException {
-        return Blocking.await(connected, deadline).orElse(false);
+        return Blocking.awaitAgain(connected, deadline).orElse(false);
     }
 
     /**

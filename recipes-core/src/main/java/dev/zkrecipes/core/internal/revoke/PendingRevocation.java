@@ -66,7 +66,7 @@ public final class PendingRevocation implements Revocation {
         Deadline deadline = Deadline.after(timeout, revocations.scheduler());
         Blocking.requireMayBlock(revocations.scheduler());
         Blocking.throwIfInterrupted();
-        return Blocking.await(task.outcome(), deadline);
+        return Blocking.awaitAgain(task.outcome(), deadline);
     }
 
     @Override

@@ -8,9 +8,9 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** The thin wait of the blocking API over the asynchronous engine. */
@@ -69,10 +69,30 @@ public final class Blocking {
         return valueOf(future);
     }
 
-    private static <T> T valueOf(CompletableFuture<T> done) throws InterruptedException {
+    /**
+     * The same for a future that may be waited for any number of times before it ends: a wait that is over leaves nothing
+     * in it.
+     */
+    @SuppressWarnings({"unchecked", "NullAway"}) // nobody sees the value of the limit
+    public static <T> Optional<T> awaitAgain(CompletableFuture<T> future, Deadline deadline)
+            throws InterruptedException {
+        CompletableFuture<T> limit = new CompletableFuture<>();
         try {
-            return done.get();
-        } catch (ExecutionException e) {
+            return await((CompletableFuture<T>) CompletableFuture.anyOf(future, limit), deadline);
+        } finally {
+            limit.complete(null);
+        }
+    }
+
+    /** Never waits. */
+    @SuppressWarnings("NullAway") // the future has ended
+    private static <T> T valueOf(CompletableFuture<T> done) {
+        try {
+            return done.getNow(null);
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof CancellationException cancelled) {
+                throw cancelled;
+            }
             throw here(e.getCause());
         }
     }
@@ -89,11 +109,7 @@ public final class Blocking {
     /** Throws the LockException that the future has ended with by now, if it has. */
     public static void throwFailure(CompletableFuture<?> future) {
         if (future.isCompletedExceptionally()) {
-            try {
-                future.join();
-            } catch (CompletionException e) {
-                throw here(e.getCause());
-            }
+            var unused = valueOf(future);
         }
     }
 

@@ -7,13 +7,11 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -182,16 +180,35 @@ public final class EngineThread implements EngineScheduler {
         EngineThreads.closing(task);
     }
 
+    /** Parks, and does nothing else: {@link CompletableFuture#get()} would run other tasks on a thread of a ForkJoinPool. */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
-        try {
-            future.get(Deadline.saturatedNanos(timeout), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            return false;
-        } catch (ExecutionException | CancellationException e) {
-            return true; // the caller looks how
+        if (future.isDone()) {
+            return true;
+        }
+        long nanos = Deadline.saturatedNanos(timeout);
+        long begin = nanoTime();
+        var unused = future.handle(new WakeUp(Thread.currentThread()));
+        while (!future.isDone()) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            long left = nanos - (nanoTime() - begin);
+            if (left <= 0) {
+                return false;
+            }
+            LockSupport.parkNanos(future, left);
         }
         return true;
+    }
+
+    /** What a future does when it ends. It needs no memory then, and no link of a lambda. */
+    private record WakeUp(Thread waiter) implements BiFunction<@Nullable Object, @Nullable Throwable, @Nullable Void> {
+        @Override
+        public @Nullable Void apply(@Nullable Object value, @Nullable Throwable failure) {
+            LockSupport.unpark(waiter);
+            return null;
+        }
     }
 
     @Override

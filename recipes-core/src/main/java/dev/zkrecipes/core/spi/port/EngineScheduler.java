@@ -83,7 +83,9 @@ public interface EngineScheduler {
     void executeBlocking(Runnable task);
 
     /**
-     * Lets a thread of the application wait for the engine. Never called on the engine thread.
+     * Lets a thread of the application wait for the engine. The thread must not run anything else meanwhile, as {@link
+     * CompletableFuture#get()} does on a thread of a {@link java.util.concurrent.ForkJoinPool}: a task that the thread has
+     * forked would run in the middle of what waits here. Never called on the engine thread.
      *
      * @param future what to wait for, however it ends
      * @param timeout the longest wait, not negative
