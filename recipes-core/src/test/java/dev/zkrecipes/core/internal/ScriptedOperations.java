@@ -13,6 +13,7 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         CREATE,
         MAKE_PATH,
         LIST,
+        /** A list of what is below a node of a lock, to see if that is there. */
+        LOOK,
         READ,
         ACL,
         WATCH,
@@ -58,6 +61,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
     private final Map<Request, Deque<Duration>> delays = new EnumMap<>(Request.class);
     private final Map<Request, Duration> latencies = new EnumMap<>(Request.class);
+    private final Set<String> hidden = new HashSet<>();
     private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
     private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
@@ -71,6 +75,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private int dataVersion;
     private byte[] data = new byte[0];
     private long zxid;
+    private List<String> lookedAt = List.of();
 
     public ScriptedOperations(ManualScheduler scheduler) {
         this.scheduler = scheduler;
@@ -152,6 +157,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         madeBy.remove(name);
     }
 
+    /** Nobody may read this node any more. */
+    public void hide(String name) {
+        hidden.add(name);
+    }
+
     /** Who watches a node is told that it was deleted. */
     public void tellRemoved(String name) {
         fire(watches, name, NodeEvent.DELETED);
@@ -162,6 +172,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void change(String name) {
         dataVersion++;
         fire(watches, name, NodeEvent.CHANGED);
+    }
+
+    /** The data of all nodes changes while nobody can be told. */
+    public void changeUntold() {
+        dataVersion++;
     }
 
     /** The same, to this. */
@@ -210,6 +225,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** The names of the nodes whose watches were dropped. */
     public List<String> dropped() {
         return List.copyOf(dropped);
+    }
+
+    /** The names of the nodes that the last look asked about. */
+    public List<String> lookedAt() {
+        return lookedAt;
     }
 
     public List<String> nodes() {
@@ -296,6 +316,8 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         answer(Request.WATCH_DELETION, reply, () -> {
             if (!isThere(LockPath.name(path))) {
                 return Answer.failed(Code.NONODE);
+            } else if (hidden.contains(LockPath.name(path))) {
+                return Answer.failed(Code.NOAUTH);
             }
             deletionWatches.put(LockPath.name(path), watch);
             return Answer.ok(path);
@@ -325,8 +347,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
         if (operations.get(0) instanceof Op.GetChildren) {
+            boolean ofLock = isLockPath(LockPath.name(operations.get(0).getPath()));
+            lookedAt = ofLock
+                    ? lookedAt
+                    : operations.stream().map(Op::getPath).map(LockPath::name).toList();
             answer(
-                    Request.LIST,
+                    ofLock ? Request.LIST : Request.LOOK,
                     reply,
                     () -> Answer.ok(operations.stream().map(this::carryOutRead).toList()));
             return;
@@ -392,7 +418,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     }
 
     private OpResult carryOutRead(Op operation) {
-        if (operation instanceof Op.GetChildren) {
+        String name = LockPath.name(operation.getPath());
+        if (hidden.contains(name) || !isThere(name)) {
+            return new OpResult.ErrorResult((hidden.contains(name) ? Code.NOAUTH : Code.NONODE).intValue());
+        } else if (operation instanceof Op.GetChildren && !isLockPath(name)) {
+            return new OpResult.GetChildrenResult(List.of());
+        } else if (operation instanceof Op.GetChildren) {
             return new OpResult.GetChildrenResult(view.apply(below(operation.getPath())));
         }
         Content content = contentOf(operation.getPath()).value();

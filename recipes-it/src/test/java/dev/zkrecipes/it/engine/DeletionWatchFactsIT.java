@@ -23,10 +23,12 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Facts about ZooKeeper 3.9.5 that the engine relies on when a deletion alone grants a lock. */
@@ -247,16 +249,24 @@ class DeletionWatchFactsIT {
 
     /** A client that may no longer read a node is not told of its end, so a waiter must keep READ. */
     @Test
+    @Tag("H120")
     void deletionOfANodeThatMayNoLongerBeRead_isNotTold() throws Exception {
         others.addAuthInfo("digest", "owner:secret".getBytes(StandardCharsets.UTF_8));
+        Watcher hidden = events::add;
         for (String name : List.of("/hidden", "/shown")) {
             others.create(name, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-            watching.getChildren(name, events::add);
+            watching.getChildren(name, name.equals("/hidden") ? hidden : events::add);
         }
         others.setACL("/hidden", Ids.CREATOR_ALL_ACL, -1);
         others.delete("/hidden", -1);
         others.delete("/shown", -1);
         Soon.await().until(() -> !events.isEmpty());
         assertThat(events).extracting(WatchedEvent::getPath).containsExactly("/shown"); // which comes later
+        assertThat(server.watchCount()).as("the watch was spent all the same").isZero();
+        // So the client would keep its side for ever.
+        assertThatThrownBy(() -> watching.removeWatches("/hidden", hidden, WatcherType.Any, false))
+                .isInstanceOf(KeeperException.NoWatcherException.class);
+        watching.removeWatches("/hidden", hidden, WatcherType.Any, true);
+        Soon.await().until(() -> told().contains("ChildWatchRemoved /hidden"));
     }
 }

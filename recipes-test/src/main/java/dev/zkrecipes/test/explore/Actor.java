@@ -213,7 +213,7 @@ final class Actor {
         });
         scheduler.after(time, () -> {
             if (heldAsync.contains(lease)) {
-                schedule.requireAwake(asleep);
+                schedule.requireAwake(asleep, "whoever may hold is woken");
                 requireTold(lease, asked.get());
             }
             endHold(lease);

@@ -16,6 +16,7 @@ import java.util.Set;
 final class Chaos {
     private static final int MILLIS = 25;
     private static final int TRIES = 40;
+    private static final Duration LONGEST_WAIT_FOR_A_LOOK = Duration.ofSeconds(80);
 
     private final Schedule schedule;
     private final SimulatedZooKeeper ensemble;
@@ -65,7 +66,7 @@ final class Chaos {
     }
 
     private void strike() {
-        lastTrouble = healed();
+        lastTrouble = Math.max(lastTrouble, healed());
         Actor victim = schedule.actors().get(choices().next(schedule.actors().size()));
         switch (kind()) {
             case DISCONNECT -> victim.process().disconnect();
@@ -87,6 +88,7 @@ final class Chaos {
                 }
             }
             case DELETION -> onSomeNode(true);
+            case UNTOLD_DELETION -> deleteUntold();
             case LOST_PLACE -> {
                 hunts++;
                 hunt(TRIES);
@@ -156,7 +158,7 @@ final class Chaos {
     }
 
     private void takePlaceBehind(Place front) {
-        lastTrouble = healed();
+        lastTrouble = Math.max(lastTrouble, healed());
         behind(front).forEach(place -> takePlace(place, front));
     }
 
@@ -185,6 +187,18 @@ final class Chaos {
             schedule.judge().deletedByOperator(path);
             ensemble.deleteNode(path);
         }
+    }
+
+    /** Those that wait for it look again only after a long while. */
+    private void deleteUntold() {
+        Optional<Place> held = schedule.lockNodes().stream()
+                .filter(schedule.judge()::isGranted)
+                .findFirst();
+        held.ifPresent(place -> {
+            lastTrouble = schedule.simulation().now() + LONGEST_WAIT_FOR_A_LOOK.toNanos();
+            schedule.judge().deletedByOperator(place.path());
+            ensemble.deleteNodeUntold(place.path());
+        });
     }
 
     private void onSomeNode(boolean delete) {

@@ -21,6 +21,8 @@ public enum Fault {
     DEPOSED_LEADER,
     /** An operator deletes a lock node. */
     DELETION,
+    /** An operator takes away the right to read a node that holds a lock, and deletes it: no watch tells anybody. */
+    UNTOLD_DELETION,
     /**
      * An operator deletes the node of somebody who waits, at about the time when the one in front of it goes; that may be
      * written to before, and the connection may break between the two.

@@ -31,6 +31,7 @@ final class Schedule {
     private static final Duration LONGEST = SESSION.multipliedBy(30);
     private static final Duration FOR_EVER = LONGEST.multipliedBy(2);
     private static final int SLICES = 40;
+    private static final String EVERY_WAITER = "every waiter is granted or told why not";
     /** For one process: so that a node is passed on there, or a change of the rule meets several that wait together. */
     private static final int MANY_REQUESTS = 8;
     /** For each client; some hundred are the rule. */
@@ -62,13 +63,20 @@ final class Schedule {
         }
         this.chaos = new Chaos(this, faults, choices.next(5));
         simulation.afterEachStep(this::look);
+        watchOverWaiters();
+    }
+
+    /** A wake-up that is lost is made good when the waiter looks again, so it must not take that long. */
+    private void watchOverWaiters() {
+        List<Place> eligible = eligibleWaiters();
+        simulation.after(SESSION.multipliedBy(6), () -> requireAwake(eligible, EVERY_WAITER));
+        simulation.after(SESSION, this::watchOverWaiters);
     }
 
     private void look() {
         judge.look();
         if (simulation.now() > FOR_EVER.toNanos()) { // while somebody blocks
-            throw new BrokenPromise(
-                    "every waiter is granted or told why not", "after " + FOR_EVER + ": " + lockNodes());
+            throw new BrokenPromise(EVERY_WAITER, "after " + FOR_EVER + ": " + lockNodes());
         }
         if (simulation.steps() > (long) MOST_STEPS * actors.size()) {
             throw new BrokenPromise(
@@ -220,14 +228,14 @@ final class Schedule {
                         && !judge.mayHold(other));
     }
 
-    /** Some were eligible a session time-out ago. */
-    void requireAwake(List<Place> eligibleBefore) {
+    /** Some were eligible a session time-out ago, or more. */
+    void requireAwake(List<Place> eligibleBefore, String promise) {
         List<Place> asleep = eligibleWaiters();
         eligibleBefore.stream()
                 .filter(asleep::contains)
                 .findFirst()
-                .ifPresent(place -> judge.accuse(
-                        "whoever may hold is woken", place.path() + " could have been granted long ago and was not"));
+                .ifPresent(
+                        place -> judge.accuse(promise, place.path() + " could have been granted long ago and was not"));
     }
 
     private static List<String> lockPaths(NodeTree tree) {
@@ -264,9 +272,7 @@ final class Schedule {
                         .filter(actor -> !actor.isDone())
                         .map(Actor::describe)
                         .toList();
-                throw new BrokenPromise(
-                        "every waiter is granted or told why not",
-                        "after " + LONGEST + ": " + waiting + ", " + lockNodes());
+                throw new BrokenPromise(EVERY_WAITER, "after " + LONGEST + ": " + waiting + ", " + lockNodes());
             }
         }
         judge.throwIfFound();

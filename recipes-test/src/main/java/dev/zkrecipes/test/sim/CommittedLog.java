@@ -25,7 +25,7 @@ final class CommittedLog {
         listener.accept(
                 before,
                 proposal.transaction().changes().stream()
-                        .filter(change -> change.kind() == Draft.Kind.DELETED)
+                        .filter(change -> change.kind().isDeletion())
                         .map(Draft.Change::path)
                         .toList());
     }

@@ -35,7 +35,13 @@ final class Draft {
     enum Kind {
         CREATED,
         CHANGED,
-        DELETED
+        DELETED,
+        /** Somebody had taken away the right to read it. */
+        DELETED_UNTOLD;
+
+        boolean isDeletion() {
+            return this == DELETED || this == DELETED_UNTOLD;
+        }
     }
 
     /**
@@ -131,6 +137,15 @@ final class Draft {
     private static String digits(int number) {
         String plain = Integer.toString(number);
         return "0".repeat(10 - plain.length()) + plain;
+    }
+
+    /** The same, of a node that nobody might read any more. */
+    Code deleteUntold(String path) {
+        Code code = delete(path, -1);
+        if (code == Code.OK) {
+            changes.set(changes.size() - 1, new Change(path, Kind.DELETED_UNTOLD));
+        }
+        return code;
     }
 
     Code delete(String path, int version) {

@@ -164,6 +164,10 @@ final class SimulatedServer {
                     fire(path, WatchEvent.DELETED);
                     fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
                 }
+                case DELETED_UNTOLD -> {
+                    watches.spend(path, WatchEvent.DELETED);
+                    fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
+                }
                 case CHANGED -> fire(path, WatchEvent.DATA_CHANGED);
                 case CREATED -> // the engine watches only what exists
                     fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);

@@ -36,7 +36,7 @@ import java.util.stream.IntStream;
  *       transactions may survive or not, serving reads of the past; what operators do
  * </ul>
  *
- * <p>What it leaves out: access rights, quotas, read-only servers, reconfiguration, observers, nodes with a time to live. Also
+ * <p>What it leaves out: access rights, but for {@link #deleteNodeUntold}; quotas, read-only servers, reconfiguration, observers, nodes with a time to live. Also
  * the negative numbers that a server gives while several creates beyond the end of the sequence counter are under way at
  * once: here each of them gets the last number. Not thread-safe.
  */
@@ -260,6 +260,17 @@ public final class SimulatedZooKeeper {
     public void deleteNode(String path) {
         simulation.tell("operator", () -> "deletes " + path);
         leader.take(0, draft -> new Answer<>(draft.delete(path, -1), path), 0);
+    }
+
+    /**
+     * Deletes a node as an operator does who has taken away the right to read it: the watches on it are spent, and nobody is
+     * told.
+     *
+     * @param path the node's path
+     */
+    public void deleteNodeUntold(String path) {
+        simulation.tell("operator", () -> "deletes " + path + ", which nobody may read");
+        leader.take(0, draft -> new Answer<>(draft.deleteUntold(path), path), 0);
     }
 
     /**

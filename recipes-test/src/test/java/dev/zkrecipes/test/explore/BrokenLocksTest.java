@@ -31,6 +31,7 @@ import java.util.stream.LongStream;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The explorer finds what is wrong with a lock, by the rule that it breaks, and nothing with a sound one. */
@@ -296,6 +297,31 @@ class BrokenLocksTest {
     @Test
     void dataWatchTakenForADeletionWatch_isFound() {
         assertBroken(MUTEX.through(WatchingTheData::new), "every waiter is granted or told why not", Fault.CHANGE);
+    }
+
+    /** What it waits for is there for ever, unless a watch tells. */
+    private static final class NeverLookingAgain extends BrokenOperations {
+        NeverLookingAgain(ZooKeeperOperations sound) {
+            super(sound);
+        }
+
+        @Override
+        public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+            boolean isLook = operations.stream().anyMatch(read -> Place.isOne(read.getPath()))
+                    && operations.stream().allMatch(read -> read.getKind() == Op.OpKind.READ);
+            if (!isLook) {
+                sound.multi(operations, reply);
+            }
+        }
+    }
+
+    @Test
+    @Tag("H120")
+    void watchesThatAreTrustedForEver_areFound() {
+        assertBroken(
+                MUTEX.through(NeverLookingAgain::new),
+                "every waiter is granted or told why not",
+                Fault.UNTOLD_DELETION);
     }
 
     /** What the engine watches for its deletion, anybody's write takes it away from. */

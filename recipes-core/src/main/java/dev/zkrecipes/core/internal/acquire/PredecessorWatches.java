@@ -12,6 +12,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The watches on the nodes of one path that a request waits for. The next request usually waits for most of the same
@@ -50,6 +51,15 @@ final class PredecessorWatches implements WatchRegistry.DeletionSubscriber {
             }
         }
         return true;
+    }
+
+    /** The paths of the watched nodes. */
+    Stream<String> paths() {
+        return names.stream().map(name -> LockPath.child(path, name));
+    }
+
+    boolean hasPath(String nodePath) {
+        return names.contains(LockPath.name(nodePath));
     }
 
     /** Watches these nodes and no others. */

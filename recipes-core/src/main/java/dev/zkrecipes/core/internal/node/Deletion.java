@@ -223,7 +223,10 @@ final class Deletion implements DeletionQueue.Entry {
         stopWaiting();
         if (!finished) {
             finished = true;
-            node().uncount();
+            node.uncount();
+            if (node.existence() == Existence.CREATED) {
+                node.session().watches().onKnownGone(node.path());
+            }
             owner.onFinished(this);
             done.complete(null);
         }

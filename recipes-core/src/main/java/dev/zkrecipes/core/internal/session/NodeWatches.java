@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,6 +85,23 @@ final class NodeWatches<T, S extends WatchSubscriber> {
      */
     void onConnected() {
         List.copyOf(watches.values()).forEach(Watch::setIfLost);
+    }
+
+    /** Sets a watch again that was confirmed and has told no event since, if what it saw then is out of date. */
+    void setAgainIf(String path, Predicate<T> isOutOfDate) {
+        Watch watch = watches.get(path);
+        if (watch != null && watch.seen != null && isOutOfDate.test(watch.seen)) {
+            watch.set();
+        }
+    }
+
+    /** The node is gone, and no event told it. */
+    void onKnownGone(String path) {
+        Watch watch = watches.get(path);
+        if (watch != null && !session.isEnded()) {
+            session.zk().dropWatch(path, watch.onEvent);
+            watch.end(subscriber -> subscriber.onGone(path));
+        }
     }
 
     /** Whether the server has confirmed the watch and reported no event since. */

@@ -31,6 +31,8 @@ public final class Session implements SessionLink {
     /** Why leases are lost when the session {@link #isOutlived}. */
     public static final String OUTLIVED = "no server has confirmed the session for a whole session time-out";
 
+    private static final Duration A_LONG_WHILE = Duration.ofMinutes(1);
+
     private final EngineScheduler scheduler;
     private final Duration retryDelay;
     private final PauseDetector.Contact contact;
@@ -240,6 +242,17 @@ public final class Session implements SessionLink {
     /** Runs a task after T/6, which is how long a wait or a hold may last before anything is spent on it. */
     public Timer afterAWhile(Runnable task) {
         return scheduler.schedule(Duration.ofNanos(timeoutNanos / 6), task);
+    }
+
+    /**
+     * Runs a task after 2 T, or a minute if that is longer, and up to a quarter more: how long a wait may last before
+     * somebody looks whether its reason still stands. What is added depends on the session and the path, so that those
+     * that began to wait together do not look together.
+     */
+    public Timer afterALongWhile(String path, Runnable task) {
+        long least = Math.max(2 * timeoutNanos, A_LONG_WHILE.toNanos());
+        long spread = Math.floorMod(31 * operations.sessionId() + path.hashCode(), 1000);
+        return scheduler.schedule(Duration.ofNanos(least + least / 4000 * spread), task);
     }
 
     @Override

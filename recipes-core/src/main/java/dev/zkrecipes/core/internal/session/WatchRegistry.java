@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import org.apache.zookeeper.data.Stat;
 
 /**
  * The watches of one session. There are two kinds, which do not disturb each other on the same node: one reports each
@@ -81,6 +82,19 @@ public final class WatchRegistry {
     /** Whether the server watches the node for subscribers to its data, and it is not being read again. */
     public boolean tellsContentOf(String path) {
         return content.isSet(path);
+    }
+
+    /** The server has said that the node is gone. The event of that came before, unless the server told nobody. */
+    public void onKnownGone(String path) {
+        deletions.onKnownGone(path);
+    }
+
+    /** The node was read without its watch: if that shows a change of which no event came, it is read and watched again. */
+    public void onSeen(String path, Stat stat) {
+        content.setAgainIf(
+                path,
+                known -> known.stat().getVersion() != stat.getVersion()
+                        || known.stat().getCzxid() != stat.getCzxid());
     }
 
     /** Sets again what was lost with the connection. */

@@ -157,7 +157,8 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     /**
      * Removes the client's side of a watch that is silent already. Not with {@code local = true}, which would remove it
-     * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}.
+     * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}. If the server has no
+     * such watch, as it has told nobody of the event that spent it, the client removes its side only if it is told so.
      */
     private void drop(String path, Watcher stub) {
         handle.removeWatches(
@@ -171,6 +172,8 @@ public final class HandleOperations implements ZooKeeperOperations {
                             toDrop.add(() -> drop(path, stub));
                             states.onLoss();
                         });
+                    } else if (Answer.codeOf(rc) == Code.NOWATCHER) {
+                        handle.removeWatches(path, stub, Watcher.WatcherType.Any, true, (code, same, none) -> {}, null);
                     }
                 },
                 null);

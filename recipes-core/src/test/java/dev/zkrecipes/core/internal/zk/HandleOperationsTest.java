@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.zk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
@@ -16,16 +17,19 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Created;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.zookeeper.AsyncCallback.ACLCallback;
 import org.apache.zookeeper.AsyncCallback.Children2Callback;
 import org.apache.zookeeper.AsyncCallback.Create2Callback;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.AsyncCallback.StatCallback;
+import org.apache.zookeeper.AsyncCallback.VoidCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -35,6 +39,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mockito.ArgumentCaptor;
 
@@ -162,6 +167,19 @@ class HandleOperationsTest {
     @Test
     void unknownCode_isAnError() {
         assertThat(list(-4711, null, null).code()).isEqualTo(Code.SYSTEMERROR);
+    }
+
+    /** The event that spent it was told to nobody, and the client would keep its side for ever. */
+    @Test
+    @Tag("H120")
+    void watchThatTheServerDoesNotHave_isDroppedAtTheClient() {
+        Consumer<NodeEvent> watch = event -> {};
+        operations.watchDeletion(PATH, watch, answer -> {});
+        operations.dropWatch(PATH, watch);
+        ArgumentCaptor<VoidCallback> callback = ArgumentCaptor.captor();
+        verify(handle).removeWatches(any(), any(), any(), eq(false), callback.capture(), any());
+        callback.getValue().processResult(Code.NOWATCHER.intValue(), PATH, null);
+        verify(handle).removeWatches(any(), any(), any(), eq(true), any(), any());
     }
 
     /** Loses the connection, and answers what is asked then. */
