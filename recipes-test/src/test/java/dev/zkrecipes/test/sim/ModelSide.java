@@ -93,6 +93,11 @@ final class ModelSide implements Side {
         settle();
     }
 
+    @Override
+    public void reapContainers() {
+        ensemble.reapContainers();
+    }
+
     /** What comes late here may come late several times, one after the other: so it may take its client a while. */
     private boolean isAnswered() {
         CompletableFuture<Answer<?>> answered = new CompletableFuture<>();

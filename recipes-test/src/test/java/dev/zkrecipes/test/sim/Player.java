@@ -60,6 +60,12 @@ final class Player {
         sessions.get(session).close();
     }
 
+    /** No session does that, so none hears of it in an order with an answer. */
+    void reapContainers() {
+        acting = -1;
+        side.reapContainers();
+    }
+
     /**
      * The same one for the same name. A session hears of its own doings before they are answered; whether it hears of what
      * its end does, the port leaves open.

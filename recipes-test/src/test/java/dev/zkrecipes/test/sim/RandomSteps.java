@@ -119,6 +119,8 @@ final class RandomSteps {
             return reads(session);
         } else if (kind < 95) {
             return atTheRoot(session);
+        } else if (kind < 97) {
+            return Steps.reap(session);
         }
         return comeOrGo(session);
     }

@@ -37,6 +37,7 @@ final class ServerSide implements Side, AutoCloseable {
     private final List<Long> closing = new ArrayList<>();
     private final FaultProxy line;
     private @Nullable ZooKeeper first; // the only one that can leave
+    private String base = "";
     private boolean away;
     private int opened;
     private long eventsSeen;
@@ -46,8 +47,9 @@ final class ServerSide implements Side, AutoCloseable {
         this.line = FaultProxy.to(server);
     }
 
-    /** A sequence is over. */
+    /** A sequence is over: its containers must not be removed in the next one. */
     void reuse() {
+        remove(base);
         used.forEach(session -> {
             if (isFirst(session)) {
                 free.addFirst(session);
@@ -59,12 +61,20 @@ final class ServerSide implements Side, AutoCloseable {
         opened = 0;
     }
 
+    private void remove(String path) {
+        if (server.data(path).isPresent()) {
+            server.children(path).forEach(name -> remove(path + "/" + name));
+            server.deleteNode(path);
+        }
+    }
+
     private boolean isFirst(ZooKeeperOperations session) {
         return first != null && first.getSessionId() == session.sessionId();
     }
 
     @Override
     public void makeBase(String path, int counter) {
+        base = path;
         server.createNode(path, new byte[0]);
         if (counter > 0) {
             server.setSequenceCounter(path, counter);
@@ -140,6 +150,11 @@ final class ServerSide implements Side, AutoCloseable {
         Soon.get(answered);
     }
 
+    @Override
+    public void reapContainers() {
+        server.reapContainers();
+    }
+
     private boolean firstIsConnected() {
         return first != null && first.getState().isConnected();
     }
@@ -194,7 +209,6 @@ final class ServerSide implements Side, AutoCloseable {
 
     @Override
     public void close() {
-        reuse();
         free.forEach(ZooKeeperOperations::close);
         settle();
         closer.shutdown();

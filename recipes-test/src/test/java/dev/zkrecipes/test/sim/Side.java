@@ -21,6 +21,9 @@ interface Side {
     /** Lets it connect again, and waits until it has been told what it missed. */
     void comeBack();
 
+    /** Removes empty containers, as a leader does every minute. */
+    void reapContainers();
+
     /** Waits until something has been answered. */
     <T> T await(CompletableFuture<T> answer);
 

@@ -41,6 +41,13 @@ final class Steps {
         });
     }
 
+    static Step reap(int session) {
+        return new Step(session, "has empty containers removed", (player, ops, answer) -> {
+            player.reapContainers();
+            answer.accept(() -> "removed");
+        });
+    }
+
     static Step createEphemeralSequential(int session, String prefix, byte[] data, List<ACL> acl) {
         return new Step(
                 session,
