@@ -88,7 +88,7 @@ class MixedLockListenersIT {
     }
 
     @Test
-    @Tag("alone")
+    @Tag("soak")
     void failingLossListener_isLogged() throws Exception {
         ZooKeeperClient second = clients.open();
         Lease lease = acquire(clients.open(), second);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
 class MultiLockExplorationTest {
-    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
+    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 100);
 
     @Test
     void locksOnSomeOfThreePaths_keepTheirPromises() {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** The proof of a lease, where it is needed: with a follower that may be cut off and a process that may be stopped. */
 class LongHoldTest {
-    private static final int SCHEDULES = 1000;
+    private static final int SCHEDULES = 400;
 
     @Test
     @Tag("H07")

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
 class MutexExplorationTest {
-    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
+    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 100);
 
     @Test
     void mutex_keepsItsPromises_underSimulatedFaults() {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
 class ReadWriteExplorationTest {
-    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
+    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 100);
     private static final int READ = 0;
     private static final int WRITE = 1;
     private static final Rule RULE =

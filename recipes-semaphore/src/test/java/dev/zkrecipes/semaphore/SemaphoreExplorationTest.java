@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** The same few schedules every time: enough to see a broken engine at once. */
 class SemaphoreExplorationTest {
-    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 200);
+    private static final int SCHEDULES = Integer.getInteger("exploration.schedules", 100);
     private static final int MAX_LEASES = 3;
     private static final Rule RULE = (front, self) ->
             front.stream().mapToInt(SemaphoreExplorationTest::permits).sum() + permits(self) <= MAX_LEASES;

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -52,6 +53,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * </ul>
  */
 @Timeout(120)
+@Tag("soak")
 class ModelledFaultsIT {
     /** Does not expire while a test runs, and hears of its server again before it gives up a connection. */
     private static final Duration LASTING = Duration.ofSeconds(30);

@@ -13,6 +13,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.properties.HasAnnotations;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -20,6 +21,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -49,8 +51,12 @@ class TestsTogetherTest {
 
     private static final JavaClasses TESTS = new ClassFileImporter().importPaths(testClasses());
 
+    private static Stream<Pom> modules() {
+        return Stream.concat(Pom.built().stream(), Stream.of(Pom.ofModule("recipes-it")));
+    }
+
     private static List<Path> testClasses() {
-        return Stream.concat(Pom.built().stream(), Stream.of(Pom.ofModule("recipes-it")))
+        return modules()
                 .map(module -> module.folder().resolve("target/test-classes"))
                 .filter(Files::isDirectory)
                 .toList();
@@ -63,6 +69,23 @@ class TestsTogetherTest {
                 .map(JavaCodeUnit::getFullName)
                 .collect(toSet());
         assertThat(others).as("add @Tag(\"alone\")").isEmpty();
+    }
+
+    /** Otherwise such a test would run nowhere. */
+    @Test
+    void moduleWithTestsOfTheWholeJvm_runsThem() throws IOException {
+        for (Pom module : modules().toList()) {
+            try (Stream<Path> files = Files.walk(module.folder().resolve("src"))) {
+                boolean found = false;
+                for (Path file :
+                        (Iterable<Path>) files.filter(each -> each.toString().endsWith("IT.java"))::iterator) {
+                    found |= Files.readString(file).contains("@Tag(\"alone\")");
+                }
+                assertThat(module.one("/project/properties/it.alone.skip").equals(Optional.of("false")))
+                        .as("it.alone.skip of %s is false", module.artifact())
+                        .isEqualTo(found);
+            }
+        }
     }
 
     /** Its settings are those of the JVM, and the kit refuses a second one. */

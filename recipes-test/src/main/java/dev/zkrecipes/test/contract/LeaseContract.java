@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** A lease knows its state: while it is held for long, without a connection, without its node. */
 public abstract class LeaseContract extends OwnStage {
-    private static final Duration SHORT = Duration.ofSeconds(6);
+    private static final Duration SHORT = Duration.ofSeconds(3);
     /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
 

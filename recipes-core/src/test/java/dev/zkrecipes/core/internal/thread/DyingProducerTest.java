@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 @Tag("H79")
 class DyingProducerTest {
+    private static final int DIVES = 12;
+
     /** It never wakes up by itself, so a wake-up that is lost is a test that fails. */
     private final EngineThread engine = new EngineThread(Duration.ofHours(1).toNanos());
 
@@ -33,23 +35,23 @@ class DyingProducerTest {
 
     @Test
     void taskIsGivenOrRefused_neverBoth_andTheEngineContinues() throws Exception {
-        check(Diver::execute, DyingProducerTest::onThreadOfItsOwn, 60);
+        check(Diver::execute, DyingProducerTest::onThreadOfItsOwn, DIVES);
     }
 
     @Test
     void alarmIsSetOrRefused_neverBoth_andTheEngineContinues() throws Exception {
-        check(Diver::schedule, DyingProducerTest::onThreadOfItsOwn, 60);
+        check(Diver::schedule, DyingProducerTest::onThreadOfItsOwn, DIVES);
     }
 
     /** A driver that calls itself without end, say. */
     @Test
     void alarmIsSetOrRefused_neverBoth_onTheEngineThreadToo() throws Exception {
-        check(Diver::schedule, EngineThread::execute, 10);
+        check(Diver::schedule, EngineThread::execute, DIVES / 3);
     }
 
     @Test
     void alarmIsCalledOffOrNot_neverInPart_onTheEngineThread() throws Exception {
-        for (int dive = 0; dive < 10; dive++) {
+        for (int dive = 0; dive < DIVES / 3; dive++) {
             Diver diver = new Diver(engine, (self, task) -> task.timer.cancel());
             // Those at the front first, so that others have to move a long way.
             diver.tasks.forEach(task -> task.timer = engine.schedule(Duration.ofHours(1), task));

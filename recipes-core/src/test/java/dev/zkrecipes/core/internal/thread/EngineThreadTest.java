@@ -151,7 +151,7 @@ class EngineThreadTest {
     void taskGivenWhileTheEngineFallsAsleep_isRun(long seed) throws Exception {
         Random random = new Random(seed);
         AtomicInteger done = new AtomicInteger();
-        for (int i = 1; i <= 100_000; i++) {
+        for (int i = 1; i <= 20_000; i++) {
             for (int spins = random.nextInt(400); spins > 0; spins--) {
                 Thread.onSpinWait();
             }
@@ -338,7 +338,7 @@ class EngineThreadTest {
         AtomicInteger given = new AtomicInteger();
         Thread delivering = new Thread(() -> {
             Random random = new Random(seed);
-            while (!Thread.currentThread().isInterrupted() && given.get() < 100_000) {
+            while (!Thread.currentThread().isInterrupted() && given.get() < 20_000) {
                 engine.deliver(() -> {});
                 for (int spins = random.nextInt(200); spins > 0; spins--) {
                     Thread.onSpinWait();
@@ -346,7 +346,7 @@ class EngineThreadTest {
             }
         });
         delivering.start();
-        for (int i = 1; i <= 100_000; i++) {
+        for (int i = 1; i <= 20_000; i++) {
             engine.execute(done::incrementAndGet);
             given.set(i);
             int expected = i;
@@ -442,8 +442,8 @@ class EngineThreadTest {
     @ValueSource(booleans = {true, false})
     void cancelledTimers_leaveNothingBehind(boolean onEngineThread) throws Exception {
         AtomicReference<WeakReference<Object>> first = new AtomicReference<>();
-        Runnable million = () -> {
-            for (int i = 0; i < 1_000_000; i++) {
+        Runnable many = () -> {
+            for (int i = 0; i < 100_000; i++) {
                 Object load = new Object();
                 if (i == 0) {
                     first.set(new WeakReference<>(load));
@@ -452,9 +452,9 @@ class EngineThreadTest {
             }
         };
         if (onEngineThread) {
-            engine.execute(million);
+            engine.execute(many);
         } else {
-            million.run();
+            many.run();
         }
         awaitTasksSoFar();
         spinUntil(() -> {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 @Tag("H79")
 class StackReserveTest {
-    private static final int DIVES = 30;
+    private static final int DIVES = 6;
     private static final int EVERY = 16; // frames; an error at each takes long
     private static final long STACK = 512 * 1024;
 
