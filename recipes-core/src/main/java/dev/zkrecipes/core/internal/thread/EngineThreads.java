@@ -4,8 +4,9 @@
 package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -52,7 +53,7 @@ public final class EngineThreads {
 
     /** What the JVM starts when it ends. */
     public static Thread atShutdown(Runnable task) {
-        return new Thread(task, "zkrecipes-shutdown");
+        return make(task, "zkrecipes-shutdown");
     }
 
     /** Runs the blocking close of a handle. */
@@ -65,15 +66,26 @@ public final class EngineThreads {
         named("zkrecipes-diagnosis-").newThread(task).start();
     }
 
-    /** Guava's builder would format the number, for which Java loads the data of a locale: that takes longer than to connect. */
     private static ThreadFactory named(String prefix) {
-        ThreadFactory ofNormalPriority = Executors.defaultThreadFactory(); // not that of the thread that needs it first
         AtomicLong number = new AtomicLong();
-        return task -> {
-            Thread thread = ofNormalPriority.newThread(task);
-            thread.setName(prefix.concat(String.valueOf(number.getAndIncrement())));
+        return task -> make(task, prefix.concat(String.valueOf(number.getAndIncrement())));
+    }
+
+    /**
+     * Makes a thread that owes nothing to the one that happens to need it first: neither thread-locals nor class loader nor
+     * priority. It would keep them in memory as long as it lives. ZooKeeper's threads are made by these.
+     *
+     * <p>Before JDK 24 a thread keeps the access control context in which it is made, and with that the class loader of every
+     * method that is being executed. A privileged action has a context of its own.
+     */
+    @SuppressWarnings("removal") // there is no other way to get rid of that context, as long as there is one
+    private static Thread make(Runnable task, String name) {
+        return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> {
+            Thread thread = new Thread(null, task, name, 0, false);
+            thread.setContextClassLoader(EngineThreads.class.getClassLoader());
+            thread.setPriority(Thread.NORM_PRIORITY);
             thread.setDaemon(true);
             return thread;
-        };
+        });
     }
 }

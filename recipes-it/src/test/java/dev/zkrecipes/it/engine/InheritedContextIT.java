@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Threads of the library take nothing over from the thread that happens to make the client. */
+@WithZooKeeper(tickTimeMillis = 200)
+@Timeout(60)
+@Tag("H115")
+class InheritedContextIT {
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    private final EmbeddedZooKeeper server;
+
+    InheritedContextIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    /** An application that is loaded beside others and may be unloaded before the library. */
+    private static final class ApplicationLoader extends ClassLoader {
+        ApplicationLoader() {
+            super(InheritedContextIT.class.getClassLoader());
+        }
+
+        @SuppressWarnings("unchecked")
+        Function<ZooKeeperClientBuilder, ZooKeeperClient> application() throws Exception {
+            String name = Application.class.getName();
+            try (InputStream in = Application.class.getResourceAsStream("InheritedContextIT$Application.class")) {
+                byte[] code = in.readAllBytes();
+                return (Function<ZooKeeperClientBuilder, ZooKeeperClient>)
+                        defineClass(name, code, 0, code.length).getConstructor().newInstance();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    public static final class Application implements Function<ZooKeeperClientBuilder, ZooKeeperClient> {
+        private static final InheritableThreadLocal<Object> OWN = new InheritableThreadLocal<>();
+
+        @Override
+        public ZooKeeperClient apply(ZooKeeperClientBuilder settings) {
+            OWN.set(this);
+            try {
+                ZooKeeperClient client = settings.build();
+                client.awaitConnected(Duration.ofSeconds(20));
+                return client;
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            } finally {
+                OWN.remove();
+            }
+        }
+    }
+
+    private ZooKeeperClientBuilder settings() {
+        return ZooKeeperClient.builder().connectString(server.connectString()).closeOnShutdown();
+    }
+
+    private static ZooKeeper connected(ZooKeeperClient client) {
+        return Soon.await().until(client::zooKeeper, Optional::isPresent).orElseThrow();
+    }
+
+    @Test
+    void noThreadInherits() throws Exception {
+        List<String> heirs = new CopyOnWriteArrayList<>();
+        InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>() {
+            @Override
+            protected String childValue(String parents) {
+                heirs.add(Thread.currentThread() + " makes a thread that inherits");
+                return parents;
+            }
+        };
+        Thread self = Thread.currentThread();
+        ClassLoader before = self.getContextClassLoader();
+        ClassLoader applications = new ApplicationLoader();
+        inheritable.set("value");
+        self.setContextClassLoader(applications);
+        try (ZooKeeperClient client = settings().build();
+                ZooKeeperClient supplied = ZooKeeperClient.over(() -> connected(client))) {
+            assertThat(supplied.awaitConnected(LONG)).isTrue();
+            Lease held = new InterProcessMutex(client, "/inherited").acquire();
+            Soon.get(new InterProcessMutex(client, "/inherited/async").acquireAsync())
+                    .closeAsync();
+            held.onLost(() -> {});
+            server.expireSession(client.zooKeeper().orElseThrow().getSessionId());
+            assertThat(Soon.get(held.ended())).isEqualTo(LeaseState.LOST);
+            held.close();
+            assertThat(client.awaitConnected(LONG)).isTrue();
+            assertThat(heirs).isEmpty();
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> thread.getContextClassLoader() == applications)
+                    .containsExactly(self);
+        } finally {
+            self.setContextClassLoader(before);
+            inheritable.remove();
+        }
+    }
+
+    @Test
+    void clientThatOutlivesWhoMadeIt_doesNotKeepHisClasses() throws Exception {
+        ApplicationLoader applications = new ApplicationLoader();
+        Thread self = Thread.currentThread();
+        ClassLoader before = self.getContextClassLoader();
+        self.setContextClassLoader(applications);
+        try (ZooKeeperClient client = applications.application().apply(settings())) {
+            self.setContextClassLoader(before);
+            WeakReference<ClassLoader> unloaded = new WeakReference<>(applications);
+            applications = null;
+            Soon.await().until(() -> {
+                System.gc();
+                return unloaded.refersTo(null);
+            });
+            assertThat(client.connectionState() == ConnectionState.CONNECTED).isTrue();
+        } finally {
+            self.setContextClassLoader(before);
+        }
+    }
+}
