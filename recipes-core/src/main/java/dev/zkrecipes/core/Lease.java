@@ -41,6 +41,10 @@ public interface Lease extends AutoCloseable {
      * safe from late writers. It is the node's creation transaction id (czxid) times 2048, plus
      * the number of the hand-over if the lock was passed on inside the process.
      *
+     * <p>Tokens rise as long as the ensemble keeps its data. When it has lost data or was restored from an older snapshot,
+     * they may begin below the old ones, of which a WARN is logged. So let the store compare an epoch first, which you
+     * raise after a restore, or use new lock paths then.
+     *
      * @return a positive number
      * @throws LockLostException if the lease is lost
      * @throws IllegalMonitorStateException if the lease is closed

@@ -71,9 +71,12 @@ public final class CreateNodes {
             long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
             List<ACL> acl = group.all().get(0).acl();
+            long newest = requests.newest();
             session.zk().createEphemeralSequential(node.prefix(), data(0), acl, answer -> {
                 if (answer.isOk()) {
-                    node.createdAt(answer.value().path(), answer.value().stat().getCzxid());
+                    long zxid = answer.value().stat().getCzxid();
+                    node.createdAt(answer.value().path(), zxid);
+                    requests.made(node, zxid, newest);
                     session.committed(sentAt);
                 } else {
                     node.failed(answer.code());
@@ -144,8 +147,9 @@ public final class CreateNodes {
     public void sendTogether(Consumer<Answer<?>> done) {
         admit();
         long sentAt = requests.scheduler().nanoTime();
+        long newest = requests.newest();
         session.zk().multi(operations(), answer -> {
-            note(answer, sentAt);
+            note(answer, sentAt, newest);
             done.accept(answer);
         });
     }
@@ -169,7 +173,7 @@ public final class CreateNodes {
         return operations;
     }
 
-    private void note(Answer<List<OpResult>> answer, long sentAt) {
+    private void note(Answer<List<OpResult>> answer, long sentAt, long newest) {
         if (!answer.isOk()) {
             nodes.forEach(node -> node.failed(answer.code()));
             return;
@@ -181,5 +185,6 @@ public final class CreateNodes {
             // Only the name: under a chroot the client does not take the chroot off the paths in these results.
             nodes.get(i).created(LockPath.name(((CreateResult) results.get(i)).getPath()), zxid);
         }
+        requests.made(nodes.get(0), zxid, newest);
     }
 }

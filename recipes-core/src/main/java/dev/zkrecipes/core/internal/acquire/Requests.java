@@ -7,6 +7,7 @@ import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
+import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
@@ -18,9 +19,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What the requests of one client share, and which of them are under way. Thread-safe. */
 public final class Requests {
+    private static final Logger log = LoggerFactory.getLogger(Requests.class);
+
     private final EngineScheduler scheduler;
     private final SessionSource sessions;
     private final NodeCleaner cleaner;
@@ -32,6 +37,7 @@ public final class Requests {
     private final CounterRenewals renewals = new CounterRenewals();
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
+    private long newest; // on the engine thread
 
     /**
      * Begins without requests.
@@ -56,6 +62,34 @@ public final class Requests {
         this.nodeData = nodeData.clone();
         this.rootName = rootName;
         this.notConnected = notConnected;
+    }
+
+    /** The newest transaction that has made a node of this client. On the engine thread. */
+    long newest() {
+        return newest;
+    }
+
+    /**
+     * A node was made. On the engine thread.
+     *
+     * @param zxid by this transaction, on which its fencing token rests
+     * @param newestBefore what was {@link #newest} when it was asked for: whatever is made later has a greater number,
+     *     unless the servers have forgotten something
+     */
+    void made(OwnNode node, long zxid, long newestBefore) {
+        if (zxid <= newestBefore) {
+            log.warn(
+                    "The ZooKeeper servers know less than this client has seen: the lock node {} was made by transaction 0x{},"
+                            + " and an earlier one by 0x{}. Their data were lost or restored. Fencing tokens begin below the old"
+                            + " ones, so a store that compares them refuses the new holders: give the store a new epoch, or"
+                            + " use new paths for the locks (docs/operations.md).",
+                    node.path(),
+                    Long.toHexString(zxid),
+                    Long.toHexString(newestBefore));
+            newest = zxid;
+        } else {
+            newest = Math.max(newest, zxid);
+        }
     }
 
     EngineScheduler scheduler() {

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.node.LockLog;
+import dev.zkrecipes.core.internal.session.AnsweringOperations;
 import dev.zkrecipes.core.internal.session.LargePackets;
 import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -14,7 +15,6 @@ import dev.zkrecipes.core.internal.session.SuppliedSessions;
 import dev.zkrecipes.core.internal.session.WrappedSession;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
-import dev.zkrecipes.core.internal.zk.AnsweringOperations;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.OpenedHandles;
@@ -111,7 +111,7 @@ final class ClientSessions {
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
         boolean isNew = source.ownsSessions();
         Session session = new Session(
-                MeasuredOperations.factory(AnsweringOperations.factory(factory, scheduler), scheduler, packets),
+                MeasuredOperations.factory(AnsweringOperations.factory(factory, scheduler, pauses), scheduler, packets),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,

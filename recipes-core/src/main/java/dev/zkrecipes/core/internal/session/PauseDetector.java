@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * which it hears nothing for 2/3 T. Confined to the engine thread.
  */
 public final class PauseDetector {
+    static final int BEATS_IN_A_TIMEOUT = 16;
+
     private final EngineScheduler scheduler;
     private final LongSupplier timeoutNanos;
     private long lastBeat;
@@ -31,6 +33,7 @@ public final class PauseDetector {
     private long resumedAt;
     private boolean over;
     private @Nullable Timer timer;
+    private Runnable onBeat = () -> {};
 
     /**
      * Stands still until it {@link #begin begins}.
@@ -48,9 +51,17 @@ public final class PauseDetector {
         beat();
         cancel();
         if (!over) {
-            period = timeoutNanos.getAsLong() / 16;
-            timer = scheduler.schedule(Duration.ofNanos(period), this::begin);
+            period = timeoutNanos.getAsLong() / BEATS_IN_A_TIMEOUT;
+            timer = scheduler.schedule(Duration.ofNanos(period), () -> {
+                begin();
+                onBeat.run();
+            });
         }
+    }
+
+    /** Runs this with each beat, of which a stop of the process makes one at most. */
+    void onBeat(Runnable task) {
+        onBeat = task;
     }
 
     private void cancel() {

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sessions of handles that the application opens and replaces. The supplier is user code, so it is asked on a thread of
  * its own, one question at a time for all waiting requests. While it throws, or returns a handle that has ended, it is
- * asked again at the pace of retries, as long as a request waits or there is no session at all.
+ * asked again at the pace of retries, as long as a request waits or there is no session at all. A handle that was given
+ * up, see {@link AnsweringOperations}, is not used again: what waits for it fails.
  */
 public final class SuppliedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(SuppliedSessions.class);
@@ -37,7 +38,9 @@ public final class SuppliedSessions implements SessionSource {
     private final EngineScheduler scheduler;
     private final ExecutorService asker;
     private final Backoff backoff;
-    private final IdentityHashMap<ZooKeeper, Session> living = new IdentityHashMap<>();
+    /** By handle: those that live, and those that were given up though their handle does not say that it has ended. */
+    private final IdentityHashMap<ZooKeeper, Session> known = new IdentityHashMap<>();
+
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Timer retry;
     private boolean asking;
@@ -83,7 +86,6 @@ public final class SuppliedSessions implements SessionSource {
 
     @Override
     public void onEnded(Session ended) {
-        living.values().remove(ended);
         ask();
     }
 
@@ -134,13 +136,22 @@ public final class SuppliedSessions implements SessionSource {
         }
         Session session;
         try {
-            session = handle.getState().isAlive() ? living.computeIfAbsent(handle, factory) : null;
+            known.keySet().removeIf(old -> !old.getState().isAlive());
+            session = handle.getState().isAlive() ? known.computeIfAbsent(handle, factory) : null;
         } catch (Throwable t) {
             onFailure(t);
             return;
         }
+        if (session != null && session.isEnded()) {
+            onFailure(
+                    new IllegalStateException("no server has answered its session 0x"
+                            + Long.toHexString(handle.getSessionId())
+                            + " for so long that it was given up; close that handle and return a new one"),
+                    true);
+            return;
+        }
         failing = false;
-        if (session == null || session.isEnded()) {
+        if (session == null) {
             askLater();
             return;
         }
@@ -151,7 +162,12 @@ public final class SuppliedSessions implements SessionSource {
         served.forEach(user -> Guarded.run(() -> user.with(session)));
     }
 
+    /** An exception may be temporary, as while a handle is being replaced; an error is a broken supplier. */
     private void onFailure(Throwable failure) {
+        onFailure(failure, failure instanceof Error);
+    }
+
+    private void onFailure(Throwable failure, boolean isForGood) {
         asking = false;
         if (!failing) {
             failing = true;
@@ -162,9 +178,8 @@ public final class SuppliedSessions implements SessionSource {
                     "the lock " + user.lockPath() + ": the supplier gave no ZooKeeper handle that locks can use: "
                             + Printable.of(String.valueOf(failure)) + "; fix the supplier or try again",
                     failure);
-            // An exception may be temporary, as while a handle is being replaced; an error is a broken supplier.
             Guarded.run(() -> {
-                if (failure instanceof Error) {
+                if (isForGood) {
                     waiting.remove(user);
                     user.unavailable(why);
                 } else {
@@ -176,7 +191,7 @@ public final class SuppliedSessions implements SessionSource {
     }
 
     private void askLater() {
-        if (!waiting.isEmpty() || living.isEmpty()) {
+        if (!waiting.isEmpty() || known.values().stream().allMatch(Session::isEnded)) {
             retry = backoff.pause(() -> {
                 retry = null;
                 ask();

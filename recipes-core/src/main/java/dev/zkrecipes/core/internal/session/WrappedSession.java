@@ -28,9 +28,9 @@ public final class WrappedSession implements SessionSource {
             user.with(current);
         } else {
             user.unavailable(new ClientClosedException("the lock " + user.lockPath()
-                    + ": the ZooKeeper handle that its client wraps has ended ("
-                    + (current == null ? "never started" : current.state())
-                    + "); open a new handle and wrap that, or let the client open its own sessions"));
+                    + ": the ZooKeeper handle that its client wraps has ended, or no server answered it for so long that it was"
+                    + " given up (" + (current == null ? "never started" : current.state())
+                    + "); close it, open a new handle and wrap that, or let the client open its own sessions"));
         }
     }
 

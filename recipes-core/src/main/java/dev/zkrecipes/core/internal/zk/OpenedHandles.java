@@ -8,6 +8,7 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.apache.zookeeper.WatchedEvent;
@@ -15,9 +16,15 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens handles of our own. */
 public final class OpenedHandles implements ZooKeeperOperations.Factory {
+    private static final Logger log = LoggerFactory.getLogger(OpenedHandles.class);
+
+    private static final Duration LONGEST_PAUSE_OF_THE_CLIENT = Duration.ofSeconds(2);
+
     private final String connectString;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
@@ -60,11 +67,20 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
         }
     }
 
-    private static void close(ZooKeeper handle) {
+    /** Waits for the server no longer than ZooKeeper's client does itself: if a thread of its own has died, it would wait forever. */
+    private void close(ZooKeeper handle) {
+        Thread closing = Thread.currentThread();
+        Duration limit = Duration.ofMillis(handle.getSessionTimeout()).plus(LONGEST_PAUSE_OF_THE_CLIENT);
+        EngineScheduler.Timer timer = scheduler.schedule(limit, closing::interrupt);
         try {
             handle.close();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            log.warn(
+                    "ZooKeeper's client did not close session 0x{} within {}; its servers end it after its time-out.",
+                    Long.toHexString(handle.getSessionId()),
+                    limit);
+        } finally {
+            timer.cancel();
         }
     }
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ForwardingOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.data.ACL;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Operations that answer every request and never throw: an exception of the port, such as a method missing in an old
+ * client jar, becomes the answer. One request often serves many waiting requests, which learn of it only by its answer.
+ * So the rest of the engine need not expect exceptions from requests.
+ *
+ * <p>Some handles neither answer nor end. Servers that have lost data refuse a session that has seen more than they
+ * know, which ZooKeeper's client never takes for the session's end; and threads of the client may have died for want of
+ * memory. So a handle is given up when a session time-out and a half has passed in which no server has answered it,
+ * although there was no connection or something was asked: it is reported as expired, what was asked is answered so, and
+ * it is closed. By then the session is over by every clock but that of servers that were away. The time is counted in
+ * beats of the engine: a process that was stopped first hears what the server has to say. Confined to the engine thread.
+ */
+public final class AnsweringOperations implements ForwardingOperations {
+    private static final Logger log = LoggerFactory.getLogger(AnsweringOperations.class);
+
+    /** ZooKeeper's own client needs four thirds of the time-out at most to see that nobody answers. */
+    private static final int MOST_SILENT_BEATS = PauseDetector.BEATS_IN_A_TIMEOUT * 3 / 2;
+
+    private final EngineScheduler scheduler;
+    private final Consumer<State> told;
+    private final ZooKeeperOperations inner;
+    private final Set<Asked<?>> unanswered = new LinkedHashSet<>();
+    private State state = State.CONNECTING;
+    private boolean heard;
+    private int silentBeats;
+    private boolean givenUp;
+
+    private AnsweringOperations(Factory factory, EngineScheduler scheduler, Consumer<State> told) {
+        this.scheduler = scheduler;
+        this.told = told;
+        this.inner = factory.open(this::become);
+        onState(inner.initialState());
+    }
+
+    /**
+     * Opens sessions whose requests are all answered.
+     *
+     * @param beats of the session that is opened
+     */
+    public static Factory factory(Factory inner, EngineScheduler scheduler, PauseDetector beats) {
+        return states -> {
+            AnsweringOperations opened = new AnsweringOperations(inner, scheduler, states);
+            beats.onBeat(opened::beat);
+            return opened;
+        };
+    }
+
+    @Override
+    public ZooKeeperOperations inner() {
+        return inner;
+    }
+
+    // ---- Silence.
+
+    private void become(State next) {
+        if (!state.isFinal()) {
+            onState(next);
+            told.accept(next);
+        }
+    }
+
+    private void onState(State next) {
+        state = next;
+        heard |= next == State.CONNECTED || next == State.READ_ONLY;
+    }
+
+    private void beat() {
+        boolean isWaiting = state == State.DISCONNECTED || !unanswered.isEmpty();
+        boolean isSilent = isWaiting && !heard && !state.isFinal();
+        silentBeats = isSilent ? silentBeats + 1 : 0;
+        heard = false;
+        if (silentBeats > MOST_SILENT_BEATS && sessionId() != 0) {
+            giveUp(sessionTimeout());
+        }
+    }
+
+    private void giveUp(Duration timeout) {
+        log.warn(
+                "No server has answered ZooKeeper session 0x{} for {}, so its handle is given up. If servers can be reached,"
+                        + " they have lost data and know less than this session has seen, or a thread of ZooKeeper's client"
+                        + " has died: look for a restored or empty data directory, and for an earlier error of this process.",
+                Long.toHexString(sessionId()),
+                timeout.multipliedBy(3).dividedBy(2));
+        givenUp = true;
+        become(State.EXPIRED);
+        List.copyOf(unanswered).forEach(asked -> Guarded.run(asked::expire));
+        closeInner(timeout);
+    }
+
+    private void closeInner(Duration pause) {
+        try {
+            scheduler.executeBlocking(inner::close);
+        } catch (Throwable t) { // there may be no memory for a thread now
+            scheduler.schedule(pause, () -> closeInner(pause));
+        }
+    }
+
+    /** A request that was sent; takes its answer. */
+    private final class Asked<T> implements Consumer<Answer<T>> {
+        private final Consumer<Answer<T>> reply;
+
+        Asked(Consumer<Answer<T>> reply) {
+            this.reply = reply;
+        }
+
+        @Override
+        public void accept(Answer<T> answer) {
+            if (unanswered.remove(this)) {
+                heard |= isFromServer(answer);
+                reply.accept(answer);
+            }
+        }
+
+        void expire() {
+            accept(Answer.failed(Code.SESSIONEXPIRED));
+        }
+    }
+
+    private static boolean isFromServer(Answer<?> answer) {
+        return answer.cause() == null && answer.code() != Code.CONNECTIONLOSS && answer.code() != Code.REQUESTTIMEOUT;
+    }
+
+    // ---- Requests.
+
+    private <T> void ask(Consumer<Answer<T>> reply, Consumer<Consumer<Answer<T>>> request) {
+        Asked<T> asked = new Asked<>(reply);
+        unanswered.add(asked);
+        if (givenUp) {
+            scheduler.execute(asked::expire);
+            return;
+        }
+        try {
+            request.accept(asked);
+        } catch (Throwable t) {
+            scheduler.execute(() -> asked.accept(Answer.broken(t))); // later, like any other answer
+        }
+    }
+
+    @Override
+    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+        ask(reply, asked -> inner.createEphemeralSequential(prefix, data, acl, asked));
+    }
+
+    @Override
+    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        ask(reply, asked -> inner.createContainer(path, acl, asked));
+    }
+
+    @Override
+    public void children(String path, Consumer<Answer<Children>> reply) {
+        ask(reply, asked -> inner.children(path, asked));
+    }
+
+    @Override
+    public void read(String path, Consumer<Answer<Content>> reply) {
+        ask(reply, asked -> inner.read(path, asked));
+    }
+
+    @Override
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        ask(reply, asked -> inner.acl(path, asked));
+    }
+
+    @Override
+    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+        ask(reply, asked -> inner.readAndWatch(path, watch, asked));
+    }
+
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        ask(reply, asked -> inner.watchDeletion(path, watch, asked));
+    }
+
+    /** No answer is needed: the watch reports nothing more in any case. */
+    @Override
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        Guarded.run(() -> inner.dropWatch(path, watch));
+    }
+
+    @Override
+    public void delete(String path, Consumer<Answer<String>> reply) {
+        ask(reply, asked -> inner.delete(path, asked));
+    }
+
+    @Override
+    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        ask(reply, asked -> inner.multi(operations, asked));
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.PrintedWhile;
+import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.session.Session;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Servers that have lost data number their transactions again from below, which is told, as tokens are made of them. */
+@Tag("H122")
+class ForgetfulServersTest {
+    private final AcquireFixture fixture = new AcquireFixture();
+
+    private LockGroup group(int paths) {
+        return paths == 1
+                ? LockGroup.of(fixture.spec(new TestDriver("lock-")))
+                : fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b");
+    }
+
+    private String printedByACycle(int paths) {
+        return PrintedWhile.running(() -> {
+            AcquireLoop loop = fixture.launched(group(paths), Mode.QUEUE);
+            fixture.scheduler.run();
+            HeldNodes.release(loop.outcome().join().orElseThrow());
+            fixture.scheduler.run();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void lowerTransactionIds_areToldOnce(int paths) {
+        fixture.operations.count(100);
+        assertThat(printedByACycle(paths)).isEmpty();
+        assertThat(printedByACycle(paths)).isEmpty();
+        fixture.operations.count(5);
+        assertThat(printedByACycle(paths))
+                .containsOnlyOnce("The ZooKeeper servers know less than this client has seen")
+                .contains("lost or restored", "Fencing tokens begin below the old ones", "docs/operations.md");
+        assertThat(printedByACycle(paths)).isEmpty();
+    }
+
+    /** Answers of two sessions may come in another order than their transactions. */
+    @Test
+    void requestsThatCross_proveNothing() {
+        Requests requests = fixture.engine.requests();
+        CreateNodes older = new CreateNodes(requests, group(1), session());
+        assertThat(PrintedWhile.running(() -> {
+                    older.send(answer -> {});
+                    requests.made(older.nodes().get(0), 1000, requests.newest());
+                    fixture.scheduler.run();
+                }))
+                .isEmpty();
+    }
+
+    private Session session() {
+        return fixture.assertGranted(fixture.queueing()).node().session();
+    }
+}
