@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  */
 @WithZooKeeper(containerCheckMillis = 3_600_000)
 class ModelConformityIT {
-    private static final int SEQUENCES = Integer.getInteger("conformity.sequences", 100);
+    private static final int SEQUENCES = Integer.getInteger("conformity.sequences", 60);
     private static final int STEPS = 40;
 
     @Test
