@@ -78,7 +78,7 @@ public final class EngineThreads {
      * <p>Before JDK 24 a thread keeps the access control context in which it is made, and with that the class loader of every
      * method that is being executed. A privileged action has a context of its own.
      */
-    // There is no other way to get rid of that context, as long as there is one; the priority is set to none in particular.
+    // There is no other way to get rid of that context, as long as there is one; the priority is the usual one.
     @SuppressWarnings({"removal", "ThreadPriorityCheck"})
     private static Thread make(Runnable task, String name) {
         return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> {
