@@ -39,6 +39,7 @@ final class ClientFile {
         }
         Map<String, String> properties = new TreeMap<>();
         for (String name : read.stringPropertyNames()) {
+            Mistake.refuseByteOrderMark(name, file.toString());
             if (!name.startsWith(CLIENT) && OF_THE_JVM.stream().noneMatch(name::startsWith)) {
                 throw new IllegalArgumentException(
                         file + ": '" + name + "' is neither a property of ZooKeeper's client (zookeeper.*)"

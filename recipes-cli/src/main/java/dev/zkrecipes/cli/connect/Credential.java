@@ -16,6 +16,7 @@ record Credential(String scheme, String id) {
 
     /** Parses one; {@code source} is its origin, for errors. */
     static Credential parse(String text, String source) {
+        Mistake.refuseByteOrderMark(text, source);
         int colon = text.indexOf(':');
         if (colon < 1 || colon == text.length() - 1) {
             throw new IllegalArgumentException(source + ": expected SCHEME:ID, such as digest:user:password");

@@ -27,6 +27,14 @@ public final class Mistake {
         return new ParameterException(spec.commandLine(), message, cause);
     }
 
+    /** Some editors put one in front of a text, where nobody sees it. */
+    static void refuseByteOrderMark(String text, String source) {
+        if (text.startsWith("\ufeff")) {
+            throw new IllegalArgumentException(
+                    source + " begins with a byte-order mark: save it as UTF-8 without one (BOM)");
+        }
+    }
+
     /**
      * A mistake on a command line that was read without picocli. It is not read a second time, as the files that it names may be
      * pipes: whoever catches this reports the message.

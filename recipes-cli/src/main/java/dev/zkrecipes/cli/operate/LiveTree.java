@@ -61,8 +61,12 @@ final class LiveTree {
                 tree.refresh(reads);
                 return tree.view(Instant.now());
             } catch (BrokenReadException e) {
-                if (e.code() == Code.AUTHFAILED) {
-                    throw new LockAccessException("ZooKeeper refused the credentials: check --auth-file, --auth", e);
+                if (e.code() == Code.AUTHFAILED || e.code() == Code.SESSIONCLOSEDREQUIRESASLAUTH) {
+                    throw new LockAccessException(
+                            "ZooKeeper refused the credentials, or requires some that were not given"
+                                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the"
+                                    + " servers): check --auth-file, --auth, and the SASL settings in --config",
+                            e);
                 }
                 if (failures == MOST_FAILURES) {
                     throw new LockConnectionException(

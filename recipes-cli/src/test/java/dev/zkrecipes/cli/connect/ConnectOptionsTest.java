@@ -142,6 +142,16 @@ class ConnectOptionsTest {
                 .doesNotContain("secret");
     }
 
+    @ParameterizedTest
+    @CsvSource({"--auth-file,digest:user:secret", "--auth-file,# who", "--config,zookeeper.connect=127.0.0.1"})
+    void byteOrderMark_isRefused(String option, String text) throws IOException {
+        environment.put("ZKLOCK_CONNECT", "127.0.0.1:2181");
+        assertThat(complaint(option, file("marked", "\ufeff" + text + "\n")))
+                .contains("marked")
+                .contains("begins with a byte-order mark: save it as UTF-8 without one")
+                .doesNotContain("secret", "\ufeff");
+    }
+
     @Test
     void foreignProperty_isRefused() throws IOException {
         String config = file("c", "zookeeper.connect=127.0.0.1\nuser.home=/tmp\n");

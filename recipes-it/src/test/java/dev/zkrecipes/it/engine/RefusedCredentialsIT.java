@@ -35,8 +35,9 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 class RefusedCredentialsIT {
     private static final String REFUSED =
-            "ZooKeeper refused the credentials of this client; check its auth settings, and the server's: the lock "
-                    + "/refused cannot be ";
+            "ZooKeeper refused the credentials of this client, or requires some that it did not give"
+                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers);"
+                    + " check its auth settings, and the server's";
 
     private final EmbeddedZooKeeper server;
 
@@ -49,7 +50,7 @@ class RefusedCredentialsIT {
         assertThatThrownBy(request::join)
                 .cause()
                 .isInstanceOf(LockAccessException.class)
-                .hasMessageStartingWith(REFUSED);
+                .hasMessageStartingWith(REFUSED + ": the lock /refused cannot be ");
     }
 
     @Test
@@ -124,7 +125,7 @@ class RefusedCredentialsIT {
             System.setErr(terminal);
         }
         assertThat(printed.toString(StandardCharsets.UTF_8))
-                .contains("ZooKeeper refused the credentials of this client; check its auth settings, and the server's")
+                .contains(REFUSED)
                 .contains("waiting acquires fail")
                 .doesNotContain("queue again");
     }

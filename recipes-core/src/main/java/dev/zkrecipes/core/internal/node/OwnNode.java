@@ -188,6 +188,7 @@ public final class OwnNode {
                     NOCHILDRENFOREPHEMERALS,
                     QUOTAEXCEEDED,
                     NOTREADONLY,
+                    EPHEMERALONLOCALSESSION,
                     BADARGUMENTS,
                     UNIMPLEMENTED,
                     MARSHALLINGERROR -> existence = Existence.ABSENT;

@@ -35,6 +35,9 @@ public final class ConnectString {
             for (String server : servers.split(",", -1)) {
                 checked.append(checked.isEmpty() ? "" : ",").append(parseServer(server.strip()));
             }
+            Preconditions.checkArgument(
+                    chroot.indexOf(',') < 0,
+                    "a chroot that is not the end: it is the same for all servers, give it once");
             // A lone slash means no chroot, as it does to ZooKeeper's client.
             return chroot.length() <= 1 ? checked.toString() : checked + LockPath.check(chroot);
         } catch (IllegalArgumentException e) {

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.zk;
 
+import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -249,6 +250,13 @@ public final class HandleOperations implements ZooKeeperOperations {
     private <T> void take(Answer<T> answer, Consumer<Answer<T>> reply) {
         if (answer.code() == Code.CONNECTIONLOSS) {
             states.onLoss();
+        } else if (answer.code() == Code.AUTHFAILED && !states.current().isFinal()) {
+            // A server that requires an authentication closes the connection, not the session: the client would come
+            // again
+            // for each request.
+            states.become(State.AUTH_FAILED);
+            watches.clear();
+            Guarded.run(() -> scheduler.executeBlocking(closing));
         }
         reply.accept(answer);
     }

@@ -95,6 +95,9 @@ public final class HandleStates {
 
     /** So it stands. */
     void become(State state) {
+        if (last.isFinal()) {
+            return;
+        }
         if (doubt != null) {
             doubt.cancel();
             doubt = null;

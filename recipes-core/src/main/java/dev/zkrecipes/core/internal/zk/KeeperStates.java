@@ -33,7 +33,7 @@ public final class KeeperStates {
             case Expired -> Optional.of(State.EXPIRED);
             case Closed -> Optional.of(State.CLOSED);
             case AuthFailed -> authFailed(handle);
-            default -> Optional.empty();
+            default -> Optional.empty(); // a login that succeeded, and two that ZooKeeper does not send any more
         };
     }
 

@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperErrors {
     /** The message when the server does not accept the credentials of the client. */
     public static final String CREDENTIALS_REFUSED =
-            "ZooKeeper refused the credentials of this client; check its auth settings, and the server's";
+            "ZooKeeper refused the credentials of this client, or requires some that it did not give"
+                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the servers);"
+                    + " check its auth settings, and the server's";
 
     /** What the creation of a lock's path is called in messages. */
     public static final String CREATE_PATH = "create the path ";
@@ -92,7 +94,15 @@ public final class ZooKeeperErrors {
                         + "the server does not know that request, so it is older than "
                         + OLDEST_SERVER
                         + ", the oldest that this library works with: upgrade all servers, then make a new client");
-            default -> new LockException(message + "see the code's description in ZooKeeper's documentation");
+            case EPHEMERALONLOCALSESSION ->
+                new LockException(message
+                        + "the session is a local one, which cannot have ephemeral nodes: set"
+                        + " localSessionsUpgradingEnabled=true, or localSessionsEnabled=false, on all servers");
+            case BADARGUMENTS ->
+                new LockException(message + "the server takes the path for malformed, choose another one");
+            case NONODE, NODEEXISTS, NOTEMPTY, BADVERSION ->
+                new LockException(message + "somebody else changes the nodes at the same time, try again");
+            default -> new LockException(message + "look for the error in the log of the server");
         };
     }
 }

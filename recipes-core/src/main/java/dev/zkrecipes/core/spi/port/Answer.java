@@ -65,12 +65,13 @@ public record Answer<T>(
      * Reads the number that ZooKeeper tells.
      *
      * @param rc the number
-     * @return the code; SYSTEMERROR for one that this version of the client does not know
+     * @return the code; SYSTEMERROR for one that this version of the client does not know, and AUTHFAILED for
+     *     SESSIONCLOSEDREQUIRESASLAUTH, too: the server answers nothing else to this client
      */
     public static Code codeOf(int rc) {
         try {
             Code code = Code.get(rc); // null for an unknown one in old clients
-            return code == null ? Code.SYSTEMERROR : code;
+            return code == null ? Code.SYSTEMERROR : code == Code.SESSIONCLOSEDREQUIRESASLAUTH ? Code.AUTHFAILED : code;
         } catch (IllegalArgumentException e) {
             return Code.SYSTEMERROR;
         }
@@ -107,7 +108,13 @@ public record Answer<T>(
      */
     public boolean isUnsettled() {
         return switch (code) {
-            case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT, SESSIONEXPIRED, SESSIONMOVED, THROTTLEDOP -> true;
+            case CONNECTIONLOSS,
+                    OPERATIONTIMEOUT,
+                    REQUESTTIMEOUT,
+                    SESSIONEXPIRED,
+                    UNKNOWNSESSION, // of a server that has just ended it, which closes the connection
+                    SESSIONMOVED,
+                    THROTTLEDOP -> true;
             default -> false;
         };
     }

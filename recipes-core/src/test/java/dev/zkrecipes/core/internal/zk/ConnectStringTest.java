@@ -69,6 +69,18 @@ class ConnectStringTest {
                 .withMessageContaining("expected host:port[,host:port]...[/chroot]");
     }
 
+    /** ZooKeeper's client would take all behind the first slash for the chroot, and use the first server only. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"a:2181/app,b:2181/app", "a:2181/app,b:2181", "a/,b/", "a/app,b/app", "a,b/app,c"})
+    void chrootBehindEachServer_isRejected(String given) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConnectString.parse(given))
+                .withMessageContaining("a chroot that is not the end: it is the same for all servers, give it once")
+                .withMessageContaining("expected host:port[,host:port]...[/chroot]");
+    }
+
     @ParameterizedTest
     @CsvSource({"a:1//", "a:1/app/", "a:1/app//sub", "a:1/./app", "a:1/..", "'a:1/\n'"})
     void badChroots_areRejected(String given) {

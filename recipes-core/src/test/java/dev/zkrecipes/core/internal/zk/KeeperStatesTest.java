@@ -8,9 +8,13 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.Optional;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class KeeperStatesTest {
     private final ZooKeeper handle = mock(ZooKeeper.class);
@@ -26,5 +30,28 @@ class KeeperStatesTest {
     void failedLoginOnAConnectionThatContinues_isNoState() {
         when(handle.getState()).thenReturn(ZooKeeper.States.CONNECTED);
         assertThat(KeeperStates.of(KeeperState.AuthFailed, handle)).isEmpty();
+    }
+
+    /** By name: two are deprecated. */
+    private static Optional<State> expected(KeeperState event) {
+        return switch (event.name()) {
+            case "SyncConnected" -> Optional.of(State.CONNECTED);
+            case "ConnectedReadOnly" -> Optional.of(State.READ_ONLY);
+            case "Disconnected" -> Optional.of(State.DISCONNECTED);
+            case "Expired" -> Optional.of(State.EXPIRED);
+            case "Closed" -> Optional.of(State.CLOSED);
+            case "AuthFailed" -> Optional.of(State.AUTH_FAILED);
+            // The first two are never sent; after the third SyncConnected has come, or comes.
+            case "Unknown", "NoSyncConnected", "SaslAuthenticated" -> Optional.empty();
+            default -> throw new AssertionError("nobody has decided what " + event + " means");
+        };
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H110")
+    void everyEvent_isAStateOrNone(KeeperState event) {
+        when(handle.getState()).thenReturn(ZooKeeper.States.AUTH_FAILED);
+        assertThat(KeeperStates.of(event, handle)).isEqualTo(expected(event));
     }
 }
