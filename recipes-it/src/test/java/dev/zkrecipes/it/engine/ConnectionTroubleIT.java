@@ -16,18 +16,26 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.WithZooKeeper;
+import java.io.File;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What errors tell of a client that is not connected: what was found out. Both sides of TLS are in {@link MutexTlsIT}. */
 @Timeout(120)
@@ -117,6 +125,91 @@ class ConnectionTroubleIT {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 ZooKeeperClient client = client(local(silent.getLocalPort()))) {
             trouble(client, local(silent.getLocalPort()) + " accepts connections but does not answer");
+        }
+    }
+
+    /** Over the limit, a server accepts each connection and resets it. */
+    @Test
+    @Tag("H111")
+    void limitOfConnections_isNamedAsTheLikelyCause(@TempDir File data) throws Exception {
+        ZooKeeperServer limited = new ZooKeeperServer(data, data, 100);
+        ServerCnxnFactory connections =
+                ServerCnxnFactory.createFactory(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1);
+        connections.startup(limited);
+        String servers = local(connections.getLocalPort());
+        try (ZooKeeperClient first = client(servers)) {
+            assertThat(first.awaitConnected(Duration.ofSeconds(20))).isTrue();
+            try (ZooKeeperClient second = client(servers)) {
+                trouble(
+                        second,
+                        servers + " resets each connection at once: probably it has as many connections of this machine"
+                                + " as it allows (maxClientCnxns, 60 unless set), or in all (maxCnxns)");
+                first.close();
+                Soon.await().until(() -> second.connectionState() == ConnectionState.CONNECTED);
+            }
+        } finally {
+            connections.shutdown();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false,closes", "true,resets"})
+    @Tag("H111")
+    void serverThatClosesAtOnce_isToldFromASilentOne(boolean reset, String verb) throws Exception {
+        try (ClosingServer closing = new ClosingServer(reset);
+                ZooKeeperClient client = client(local(closing.port()))) {
+            trouble(client, local(closing.port()) + " " + verb + " each connection at once: probably");
+        }
+    }
+
+    @Test
+    @Tag("H111")
+    void serverThatClosesInTheHandshake_mayBeOverItsLimit() throws Exception {
+        ZKClientConfig tls = new ZKClientConfig();
+        tls.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+        tls.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
+        try (ClosingServer closing = new ClosingServer(true);
+                ZooKeeperClient client = ZooKeeperClient.builder()
+                        .connectString(local(closing.port()))
+                        .clientConfig(tls)
+                        .requestTimeout(Duration.ofMillis(300))
+                        .build()) {
+            trouble(client, "maxClientCnxns");
+        }
+    }
+
+    /** Accepts each connection and ends it. */
+    private static final class ClosingServer implements AutoCloseable {
+        private final ServerSocket socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        private final Thread thread;
+
+        ClosingServer(boolean reset) throws IOException {
+            thread = new Thread(() -> run(reset), "closing-server");
+            thread.start();
+        }
+
+        private void run(boolean reset) {
+            while (!socket.isClosed()) {
+                try (Socket accepted = socket.accept()) {
+                    if (reset) {
+                        accepted.setSoLinger(true, 0);
+                    } else {
+                        accepted.getInputStream().readNBytes(4); // what is not read is answered by a reset
+                    }
+                } catch (IOException e) {
+                    // The client has gone, or the test is over.
+                }
+            }
+        }
+
+        int port() {
+            return socket.getLocalPort();
+        }
+
+        @Override
+        public void close() throws Exception {
+            socket.close();
+            thread.join();
         }
     }
 

@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
@@ -33,10 +34,31 @@ final class ServerProbe {
 
     private static final String VERSION = "Zookeeper version: ";
 
+    /** A server over its limit accepts a connection and closes it, without a word to the client. */
+    static final String LIMIT =
+            "probably it has as many connections of this machine as it allows (maxClientCnxns, 60 unless"
+                    + " set), or in all (maxCnxns): close some, or raise the limit";
+
     private final List<HostAndPort> servers;
     private final @Nullable ZKClientConfig tls;
     private volatile @Nullable Socket open;
     private volatile boolean closed;
+
+    /** How a server that has answered nothing ends the connection, if it does. */
+    private enum Ending {
+        CLOSED("closes"),
+        RESET("resets"),
+        NONE("accepts");
+
+        private final String verb;
+
+        Ending(String verb) {
+            this.verb = verb;
+        }
+    }
+
+    /** What a server said, which may be nothing, and what it did then. */
+    private record Reply(String text, Ending ending) {}
 
     /**
      * What was found out.
@@ -79,11 +101,11 @@ final class ServerProbe {
 
     private Finding findingAt(HostAndPort server) {
         try {
-            String answer = ask(server);
+            Reply reply = ask(server);
             if (closed) {
                 return new Finding("not asked any more", false, null);
             }
-            return tls == null ? onPlain(server, answer) : onTls(server, answer, tls);
+            return tls == null ? onPlain(server, reply) : onTls(server, reply.text(), tls);
         } catch (UnknownHostException e) {
             return Finding.trouble(
                     "the host name of " + server + " is unknown: check its spelling and the name service", e);
@@ -101,7 +123,8 @@ final class ServerProbe {
         }
     }
 
-    private static Finding onPlain(HostAndPort server, String answer) {
+    private static Finding onPlain(HostAndPort server, Reply reply) {
+        String answer = reply.text();
         if (answer.startsWith(VERSION) || answer.contains("whitelist")) { // the latter refuses this command
             return new Finding(
                     "a ZooKeeper server answers at " + server + ", and this client has no session of it yet",
@@ -117,6 +140,9 @@ final class ServerProbe {
             return Finding.trouble(
                     server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
+        } else if (reply.ending() != Ending.NONE) {
+            return Finding.trouble(server + " " + reply.ending().verb + " each connection at once: " + LIMIT
+                    + "; if it is a proxy, check what is behind it");
         }
         return Finding.trouble(server + " accepts connections but does not answer: it is paused, overloaded, or not a"
                 + " ZooKeeper server; check the port and the server");
@@ -137,8 +163,7 @@ final class ServerProbe {
                         null));
     }
 
-    /** The answer; empty if the connection is closed without one, or none comes. */
-    private String ask(HostAndPort server) throws IOException {
+    private Reply ask(HostAndPort server) throws IOException {
         InetSocketAddress address = new InetSocketAddress(server.getHost(), server.getPort());
         if (address.isUnresolved()) {
             throw new UnknownHostException(server.getHost());
@@ -146,31 +171,43 @@ final class ServerProbe {
         try (Socket socket = new Socket()) {
             open = socket;
             if (closed) {
-                return "";
+                return new Reply("", Ending.NONE);
             }
-            socket.connect(address, CONNECT_MILLIS);
+            try {
+                socket.connect(address, CONNECT_MILLIS);
+            } catch (SocketException e) {
+                if (isReset(e)) {
+                    return new Reply("", Ending.RESET); // it was accepted, and reset before this side saw it
+                }
+                throw e;
+            }
             socket.setSoTimeout(ANSWER_MILLIS);
             try {
                 socket.getOutputStream().write(QUESTION);
-                String answer = read(socket.getInputStream());
-                if (answer.isEmpty()) {
+                Reply reply = read(socket.getInputStream());
+                if (reply.text().isEmpty() && reply.ending() == Ending.NONE) {
                     socket.getOutputStream().write(END_OF_LINE);
-                    answer = read(socket.getInputStream());
+                    reply = read(socket.getInputStream());
                 }
-                return answer;
+                return reply;
             } catch (IOException e) {
-                return ""; // closed from the other end
+                return new Reply("", Ending.RESET);
             }
         }
     }
 
-    private static String read(InputStream in) throws IOException {
+    private static boolean isReset(SocketException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.contains("reset") || message.contains("Broken pipe");
+    }
+
+    private static Reply read(InputStream in) throws IOException {
         byte[] answer = new byte[LONGEST_ANSWER];
         try {
             int length = in.readNBytes(answer, 0, answer.length);
-            return new String(answer, 0, length, StandardCharsets.ISO_8859_1);
+            return new Reply(new String(answer, 0, length, StandardCharsets.ISO_8859_1), Ending.CLOSED);
         } catch (SocketTimeoutException e) {
-            return new String(answer, StandardCharsets.ISO_8859_1).replace("\0", "");
+            return new Reply(new String(answer, StandardCharsets.ISO_8859_1).replace("\0", ""), Ending.NONE);
         }
     }
 

@@ -10,6 +10,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.security.GeneralSecurityException;
 import java.util.Optional;
@@ -93,7 +94,10 @@ public final class TlsSettings {
         } catch (SocketTimeoutException e) {
             return Optional.of("the TLS handshake was not answered within " + LIMIT_MILLIS + " ms");
         } catch (SSLException e) {
-            return Optional.of("the TLS handshake failed: " + reason(e));
+            boolean isClosed = Throwables.getRootCause(e) instanceof EOFException;
+            return Optional.of("the TLS handshake failed: " + reason(e) + (isClosed ? "; " + ServerProbe.LIMIT : ""));
+        } catch (SocketException e) {
+            return Optional.of("the connection broke in the TLS handshake: " + reason(e) + "; " + ServerProbe.LIMIT);
         } catch (IOException | SSLContextException | RuntimeException e) {
             return Optional.of(reason(e));
         }
