@@ -90,13 +90,16 @@ class RequiredAuthenticationIT {
         }
     }
 
-    @Test
-    void handleOfTheApplication_isLeftAlone() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void handleOfTheApplication_isLeftAlone(boolean supplied) throws Exception {
         try (ServerJvm server = new ServerJvm(ENFORCED.split(" "));
                 FaultProxy proxy = FaultProxy.to("127.0.0.1", server.port());
                 ZooKeeper handle = new ZooKeeper(proxy.connectString(), 30_000, event -> {});
-                ZooKeeperClient client = ZooKeeperClient.wrap(handle)) {
-            assertRefused(new InterProcessMutex(client, "/required").acquireAsync());
+                ZooKeeperClient client = supplied ? ZooKeeperClient.over(() -> handle) : ZooKeeperClient.wrap(handle)) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/required");
+            assertRefused(mutex.acquireAsync());
+            assertRefused(mutex.acquireAsync());
             assertThat(handle.getState().isAlive()).isTrue();
         }
     }

@@ -3,13 +3,17 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -142,6 +146,10 @@ public final class SuppliedSessions implements SessionSource {
             onFailure(t);
             return;
         }
+        if (session != null && session.state() == State.AUTH_FAILED) {
+            onFailure(ZooKeeperErrors.credentialsRefused("its handle cannot be used"), true);
+            return;
+        }
         if (session != null && session.isEnded()) {
             onFailure(
                     new IllegalStateException("no server has answered its session 0x"
@@ -174,10 +182,14 @@ public final class SuppliedSessions implements SessionSource {
             log.warn("The supplier gave no ZooKeeper handle that locks can use; asking again until it does.", failure);
         }
         for (User user : List.copyOf(waiting)) {
-            LockConnectionException why = new LockConnectionException(
-                    "the lock " + user.lockPath() + ": the supplier gave no ZooKeeper handle that locks can use: "
-                            + Printable.of(String.valueOf(failure)) + "; fix the supplier or try again",
-                    failure);
+            LockException why = failure instanceof LockAccessException
+                    ? ZooKeeperErrors.credentialsRefused("the lock " + user.lockPath()
+                            + " cannot be used; close the handle that the supplier returned, and return a new one")
+                    : new LockConnectionException(
+                            "the lock " + user.lockPath()
+                                    + ": the supplier gave no ZooKeeper handle that locks can use: "
+                                    + Printable.of(String.valueOf(failure)) + "; fix the supplier or try again",
+                            failure);
             Guarded.run(() -> {
                 if (isForGood) {
                     waiting.remove(user);

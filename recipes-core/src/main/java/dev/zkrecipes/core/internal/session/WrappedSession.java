@@ -4,6 +4,8 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,9 @@ public final class WrappedSession implements SessionSource {
         Session current = session;
         if (current != null && !current.isEnded()) {
             user.with(current);
+        } else if (current != null && current.state() == State.AUTH_FAILED) {
+            user.unavailable(ZooKeeperErrors.credentialsRefused("the lock " + user.lockPath()
+                    + " cannot be used; close the handle that its client wraps, open a new one and wrap that"));
         } else {
             user.unavailable(new ClientClosedException("the lock " + user.lockPath()
                     + ": the ZooKeeper handle that its client wraps has ended, or no server answered it for so long that it was"
