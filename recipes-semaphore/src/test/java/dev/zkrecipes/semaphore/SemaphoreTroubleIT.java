@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -248,7 +249,9 @@ class SemaphoreTroubleIT {
     @Tag("H66")
     void nodeOfAnotherRecipe_isNamed_andNothingIsGranted(String kind) throws Exception {
         semaphore.acquire().close();
-        String foreign = server.createNode(path + "/" + kind, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL);
+        String foreign = client.zooKeeper()
+                .orElseThrow()
+                .create(path + "/" + kind, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
         assertThatThrownBy(() -> semaphore.acquire())
                 .isInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining(foreign.substring(path.length() + 1));

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
@@ -88,9 +90,12 @@ abstract class CustomLockStage<L> {
         assertThat(server.requests().total()).isEqualTo(requests);
     }
 
-    void assertForeign(String name, InterProcessLock lock) {
+    void assertForeign(String name, InterProcessLock lock) throws Exception {
         server.createNode(path, NOTHING);
-        server.createNode(path + "/" + name, NOTHING);
+        clients.get(1)
+                .zooKeeper()
+                .orElseThrow()
+                .create(path + "/" + name, NOTHING, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
         assertThatThrownBy(lock::acquire)
                 .isExactlyInstanceOf(IncompatibleNodeException.class)
                 .hasMessageContaining(name);

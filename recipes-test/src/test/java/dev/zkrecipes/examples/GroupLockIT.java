@@ -114,7 +114,7 @@ class GroupLockIT extends CustomLockStage<GroupLock> {
 
     @ParameterizedTest
     @ValueSource(strings = {"lock-0000000001", "range.0.10-0000000001", "group.a b-0000000001"})
-    void nodeOfAnotherRecipe_failsTheAcquire_byName(String name) {
+    void nodeOfAnotherRecipe_failsTheAcquire_byName(String name) throws Exception {
         assertForeign(name, mine.lock("red"));
     }
 

@@ -97,7 +97,7 @@ class RangeLockIT extends CustomLockStage<RangeLock> {
 
     @ParameterizedTest
     @ValueSource(strings = {"lock-0000000001", "group.red-0000000001", "range.0.10-0000000001"})
-    void nodeOfAnotherRecipe_failsTheAcquire_byName(String name) {
+    void nodeOfAnotherRecipe_failsTheAcquire_byName(String name) throws Exception {
         assertForeign(name, mine.lock(0, 10));
     }
 

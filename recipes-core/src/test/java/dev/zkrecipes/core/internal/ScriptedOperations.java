@@ -61,6 +61,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final Map<Request, Deque<Failure>> failures = new EnumMap<>(Request.class);
     private final Map<Request, Deque<Duration>> delays = new EnumMap<>(Request.class);
     private final Map<Request, Duration> latencies = new EnumMap<>(Request.class);
+    private final Set<String> persistent = new HashSet<>();
     private final Set<String> hidden = new HashSet<>();
     private final Set<Request> broken = EnumSet.noneOf(Request.class);
     private final List<Request> requests = new ArrayList<>();
@@ -90,6 +91,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     public void add(String path, String name) {
         nodes.add(name);
         parents.put(name, path);
+    }
+
+    /** Puts a node there that is no lock's. */
+    public void addPersistent(String name) {
+        nodes.add(name);
+        persistent.add(name);
     }
 
     /** The path's counter stands there: who comes now gets the next number. */
@@ -154,6 +161,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** Somebody deletes a node while nobody can be told. */
     public void removeUntold(String name) {
         nodes.remove(name);
+        persistent.remove(name);
         madeBy.remove(name);
     }
 
@@ -295,7 +303,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         answer(Request.ACL, reply, () -> {
             Stat stat = new Stat();
             stat.setCzxid(pathMadeAt);
-            boolean isNode = nodes.contains(LockPath.name(path));
+            String name = LockPath.name(path);
+            boolean isNode = nodes.contains(name);
+            if (!isThere(name)) {
+                return Answer.failed(Code.NONODE);
+            }
+            stat.setEphemeralOwner(isNode && !persistent.contains(name) ? owner : 0);
             return Answer.ok(new Access(isNode ? List.of() : rightsOfPath, stat));
         });
     }

@@ -13,6 +13,8 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -22,6 +24,9 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,6 +74,11 @@ class MutexParticipantsIT {
 
     private static long session(ZooKeeperClient client) {
         return client.zooKeeper().orElseThrow().getSessionId();
+    }
+
+    /** As every library makes its lock nodes. */
+    private void createEphemeral(String node) throws Exception {
+        ben.zooKeeper().orElseThrow().create(node, NOTHING, Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
     }
 
     // ---- What is shown.
@@ -159,7 +169,7 @@ class MutexParticipantsIT {
     void nodeOfAnotherRecipeOrLibrary_failsTheAcquire_byName(String name) throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(anna, path);
         Lease held = mutex.acquire();
-        server.createNode(path + "/" + name, NOTHING);
+        createEphemeral(path + "/" + name);
         String shown = name.replace("\u202e", "\\u202e");
 
         held.verify(); // who holds already is not disturbed
@@ -193,7 +203,7 @@ class MutexParticipantsIT {
         CompletableFuture<Lease> wanted = new InterProcessMutex(ben, path).acquireAsync();
         await().until(() -> !server.childWatchers(holder).isEmpty());
         String foreign = path + "/0123456789abcdef0123456789abcdef-__WRIT__0000000009";
-        server.createNode(foreign, NOTHING);
+        createEphemeral(foreign);
         held.close();
         Lease next = wanted.get(20, TimeUnit.SECONDS); // a hand-over costs no list, and what came behind is behind
         assertThat(new InterProcessMutex(anna, path).acquireAsync())
@@ -222,6 +232,49 @@ class MutexParticipantsIT {
         Soon.await().until(below::isValid);
         below.close();
         assertThat(outer.participants()).isEmpty();
+    }
+
+    /** One in 281 of random UUIDs ends in a letter and ten digits. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"0b8e7d3a-6c1f-4a52-9d3e-1b1234567890", "invoice-2026000017", "a-0000000001", "n0000000001"})
+    @Tag("H113")
+    void lockOfAPathWhoseNameEndsInTenDigits_doesNotKeepItsParentFromBeingLocked(String name) throws Exception {
+        InterProcessMutex inner = new InterProcessMutex(anna, path + "/" + name);
+        InterProcessMutex outer = new InterProcessMutex(anna, path);
+        Lease below = inner.acquire();
+        Lease lease = outer.tryAcquire().orElseThrow();
+        assertThat(outer.participants()).hasSize(1);
+        assertThat(new InterProcessMutex(ben, path).tryAcquire()).isEmpty();
+        assertThat(new InterProcessMutex(ben, path + "/" + name).tryAcquire()).isEmpty();
+        lease.close();
+        RequestCounts before = server.requests();
+        outer.acquire().close();
+        assertThat(server.requests().minus(before).of(RequestType.GET_ACL))
+                .as("what is known is not asked again")
+                .isZero();
+        Soon.await().until(below::isValid);
+        below.close();
+        outer.acquire().close();
+    }
+
+    @Test
+    @Tag("H113")
+    void aThousandSuchChildren_areAskedAboutOnce_forAllRequestsOfASession() throws Exception {
+        int children = 1000;
+        server.createNode(path, NOTHING);
+        for (int i = 0; i < children; i++) {
+            server.createNode(path + String.format("/invoice-%010d", i), NOTHING);
+        }
+        RequestCounts before = server.requests();
+        InterProcessMutex mutex = new InterProcessMutex(anna, path);
+        List<CompletableFuture<Lease>> wanted =
+                Stream.generate(mutex::acquireAsync).limit(20).toList();
+        for (CompletableFuture<Lease> each : wanted) {
+            each.get(20, TimeUnit.SECONDS).close();
+        }
+        assertThat(mutex.participants()).isEmpty();
+        assertThat(server.requests().minus(before).of(RequestType.GET_ACL)).isEqualTo(children);
     }
 
     @Test

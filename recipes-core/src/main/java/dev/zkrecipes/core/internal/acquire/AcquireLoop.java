@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -171,6 +172,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                 retryOrFail("list " + group.path(), seen.answer(), this::peek);
                 return;
             }
+            if (asksForStrangers(seen, this::peek)) {
+                return;
+            }
             // Nodes of ours that are on their way out are gone before what this session sends next.
             JointDecision decision = JointDecision.onNewcomer(
                     group, seen, path -> requests.cleaner().leaving(path, session()));
@@ -215,6 +219,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private void decide(ChildrenSnapshot taken) {
         switch (taken.code()) {
             case OK -> {
+                if (asksForStrangers(taken, this::askForList)) {
+                    return;
+                }
                 resetPace();
                 list = taken;
                 requests.queues().accept(session(), group, taken);
@@ -243,6 +250,23 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
             Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
             refusal.ifPresentOrElse(this::fail, this::await);
         }
+    }
+
+    /** Children that only look like nodes of other locks are told apart first; then the list is taken again. */
+    private boolean asksForStrangers(ChildrenSnapshot taken, Runnable again) {
+        Consumer<Runnable> next = inThisState(Runnable::run);
+        return group.hasStrangers(
+                session(),
+                taken,
+                (answer, refusal) -> next.accept(() -> {
+                    if (answer.isOk()) {
+                        again.run();
+                    } else if (answer.isUnsettled()) {
+                        retryOrFail("read the ACL of a node below " + group.path(), answer, again);
+                    } else {
+                        fail(refusal);
+                    }
+                }));
     }
 
     /** Whether a number of ours is too near the counter's end. */

@@ -104,7 +104,9 @@ final class CounterRenewal implements WatchRegistry.DeletionSubscriber {
                 return;
             }
         }
-        if (names.isEmpty()) {
+        if (names.isEmpty() && parent.getNumChildren() > 0) {
+            fail("nodes lie below it that are not ephemeral: remove those");
+        } else if (names.isEmpty()) {
             renew();
         } else if (owner.mayWaitForRenewal()) {
             String first = LockPath.child(path(), Collections.min(names));

@@ -5,13 +5,17 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.EngineFailure;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
 
 /**
  * One question about a lock path, or one change of it, in the session of the moment. It is answered or fails, and is
@@ -43,6 +47,29 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     public final CompletableFuture<T> launch() {
         client.scheduler().execute(() -> client.sessions().request(this));
         return result;
+    }
+
+    /** Takes a list, in which nothing is left that looks like a node of another kind of lock and is none. */
+    final void list(Session session, Consumer<ChildrenSnapshot> body) {
+        LockGroup group = LockGroup.of(spec);
+        session.lists()
+                .ask(
+                        group.query(),
+                        list -> guard(() -> {
+                            boolean asks = list.code() == Code.OK
+                                    && group.hasStrangers(session, list, (answer, refusal) -> {
+                                        if (answer.isOk()) {
+                                            list(session, body);
+                                        } else if (answer.isUnsettled()) {
+                                            fail("read the ACL of a node below " + spec.path(), answer);
+                                        } else {
+                                            fail(refusal);
+                                        }
+                                    });
+                            if (!asks) {
+                                body.accept(list);
+                            }
+                        }));
     }
 
     LockHost client() {

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
@@ -50,16 +49,13 @@ final class ParticipantQuery extends OneShotRequest<List<SeenParticipant>> {
 
     @Override
     public void ask(Session session) {
-        session.lists()
-                .ask(
-                        LockGroup.of(spec()).query(),
-                        list -> guard(() -> {
-                            switch (list.code()) {
-                                case OK -> read(session, list);
-                                case NONODE -> answer(List.of());
-                                default -> fail("list " + spec().path(), list.answer());
-                            }
-                        }));
+        list(session, list -> {
+            switch (list.code()) {
+                case OK -> read(session, list);
+                case NONODE -> answer(List.of());
+                default -> fail("list " + spec().path(), list.answer());
+            }
+        });
     }
 
     private void read(Session session, ChildrenSnapshot list) {

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
@@ -22,7 +21,7 @@ final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
 
     @Override
     public void ask(Session session) {
-        session.lists().ask(LockGroup.of(spec()).query(), list -> guard(() -> onList(list)));
+        list(session, this::onList);
     }
 
     private void onList(ChildrenSnapshot list) {

@@ -4,14 +4,19 @@
 package dev.zkrecipes.core.internal.queue;
 
 import com.google.common.base.Preconditions;
+import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.ListQuery;
+import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.port.Answer;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -126,6 +131,31 @@ public final class LockGroup {
     /** The list that shows the queues of all of them. */
     public ListQuery query() {
         return query;
+    }
+
+    /**
+     * Whether the list shows children that look like nodes of other kinds of lock. If so, the session is asked whether they
+     * are: nodes of locks are ephemeral.
+     *
+     * @param reply told OK if they are none, and the next list leaves them out; or the failure, or that they are, with the error
+     *     that says so
+     */
+    public boolean hasStrangers(
+            Session session, ChildrenSnapshot list, BiConsumer<Answer<?>, IncompatibleNodeException> reply) {
+        for (int i = 0; i < all.size(); i++) {
+            LockSpec spec = all.get(i);
+            try {
+                LockQueue.in(list, spec);
+            } catch (IncompatibleNodeException e) {
+                List<String> strangers = LockQueue.strangers(list.names(spec.path()), spec);
+                if (!strangers.isEmpty()) {
+                    session.lists().persistent().ask(strangers, answer -> reply.accept(answer, e));
+                    return true;
+                }
+                throw e;
+            }
+        }
+        return false;
     }
 
     @Override

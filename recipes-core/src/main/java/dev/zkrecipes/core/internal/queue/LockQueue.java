@@ -104,11 +104,20 @@ public final class LockQueue {
         Collections.sort(nodes);
     }
 
+    /** The paths of the children that have the form of lock nodes, and are of no kind that the lock knows. */
+    static List<String> strangers(List<String> childNames, LockSpec spec) {
+        return childNames.stream()
+                .filter(name -> LockNode.isLockForm(name) && spec.parse(name).isEmpty())
+                .map(name -> LockPath.child(spec.path(), name))
+                .toList();
+    }
+
     /** Refuses a child that is no node of this lock but may be a sign of other holders. */
     private void requireHarmless(String name) {
         if (LockNode.isLockForm(name)) {
             throw new IncompatibleNodeException("the lock path " + spec.path() + " holds the node "
-                    + Printable.of(name) + ", which looks like a lock node but is of no kind that this lock knows"
+                    + Printable.of(name)
+                    + ", which looks like a lock node but is of no kind that this lock knows"
                     + " (its own are named ..." + spec.nodeName() + "NNNNNNNNNN); use one recipe and"
                     + " compatible libraries on a path, or move one of them to another path");
         }

@@ -12,6 +12,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
@@ -129,6 +130,18 @@ public final class ChildrenSnapshot {
         Map<String, Seen> seen = new HashMap<>();
         snapshots.forEach(snapshot -> seen.putAll(snapshot.paths));
         return new ChildrenSnapshot(worst, seen);
+    }
+
+    /**
+     * This list with other children.
+     *
+     * @param names returns those of a path, given its path and those that were listed
+     */
+    ChildrenSnapshot sifted(BiFunction<String, List<String>, List<String>> names) {
+        Map<String, Seen> left = new HashMap<>();
+        paths.forEach((path, seen) ->
+                left.put(path, new Seen(names.apply(path, seen.names), seen.rule, seen.stat, seen.turn)));
+        return new ChildrenSnapshot(answer, left);
     }
 
     private static Code code(@Nullable OpResult result) {

@@ -31,6 +31,7 @@ public final class ListBatcher {
     private final EngineScheduler scheduler;
     private final Map<Wish, Asked> asked = new LinkedHashMap<>();
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
+    private final PersistentChildren persistent;
     private long answers; // to lists, so far
 
     /** What to list, and whether behind a write. */
@@ -63,6 +64,12 @@ public final class ListBatcher {
     ListBatcher(SessionLink session, EngineScheduler scheduler) {
         this.session = session;
         this.scheduler = scheduler;
+        this.persistent = new PersistentChildren(session);
+    }
+
+    /** The children that it leaves out. */
+    public PersistentChildren persistent() {
+        return persistent;
     }
 
     /** Asks for a list that is sent after everything that was sent so far. */
@@ -92,7 +99,7 @@ public final class ListBatcher {
         List<Asked> batch = List.copyOf(asked.values());
         asked.clear();
         for (Asked list : batch) {
-            send(list.wish(), list);
+            send(list.wish(), answered -> list.tell(persistent.leftOutOf(answered)));
         }
     }
 

@@ -23,7 +23,6 @@ import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.wire.CounterAge;
-import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
@@ -67,12 +66,12 @@ class AcquireLoopEndingsTest {
     @Test
     @Tag("H66")
     void tryAmongNodesOfAnotherKind_failsAndWritesNothing() {
-        String foreign = "0".repeat(NodeId.LENGTH) + "-write-0000000001";
-        operations.show(names -> List.of(foreign));
+        String foreign = "write-0000000001";
+        operations.add(foreign);
         AcquireLoop attempt = fixture.launched(Mode.TRY);
         scheduler.run();
         fixture.assertFailed(attempt, IncompatibleNodeException.class, foreign);
-        assertThat(operations.requests()).containsExactly(Request.LIST);
+        assertThat(operations.requests()).as("its owner is looked at").containsExactly(Request.LIST, Request.ACL);
     }
 
     @Test

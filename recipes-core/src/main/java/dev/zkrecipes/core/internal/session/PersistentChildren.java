@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * The children of lock paths that have the form of lock nodes by chance, such as a path of the application's that ends in
+ * ten digits. Lock nodes are ephemeral, so a child that is not holds no lock. Lists of this session do not show it any
+ * more; once a list of the server's does not, it is forgotten, since a node that comes later by that name is another one.
+ *
+ * <p>Confined to the engine thread.
+ */
+public final class PersistentChildren {
+    private final SessionLink session;
+    private final RecentlyUsed<String, Set<String>> known = new RecentlyUsed<>(); // names, by path of the parent
+    private final Map<String, List<Consumer<Answer<Access>>>> asked = new HashMap<>();
+
+    PersistentChildren(SessionLink session) {
+        this.session = session;
+    }
+
+    /**
+     * Asks about children of which the form is all that is known: at first about one, since most often all are alike, then
+     * about all others. Their ACLs are read, as that costs little, however much data they have.
+     *
+     * @param reply told OK if none of them is a lock node; NODEEXISTS if one is or may be; or the failure
+     */
+    public void ask(List<String> nodePaths, Consumer<Answer<?>> reply) {
+        askTogether(nodePaths.subList(0, 1), first -> {
+            if (first.isOk() && nodePaths.size() > 1) {
+                askTogether(nodePaths.subList(1, nodePaths.size()), reply);
+            } else {
+                reply.accept(first);
+            }
+        });
+    }
+
+    private void askTogether(List<String> nodePaths, Consumer<Answer<?>> reply) {
+        List<Answer<?>> verdicts = new ArrayList<>();
+        for (String nodePath : nodePaths) {
+            read(nodePath, answer -> {
+                verdicts.add(verdict(nodePath, answer));
+                if (verdicts.size() == nodePaths.size()) {
+                    reply.accept(verdicts.stream()
+                            .filter(verdict -> !verdict.isOk())
+                            .findFirst()
+                            .orElse(Answer.ok(nodePaths)));
+                }
+            });
+        }
+    }
+
+    /** Once for all that ask at the same time. */
+    private void read(String nodePath, Consumer<Answer<Access>> reply) {
+        List<Consumer<Answer<Access>>> others = asked.get(nodePath);
+        if (others != null) {
+            others.add(reply);
+            return;
+        }
+        asked.put(nodePath, new ArrayList<>(List.of(reply)));
+        session.zk().acl(nodePath, answer -> {
+            List<Consumer<Answer<Access>>> told = asked.remove(nodePath);
+            if (told != null) {
+                told.forEach(each -> Guarded.accept(each, answer));
+            }
+        });
+    }
+
+    private Answer<?> verdict(String nodePath, Answer<Access> answer) {
+        if (answer.isOk() && answer.value().stat().getEphemeralOwner() == 0) {
+            String path = LockPath.parent(nodePath);
+            Set<String> names = known.get(path);
+            if (names == null) {
+                names = new HashSet<>();
+                known.put(path, names);
+            }
+            names.add(LockPath.name(nodePath));
+            return answer;
+        } else if (answer.code() == Code.NONODE) {
+            return Answer.ok(nodePath);
+        }
+        return answer.isUnsettled() ? answer : Answer.failed(Code.NODEEXISTS);
+    }
+
+    /** A list without them. */
+    ChildrenSnapshot leftOutOf(ChildrenSnapshot list) {
+        return known.isEmpty() ? list : list.sifted(this::leftOutOf);
+    }
+
+    private List<String> leftOutOf(String path, List<String> names) {
+        Set<String> persistent = known.get(path);
+        if (persistent == null) {
+            return names;
+        }
+        Set<String> still = new HashSet<>();
+        List<String> others = new ArrayList<>();
+        for (String name : names) {
+            if (persistent.contains(name)) {
+                still.add(name);
+            } else {
+                others.add(name);
+            }
+        }
+        if (still.isEmpty()) {
+            known.remove(path);
+        } else {
+            known.put(path, still);
+        }
+        return others;
+    }
+}
