@@ -119,7 +119,7 @@ final class TimeLimit {
             return; // it continues in the background; waiters for these locks wait for that
         }
         try {
-            var nothing = givenBack.getNow(null);
+            givenBack.getNow(null); // throws what made it fail
         } catch (CompletionException e) {
             Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
             Throwables.throwIfUnchecked(cause);
