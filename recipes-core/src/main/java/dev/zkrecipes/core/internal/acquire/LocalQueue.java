@@ -228,7 +228,7 @@ final class LocalQueue implements Succession.Heirs, LocalRequest.Place {
 
     private void look() {
         try {
-            if (waiting.get() == 0) {
+            if (firstWaiting() == null) { // who is just coming or leaving is counted, and nothing is asked for it
                 endScout();
             } else {
                 lines.watch();

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.lang.ref.WeakReference;
@@ -104,6 +105,22 @@ class LocalQueueTest extends LocalQueueScene {
         all.get(1).giveUp();
         release(granted(all.get(0)));
         release(granted(all.get(2)));
+        assertLeftNothing();
+    }
+
+    /** The thread that hands a node over stands still before it has said so, and the next holder is done with it. */
+    @Test
+    @Tag("H125")
+    void servedRequestThatIsStillCounted_needsNoNode() {
+        List<Acquisition> all = queueing(2);
+        Completion.on(all.get(1).outcome(), (grants, failure) -> {
+            release(grants.orElseThrow().get(0));
+            for (int i = 0; i < 100 && scheduler.hasTasks(); i++) {
+                scheduler.runOne();
+            }
+        });
+        release(granted(all.get(0)));
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
         assertLeftNothing();
     }
 
