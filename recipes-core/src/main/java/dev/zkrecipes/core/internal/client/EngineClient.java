@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
 import dev.zkrecipes.core.internal.lock.HoldingHost;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
+import dev.zkrecipes.core.internal.lock.Questions;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.Session;
@@ -49,6 +50,7 @@ public final class EngineClient implements HoldingHost {
     private final LockDataTable holds = new LockDataTable();
     private final DeadOwnerCheck deadOwners;
     private final Revocations revocations;
+    private final Questions questions = new Questions();
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -148,6 +150,11 @@ public final class EngineClient implements HoldingHost {
     }
 
     @Override
+    public Questions questions() {
+        return questions;
+    }
+
+    @Override
     public LockDataTable holds() {
         return holds;
     }
@@ -244,6 +251,7 @@ public final class EngineClient implements HoldingHost {
     public void close() {
         if (closing.compareAndSet(false, true)) {
             requests.close();
+            questions.close();
             connection.endWaits();
             scheduler.execute(() -> new Shutdown(
                             requests,

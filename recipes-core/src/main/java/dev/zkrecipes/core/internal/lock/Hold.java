@@ -63,17 +63,14 @@ public final class Hold implements Lease, HeldNode.Listener {
         void awaitRelease(CompletableFuture<Void> givenBack);
     }
 
-    /** What a hold was closed as, and what is released with it. */
+    /** What a hold was closed as, and what is released with it. Both are set a little after the hold is closed. */
     private static final class Closing {
-        private final LeaseState as;
-        private volatile @Nullable CompletableFuture<Void> released; // set a little after the hold is closed
-
-        Closing(LeaseState as) {
-            this.as = as;
-        }
+        private volatile @Nullable LeaseState as; // by the end of the nodes, which another thread may end as lost
+        private volatile @Nullable CompletableFuture<Void> released;
 
         static Closing releasingNothing(LeaseState as) {
-            Closing closing = new Closing(as);
+            Closing closing = new Closing();
+            closing.as = as;
             closing.released = CompletableFuture.completedFuture(null); // nobody outside sees it
             return closing;
         }
@@ -83,6 +80,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     // of stack.
     private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
     private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
+    private static final Closing DECIDING = new Closing(); // between one of these two
 
     private final Origin lock;
     private final List<HeldNode> grants;
@@ -147,9 +145,8 @@ public final class Hold implements Lease, HeldNode.Listener {
     @Override
     public void onNodeEnded(HeldNode node, LeaseState how) {
         HoldFutures told = futures;
-        if (told != null) {
-            Closing closed = closing;
-            told.end(closed != null ? closed.as : how);
+        if (told != null && closing == null) { // else the thread that closes it tells
+            told.end(how);
         }
         endListening();
         lock.onHoldEnded(this);
@@ -192,7 +189,8 @@ public final class Hold implements Lease, HeldNode.Listener {
     @Override
     public LeaseState state() {
         Closing closed = closing;
-        return closed != null ? closed.as : HeldNodes.state(grants);
+        LeaseState as = closed == null ? null : closed.as;
+        return as != null ? as : HeldNodes.state(grants);
     }
 
     @Override
@@ -206,7 +204,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         requireOpenAndStanding();
-        CompletableFuture<Code> answered = new CompletableFuture<>();
+        CompletableFuture<Code> answered = client.questions().open(path());
         client.scheduler().execute(() -> HeldNodes.check(grants, answered::complete));
         Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
                 .orElse(Code.OPERATIONTIMEOUT);
@@ -278,9 +276,10 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
         // Looked at afterwards: what happens from now on finds the futures.
         Closing closed = closing;
-        if (closed != null) {
-            made.end(closed.as);
-        } else if (isLost()) {
+        LeaseState as = closed == null ? null : closed.as; // null if open, or if the thread that closes it will tell
+        if (as != null) {
+            made.end(as);
+        } else if (closed == null && isLost()) {
             made.end(LeaseState.LOST);
         }
         CompletableFuture<Void> gone = released();
@@ -341,25 +340,27 @@ public final class Hold implements Lease, HeldNode.Listener {
         if (!leavesAll || futures != null || revocations != null) {
             StackReserve.requireForACall(); // once it is closed, nobody else will do what follows
         }
-        Closing last = leavesAll ? closingAmongOthers() : new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED);
+        // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
+        Closing last = leavesAll ? DECIDING : new Closing();
         if (!CLOSING.compareAndSet(this, null, last)) {
             return false;
         }
         data.takeOut(this);
-        if (!leavesAll) {
+        if (leavesAll) {
+            last = HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
+            closing = last;
+        } else {
+            boolean wasLost = isLost(); // by the clock, too, at which nobody else looks
             last.released = lock.giveBack(this);
+            last.as = wasLost || isLost() ? LeaseState.LOST : LeaseState.RELEASED;
         }
         HoldFutures told = futures;
         if (told != null) {
             told.givenBackWith(Objects.requireNonNull(last.released));
-            told.end(last.as);
+            told.end(Objects.requireNonNull(last.as));
         }
         endListening();
         return true;
-    }
-
-    private Closing closingAmongOthers() {
-        return HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
     }
 
     private void endListening() {

@@ -27,6 +27,9 @@ public interface LockHost {
 
     Acquisitions acquisitions();
 
+    /** What its threads wait to be answered. */
+    Questions questions();
+
     /** How long a call that needs one answer waits for it. */
     Duration requestTimeout();
 

@@ -27,7 +27,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     private final LockHost client;
     private final LockSpec spec;
     private final String subject;
-    private final CompletableFuture<T> result = new CompletableFuture<>();
+    private final CompletableFuture<T> result;
 
     /**
      * Prepares a question.
@@ -38,6 +38,7 @@ abstract class OneShotRequest<T> implements SessionSource.User {
         this.client = client;
         this.spec = spec;
         this.subject = subject + " the lock " + spec.path();
+        this.result = client.questions().open(spec.path());
     }
 
     /** Sends the question. An exception fails the request. */

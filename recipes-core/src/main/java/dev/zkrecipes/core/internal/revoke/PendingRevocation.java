@@ -38,6 +38,7 @@ public final class PendingRevocation implements Revocation {
 
     public void launch() {
         revocations.enter(task);
+        revocations.requireOpenFor(task.lockPath()); // afterwards: a close ends those that have entered
         revocations.scheduler().execute(task::begin);
     }
 

@@ -14,6 +14,7 @@ import java.util.random.RandomGenerator;
 final class WaitingScheduler implements EngineScheduler {
     final ManualScheduler engine = new ManualScheduler();
     Runnable inTheWait = () -> {};
+    Runnable uponRandom = () -> {};
 
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) {
@@ -52,6 +53,7 @@ final class WaitingScheduler implements EngineScheduler {
 
     @Override
     public RandomGenerator random() {
+        uponRandom.run();
         return engine.random();
     }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.internal.thread.Completion;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What threads wait to be told once by the server: they end with the client, whatever has become of its engine.
+ * Thread-safe.
+ */
+public final class Questions {
+    private final Set<Runnable> open = ConcurrentHashMap.newKeySet(); // what ends each of them
+    private volatile boolean closed;
+
+    /** A question about a lock. It is open until the future completes, and fails when the client is closed. */
+    <T> CompletableFuture<T> open(String lockPath) {
+        CompletableFuture<T> question = new CompletableFuture<>();
+        Runnable end = () -> question.completeExceptionally(Requests.closedFor(lockPath));
+        open.add(end);
+        Completion.on(question, (answer, failure) -> open.remove(end));
+        if (closed) { // looked at afterwards: whoever closes ends those that are open then
+            end.run();
+        }
+        return question;
+    }
+
+    boolean isEmpty() {
+        return open.isEmpty();
+    }
+
+    /** None is answered any more. */
+    public void close() {
+        closed = true;
+        open.forEach(Runnable::run);
+    }
+}

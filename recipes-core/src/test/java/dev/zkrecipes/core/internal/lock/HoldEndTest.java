@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A lease that is closed while its node is lost says the same everywhere, and that is what became of its node. */
+@Tag("H126")
+class HoldEndTest {
+    private final ManualScheduler scheduler = new ManualScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .build();
+    private final List<String> told = new ArrayList<>();
+    private final EngineLock lock = EngineLock.behind(
+                    new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults()).threadOwned())
+            .orElseThrow();
+    private Hold held;
+
+    @BeforeEach
+    void hold() {
+        scheduler.run();
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        scheduler.run();
+        held = (Hold) wanted.join();
+    }
+
+    /** Does something between the decision to close and the release of the node. */
+    private record Interrupted(Hold.Origin lock, Runnable meanwhile) implements Hold.Origin {
+        @Override
+        public LockHost client() {
+            return lock.client();
+        }
+
+        @Override
+        public LockGroup group() {
+            return lock.group();
+        }
+
+        @Override
+        public String path() {
+            return lock.path();
+        }
+
+        @Override
+        public CompletableFuture<Void> giveBack(Hold lease) {
+            meanwhile.run();
+            return HeldNodes.release(lease.grants());
+        }
+
+        @Override
+        public void onHoldEnded(Hold lease) {}
+
+        @Override
+        public boolean confirmsRelease() {
+            return false;
+        }
+
+        @Override
+        public void awaitRelease(CompletableFuture<Void> givenBack) {}
+    }
+
+    private Hold sameWith(Runnable meanwhile) {
+        Hold same = Hold.open(new Interrupted(lock, meanwhile), held.grants(), held.data(), null);
+        same.onLost(() -> told.add("lost"));
+        return same;
+    }
+
+    @Test
+    void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost() {
+        Hold lease = sameWith(() -> held.grants().get(0).lose("played"));
+        lease.close();
+        scheduler.run();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
+        assertThat(told).containsExactly("lost");
+    }
+
+    @Test
+    void lossThatIsHeardOfWhileTheLeaseIsClosed_isToldOnce() {
+        Hold lease = sameWith(() -> {
+            held.grants().get(0).lose("played");
+            scheduler.run();
+        });
+        lease.close();
+        scheduler.run();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
+        assertThat(told).containsExactly("lost");
+    }
+
+    @Test
+    void nodeThatIsLostAfterItsLeaseIsClosed_leavesItReleased() {
+        Hold lease = sameWith(() -> {});
+        lease.close();
+        held.grants().get(0).lose("played");
+        scheduler.run();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat(told).isEmpty();
+    }
+}
