@@ -42,7 +42,7 @@ class ArchitectureTest {
             .importPackages("dev.zkrecipes");
 
     private static final Pattern MODULE = Pattern.compile("dev\\.zkrecipes\\.(\\w+)(\\..*)?");
-    private static final Set<String> APPLICATIONS = Set.of("recipes-cli", "recipes-bench");
+    private static final Set<String> APPLICATIONS = Set.of("recipes-cli", "recipes-bench", "recipes-schedules");
 
     /** A module that recipes-it does not depend on would escape every rule here; recipes-it itself has no main code. */
     @Test

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import static dev.zkrecipes.schedules.Scene.check;
+
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.EngineThread;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** The engine's threads without any lock. */
+final class EngineAlone {
+    static final List<Scenario> ALL = List.of(
+            new Scenario("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
+            new Scenario("engine-runs-what-is-delivered", EngineAlone::delivered),
+            new Scenario("engine-runs-alarms", EngineAlone::alarms),
+            new Scenario("callback-after-idle-thread", EngineAlone::callbackAfterIdleThread));
+
+    private EngineAlone() {}
+
+    /** Tasks of a few threads, and what is wrong with the order in which they ran. */
+    private static final class Log {
+        private final AtomicReference<@Nullable Thread> running = new AtomicReference<>();
+        private final List<Integer> ran = new ArrayList<>(); // by one thread at a time, or it shows
+
+        Runnable task(int number) {
+            return () -> {
+                check(running.compareAndSet(null, Thread.currentThread()), "two tasks run at the same time");
+                ran.add(number);
+                running.set(null);
+            };
+        }
+
+        void expect(int tasks) {
+            check(ran.size() == tasks, "of " + tasks + " tasks these ran: " + ran);
+            for (int number : ran) {
+                int before = ran.indexOf(number - 1);
+                check(number % 10 == 0 || (before >= 0 && before < ran.indexOf(number)), "out of order: " + ran);
+            }
+        }
+    }
+
+    private static void end(EngineThread engine) throws InterruptedException, ExecutionException {
+        CompletableFuture<Void> last = new CompletableFuture<>();
+        engine.execute(() -> last.complete(null));
+        last.get();
+        engine.close();
+    }
+
+    private static void eachTaskOnce(Scene scene) throws InterruptedException, ExecutionException {
+        EngineThread engine = new EngineThread();
+        Log log = new Log();
+        for (int first = 0; first <= 20; first += 10) {
+            int number = first;
+            scene.start("giver " + first, () -> {
+                engine.execute(log.task(number));
+                engine.execute(log.task(number + 1));
+            });
+        }
+        scene.joinAll();
+        end(engine);
+        log.expect(6);
+    }
+
+    private static void delivered(Scene scene) throws InterruptedException, ExecutionException {
+        EngineThread engine = new EngineThread();
+        Log log = new Log();
+        scene.start("giver", () -> {
+            engine.execute(log.task(0));
+            engine.execute(log.task(1));
+        });
+        scene.start("event thread", () -> {
+            engine.executeWithNext(log.task(10));
+            engine.deliver(log.task(11));
+        });
+        scene.start("another event thread", () -> {
+            engine.deliver(log.task(20));
+            engine.deliver(log.task(21));
+        });
+        scene.joinAll();
+        end(engine);
+        log.expect(6);
+    }
+
+    private static void alarms(Scene scene) throws InterruptedException, ExecutionException {
+        EngineThread engine = new EngineThread();
+        Log log = new Log();
+        CompletableFuture<Void> rung = new CompletableFuture<>();
+        scene.start(
+                "sets",
+                () -> engine.schedule(Duration.ofNanos(300_000), () -> {
+                    log.task(0).run();
+                    rung.complete(null);
+                }));
+        scene.start(
+                "sets and calls off",
+                () -> engine.schedule(Duration.ofSeconds(9), log.task(10)).cancel());
+        scene.start("delivers", () -> engine.deliver(log.task(20)));
+        rung.get();
+        scene.joinAll();
+        end(engine);
+        log.expect(2);
+    }
+
+    private static void callbackAfterIdleThread(Scene scene) throws InterruptedException, ExecutionException {
+        scene.allow(Duration.ofSeconds(20));
+        EngineThread engine = new EngineThread();
+        Callbacks callbacks = Callbacks.on(null, engine);
+        CompletableFuture<Void> first = new CompletableFuture<>();
+        CompletableFuture<Void> second = new CompletableFuture<>();
+        CompletableFuture<Void> third = new CompletableFuture<>();
+        callbacks.run(() -> first.complete(null));
+        first.get();
+        TimeUnit.SECONDS.sleep(5); // its thread is about to end
+        long idle = System.nanoTime();
+        scene.start("runs", () -> callbacks.run(() -> second.complete(null)));
+        scene.start("runs, too", () -> callbacks.run(() -> third.complete(null)));
+        second.get();
+        third.get();
+        long took = System.nanoTime() - idle;
+        check(took < 100_000_000, "callbacks ran after " + took / 1_000_000 + " ms");
+        engine.execute(callbacks::close);
+        end(engine);
+    }
+}

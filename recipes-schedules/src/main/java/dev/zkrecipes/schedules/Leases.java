@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import static dev.zkrecipes.schedules.Scene.PATH;
+import static dev.zkrecipes.schedules.Scene.check;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Revocation;
+import dev.zkrecipes.core.Revoker;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** How a lease ends. */
+final class Leases {
+    private static final LockOptions HAND_OFF = LockOptions.defaults().localHandoffs(10);
+
+    static final List<Scenario> ALL = List.of(
+            new Scenario("two-close-a-lease", Leases::twoClose),
+            new Scenario("session-end-against-close-of-inner-lease", Leases::reentrant),
+            new Scenario("session-end-against-grant", scene -> sessionEndsWhileAsked(scene, LockOptions.defaults())),
+            new Scenario("session-end-against-hand-off", scene -> sessionEndsWhileAsked(scene, HAND_OFF)),
+            new Scenario("session-end-against-close", scene -> ends(scene, LockOptions.defaults(), scene::expire)),
+            new Scenario("session-end-against-close-with-hand-off", scene -> ends(scene, HAND_OFF, scene::expire)),
+            new Scenario(
+                    "deletion-against-close", scene -> ends(scene, LockOptions.defaults(), () -> deleteAll(scene))),
+            new Scenario("session-end-tells-once", Leases::toldOnce),
+            new Scenario("hold-at-most-against-close", scene -> holdAtMost(scene, LockOptions.defaults())),
+            new Scenario("hold-at-most-against-close-with-hand-off", scene -> holdAtMost(scene, HAND_OFF)),
+            new Scenario("revocation-against-close", Leases::revocation));
+
+    private Leases() {}
+
+    private static void deleteAll(Scene scene) {
+        scene.server().children(PATH).forEach(name -> scene.server().delete(PATH + "/" + name));
+    }
+
+    private static void twoClose(Scene scene) throws InterruptedException, ExecutionException {
+        Observer observer = new Observer();
+        ZooKeeperClient client = scene.client(builder -> builder.observer(observer));
+        Lease held = new InterProcessMutex(client, PATH).acquireAsync().get();
+        scene.start("closes", held::close);
+        scene.start("closes, too", held::close);
+        scene.joinAll();
+        check(held.state() == LeaseState.RELEASED, "it is " + held.state());
+        Scene.expectOneEnd(held);
+        check(observer.released.get() == 1, "released " + observer.released + " times");
+    }
+
+    private static void sessionEndsWhileAsked(Scene scene, LockOptions options) throws InterruptedException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        for (int i = 0; i < 2; i++) {
+            scene.start("asks " + i, () -> {
+                Lease lease = mutex.acquire();
+                lease.close();
+                Scene.expectOneEnd(lease);
+            });
+        }
+        scene.start("ends the session", scene::expire);
+        scene.expectFree(client);
+        scene.closingTakesTime();
+    }
+
+    private static void ends(Scene scene, LockOptions options, Scene.Body end)
+            throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        Lease held = new InterProcessMutex(client, PATH, options).acquireAsync().get();
+        AtomicInteger lost = new AtomicInteger();
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        held.onLost(() -> {
+            lost.incrementAndGet();
+            told.complete(null);
+        });
+        scene.start("closes", held::close);
+        scene.start("ends it", end);
+        scene.joinAll();
+        Scene.expectOneEnd(held);
+        if (held.state() == LeaseState.LOST) {
+            told.get();
+        }
+        check(lost.get() == (held.state() == LeaseState.LOST ? 1 : 0), "lost " + lost + " times: " + held.state());
+        scene.expectFree(client);
+        scene.closingTakesTime();
+    }
+
+    private static void reentrant(Scene scene) throws InterruptedException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH);
+        scene.start("holds twice", () -> {
+            Lease outer = mutex.acquire();
+            try {
+                Lease inner = mutex.acquire();
+                var early = inner.ended();
+                inner.close();
+                Scene.expectOneEnd(inner);
+                check(early.get() == inner.state(), "it was told " + early.get() + " and is " + inner.state());
+            } catch (LockLostException e) {
+                // before the second one
+            }
+            outer.close();
+            Scene.expectOneEnd(outer);
+        });
+        scene.start("ends the session", scene::expire);
+        scene.expectFree(client);
+        scene.closingTakesTime();
+    }
+
+    private static void toldOnce(Scene scene) throws InterruptedException, ExecutionException {
+        Observer observer = new Observer();
+        ZooKeeperClient client = scene.client(builder -> builder.observer(observer));
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH);
+        AtomicInteger lost = new AtomicInteger();
+        scene.start("holds", () -> {
+            Lease lease = mutex.acquire();
+            lease.onLost(lost::incrementAndGet);
+            boolean isLost = Scene.endsAs(LockLostException.class, mutex::release);
+            LeaseState ended = lease.ended().get();
+            check(isLost == (ended == LeaseState.LOST), "release() says lost: " + isLost + ", ended() " + ended);
+            check(lease.state() == ended, "state() says " + lease.state() + ", ended() " + ended);
+        });
+        scene.start("ends the session", scene::expire);
+        scene.expectFree(client);
+        scene.closingTakesTime();
+        check(lost.get() <= 1, "told " + lost + " times");
+        check(observer.ends.get() == 2, "2 leases had " + observer.ends + " ends");
+    }
+
+    private static void holdAtMost(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        Duration most = Duration.ofMillis(1);
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options.holdAtMost(most));
+        Lease held = mutex.acquireAsync().get();
+        scene.start("closes late", () -> {
+            TimeUnit.NANOSECONDS.sleep(most.toNanos());
+            held.close();
+            Scene.expectOneEnd(held);
+        });
+        scene.start("waits", () -> {
+            Lease lease = mutex.acquire();
+            lease.close();
+            Scene.expectOneEnd(lease);
+        });
+        scene.expectFree(client);
+    }
+
+    private static void revocation(Scene scene) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        Lease held = new InterProcessMutex(client, PATH).acquireAsync().get();
+        held.onRevocationRequested(request -> {
+            var unused = held.closeAsync();
+        });
+        ZooKeeperClient other = scene.client();
+        scene.start("asks for it", () -> {
+            for (Revocation asked : new Revoker(other).request(new InterProcessMutex(other, PATH))) {
+                asked.outcome().get();
+            }
+        });
+        scene.start("closes", held::close);
+        scene.expectFree(other);
+        Scene.expectOneEnd(held);
+    }
+
+    private static final class Observer implements LockObserver {
+        private final AtomicInteger released = new AtomicInteger();
+        private final AtomicInteger ends = new AtomicInteger();
+
+        @Override
+        public Progress onWaiting(Request request) {
+            return new Progress() {
+                @Override
+                public void onReleased(Duration held) {
+                    released.incrementAndGet();
+                    ends.incrementAndGet();
+                }
+
+                @Override
+                public void onLost(Duration held, String reason) {
+                    ends.incrementAndGet();
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+
+/** The engine's real thread. Only the random numbers are the same in each schedule, so that a replay is one. */
+final class RealEngine implements EngineScheduler {
+    private final EngineThread thread = new EngineThread();
+    private final RandomGenerator random;
+
+    RealEngine(long seed) {
+        this.random = new SplittableRandom(seed);
+    }
+
+    @Override
+    public long nanoTime() {
+        return thread.nanoTime();
+    }
+
+    @Override
+    public Instant wallClock() {
+        return Instant.EPOCH;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        thread.execute(task);
+    }
+
+    @Override
+    public void executeWithNext(Runnable task) {
+        thread.executeWithNext(task);
+    }
+
+    @Override
+    public void deliver(Runnable task) {
+        thread.deliver(task);
+    }
+
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+        return thread.schedule(delay, task);
+    }
+
+    @Override
+    public void executeBlocking(Runnable task) {
+        thread.executeBlocking(task);
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
+        return thread.await(future, timeout);
+    }
+
+    @Override
+    public RandomGenerator random() {
+        return random;
+    }
+
+    @Override
+    public boolean isEngineThread() {
+        return thread.isEngineThread();
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import static dev.zkrecipes.schedules.Scene.PATH;
+import static dev.zkrecipes.schedules.Scene.check;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/** How a request is granted, or ends otherwise. */
+final class Requests {
+    static final List<Scenario> ALL = List.of(
+            new Scenario("acquire-and-close", scene -> contend(scene, LockOptions.defaults())),
+            new Scenario("acquire-and-close-of-two-clients", Requests::twoClients),
+            new Scenario("release-in-background-then-acquire", Requests::releaseInBackground),
+            new Scenario(
+                    "hand-off", scene -> contend(scene, LockOptions.defaults().localHandoffs(10))),
+            new Scenario(
+                    "hand-off-once",
+                    scene -> contend(scene, LockOptions.defaults().localHandoffs(1))),
+            new Scenario("cancel-against-release", scene -> cancel(scene, LockOptions.defaults())),
+            new Scenario(
+                    "cancel-against-hand-off",
+                    scene -> cancel(scene, LockOptions.defaults().localHandoffs(10))),
+            new Scenario("interrupt-against-release", scene -> interrupt(scene, LockOptions.defaults())),
+            new Scenario(
+                    "interrupt-against-hand-off",
+                    scene -> interrupt(scene, LockOptions.defaults().localHandoffs(10))),
+            new Scenario("timed-against-release", scene -> timed(scene, LockOptions.defaults())),
+            new Scenario(
+                    "timed-against-hand-off",
+                    scene -> timed(scene, LockOptions.defaults().localHandoffs(10))),
+            new Scenario("try-against-release", Requests::tryOnce),
+            new Scenario("cancel-against-completion", Requests::cancelOrComplete),
+            new Scenario("downgrade-against-writer", Requests::downgrade),
+            new Scenario("resize-against-acquire", Requests::resize));
+
+    private Requests() {}
+
+    private static void contend(Scene scene, LockOptions options) throws InterruptedException {
+        InterProcessMutex mutex = new InterProcessMutex(scene.client(), PATH, options);
+        for (int i = 0; i < 3; i++) {
+            scene.start("thread " + i, () -> scene.enter(mutex.acquire()));
+        }
+        scene.joinAll();
+        int created = scene.server().created();
+        check(created <= 3, "3 requests made " + created + " nodes");
+    }
+
+    private static void twoClients(Scene scene) throws InterruptedException {
+        InterProcessMutex first = new InterProcessMutex(scene.client(), PATH);
+        InterProcessMutex second = new InterProcessMutex(scene.client(), PATH);
+        scene.start("first", () -> scene.enter(first.acquire()));
+        scene.start("second", () -> scene.enter(second.acquire()));
+    }
+
+    private static void releaseInBackground(Scene scene) throws InterruptedException {
+        InterProcessMutex mutex = new InterProcessMutex(
+                scene.client(), PATH, LockOptions.defaults().releaseInBackground());
+        for (int i = 0; i < 2; i++) {
+            scene.start("thread " + i, () -> {
+                scene.enter(mutex.acquire());
+                scene.enter(mutex.acquire());
+            });
+        }
+    }
+
+    private static void cancel(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        Lease held = mutex.acquireAsync().get();
+        scene.start("cancels", () -> {
+            CompletableFuture<Lease> asked = mutex.acquireAsync();
+            if (!asked.cancel(false)) {
+                scene.enter(asked.get());
+            }
+        });
+        scene.start("releases", held::close);
+        scene.expectFree(client);
+        int created = scene.server().created();
+        check(created <= 3, "3 requests made " + created + " nodes");
+    }
+
+    private static void interrupt(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        Lease held = mutex.acquireAsync().get();
+        Scene.Actor waiter = scene.start("waits", () -> {
+            boolean ended = Scene.endsAs(InterruptedException.class, () -> scene.enter(mutex.acquire()));
+            check(!ended || !Thread.currentThread().isInterrupted(), "the flag is set although the call has told");
+        });
+        scene.start("releases", held::close);
+        waiter.interrupt();
+        scene.joinAll();
+        scene.expectFree(client);
+    }
+
+    private static void timed(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        Lease held = mutex.acquireAsync().get();
+        scene.start(
+                "waits",
+                () -> Scene.endsAs( // within so short a time it may see nothing
+                        LockConnectionException.class,
+                        () -> mutex.tryAcquire(Duration.ofNanos(400_000)).ifPresent(scene::enter)));
+        scene.start("releases", held::close);
+        scene.expectFree(client);
+    }
+
+    private static void tryOnce(Scene scene) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH);
+        Lease held = mutex.acquireAsync().get();
+        scene.start("tries", () -> mutex.tryAcquire().ifPresent(scene::enter));
+        scene.start("waits", () -> scene.enter(mutex.acquire()));
+        scene.start("releases", held::close);
+        scene.expectFree(client);
+    }
+
+    private static void cancelOrComplete(Scene scene) throws InterruptedException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH);
+        CompletableFuture<Lease> asked = mutex.acquireAsync();
+        scene.start("cancels", () -> asked.cancel(false));
+        scene.start("waits", () -> Scene.endsAs(CancellationException.class, () -> scene.enter(asked.get())));
+        scene.expectFree(client);
+    }
+
+    private static void downgrade(Scene scene) throws InterruptedException {
+        ZooKeeperClient client = scene.client();
+        InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, PATH);
+        InterProcessReadWriteLock other = new InterProcessReadWriteLock(scene.client(), PATH);
+        scene.start("downgrades", () -> {
+            Lease written = lock.writeLock().acquire();
+            Lease read = lock.readLock().acquire();
+            check(read.fencingToken() == written.fencingToken(), "another token");
+            written.close();
+            scene.enter(read);
+        });
+        scene.start("writes", () -> scene.enter(other.writeLock().acquire()));
+    }
+
+    private static void resize(Scene scene) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, Scene.OF_SEMAPHORE, 1);
+        Lease held = semaphore.acquireAsync().get();
+        scene.start("waits", () -> semaphore.acquire().close());
+        scene.start("resizes", () -> semaphore.resize(2));
+        scene.joinAll(); // the waiter was granted beside the holder
+        held.close();
+        Optional<Lease> both = semaphore.tryAcquire(2);
+        check(both.isPresent(), "two permits are free");
+        both.ifPresent(Lease::close);
+    }
+}

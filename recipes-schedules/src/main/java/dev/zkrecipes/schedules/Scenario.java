@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+
+/** What a schedule plays: two or three threads that do one or two things each. */
+record Scenario(String name, Plot plot) {
+
+    /** Begins with an empty server. */
+    @FunctionalInterface
+    interface Plot {
+        void play(Scene scene) throws InterruptedException, ExecutionException;
+    }
+
+    static List<Scenario> all() {
+        return Stream.of(EngineAlone.ALL, Requests.ALL, Leases.ALL, Closings.ALL)
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    /** Once without Fray, in whatever time that takes: to load a class takes more steps than all that a schedule is about. */
+    void warmUp() {
+        try {
+            play();
+        } catch (AssertionError | IllegalStateException e) {
+            // What is wrong shows when it counts.
+        }
+    }
+
+    void play() {
+        Scene scene = new Scene();
+        try {
+            plot.play(scene);
+            scene.end();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(name + " failed", e);
+        }
+    }
+}
