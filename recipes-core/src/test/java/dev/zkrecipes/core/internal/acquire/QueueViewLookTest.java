@@ -149,10 +149,10 @@ class QueueViewLookTest {
     void withoutAConnection_nobodyLooks() {
         operations.add(OTHER);
         fixture.queueing(mutex);
-        scheduler.advance(Duration.ofSeconds(30));
+        scheduler.advance(LEAST.minusSeconds(1));
         operations.requests();
         fixture.become(State.DISCONNECTED);
-        scheduler.advance(MOST);
+        scheduler.advance(MOST.minus(LEAST).plusSeconds(5)); // less than after which a client gives its handle up
         assertThat(operations.requests()).isEmpty();
     }
 
