@@ -116,6 +116,11 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         }
     }
 
+    /** All requests are carried out again. */
+    public void clearRefusals() {
+        failures.clear();
+    }
+
     /** The next request of that kind is carried out, and its answer is lost. */
     public void loseAnswerOf(Request request) {
         failuresOf(request).add(new Failure(Code.CONNECTIONLOSS, true));

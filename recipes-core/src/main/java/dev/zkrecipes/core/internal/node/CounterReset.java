@@ -16,9 +16,9 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Starts the counters of paths anew, all of them or none: by one {@code multi} that checks that nobody has written to
- * the path since it was read, deletes our own node below it, deletes the path, which ZooKeeper refuses if anybody else
- * is below it, and makes it again with the same data and ACL. So nothing happens to a path that somebody uses.
+ * Starts the counter of a path anew: by one {@code multi} that checks that nobody has written to the path since it was
+ * read, deletes it, which ZooKeeper refuses if anybody is below it, and makes it again with the same data and ACL. So
+ * nothing happens to a path that somebody uses.
  *
  * <p>ZooKeeper does not tell containers from persistent nodes. A path with data is recreated as a persistent node, any
  * other as a container: that is how this library creates its paths.
@@ -34,33 +34,10 @@ public final class CounterReset {
     /**
      * Sends it.
      *
-     * @param own our nodes, the only ones below their paths
-     * @param others nodes to delete in the same {@code multi}
      * @param done told OK, or why nothing was changed, or that this is not known
      */
-    public void leave(List<OwnNode> own, List<OwnNode> others, Consumer<Answer<?>> done) {
-        others.forEach(node -> operations.add(Op.delete(node.path(), -1)));
-        leaveFrom(0, own, done);
-    }
-
-    private void leaveFrom(int next, List<OwnNode> own, Consumer<Answer<?>> done) {
-        if (next == own.size()) {
-            session.zk().multi(operations, done::accept);
-            return;
-        }
-        OwnNode node = own.get(next);
-        prepare(node.lockPath(), List.of(Op.delete(node.path(), -1)), answer -> {
-            if (answer.isOk()) {
-                leaveFrom(next + 1, own, done);
-            } else {
-                done.accept(answer);
-            }
-        });
-    }
-
-    /** The same for a path without children. */
     public void renew(String path, Consumer<Answer<?>> done) {
-        prepare(path, List.of(), answer -> {
+        prepare(path, answer -> {
             if (answer.isOk()) {
                 session.zk().multi(operations, done::accept);
             } else {
@@ -69,7 +46,7 @@ public final class CounterReset {
         });
     }
 
-    private void prepare(String path, List<Op> between, Consumer<Answer<?>> done) {
+    private void prepare(String path, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it
             return;
@@ -85,7 +62,6 @@ public final class CounterReset {
                 done.accept(Answer.failed(Code.NOAUTH));
             } else {
                 operations.add(Op.check(path, content.stat().getVersion()));
-                operations.addAll(between);
                 operations.add(Op.delete(path, -1));
                 CreateMode mode = content.data().length > 0 ? CreateMode.PERSISTENT : CreateMode.CONTAINER;
                 operations.add(Op.create(path, content.data(), access.acl(), mode));

@@ -53,6 +53,8 @@ public final class NodeCleaner implements Deletion.Owner {
     private final Supplier<Duration> requestTimeout;
     private final DeletionQueue queue;
     private final Map<String, PathDeletions> pending = new HashMap<>();
+    private final Map<String, Boolean> resets = new HashMap<>(); // tried lately; whether a node has left since
+    private boolean abandoned;
 
     /**
      * Makes a cleaner with nothing to do.
@@ -75,8 +77,8 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /**
      * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are
-     * there; otherwise each by itself. A node that was alone on a nearly exhausted counter also resets the counter as
-     * it leaves. A node whose create is not answered yet is deleted as soon as it is.
+     * there; otherwise each by itself. When a node is gone that was alone on an old counter, the counter is reset if nobody
+     * has come. A node whose create is not answered yet is deleted as soon as it is.
      *
      * @return a future for each, which completes when it is gone
      */
@@ -89,9 +91,7 @@ public final class NodeCleaner implements Deletion.Owner {
                 .map(node -> added(node, new CompletableFuture<>()))
                 .toList();
         boolean now = nodes.stream().allMatch(NodeCleaner::canBeDeletedNow);
-        if (now && nodes.stream().anyMatch(OwnNode::leavesOldCounter)) {
-            startAnew(deletions);
-        } else if (now) {
+        if (now) {
             deleteTogether(deletions);
         } else {
             deletions.forEach(Deletion::begin);
@@ -111,8 +111,6 @@ public final class NodeCleaner implements Deletion.Owner {
         Deletion deletion = added(node, gone);
         if (node.existence() != OwnNode.Existence.CREATED || !node.session().isConnected()) {
             deletion.begin();
-        } else if (node.leavesOldCounter()) {
-            startAnew(List.of(deletion));
         } else if (queue.isIdle()) {
             deletion.send(); // nothing waits before it
             return gone;
@@ -209,6 +207,7 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /** The client is closed, so only the end of its sessions deletes nodes now. */
     public void abandonAll() {
+        abandoned = true;
         all().toList().forEach(Deletion::finish);
     }
 
@@ -266,6 +265,26 @@ public final class NodeCleaner implements Deletion.Owner {
                 pending.remove(lockPath);
             }
         }
+        if (deletion.node().leavesOldCounter() && !abandoned) {
+            resetCounter(deletion.node());
+        }
+    }
+
+    /** Starts the counter of a path anew, unless somebody is there. On a path in use, once in T/6 is often enough. */
+    private void resetCounter(OwnNode last) {
+        String path = last.lockPath();
+        boolean wasTriedLately = resets.replace(path, true) != null;
+        if (!wasTriedLately && last.session().isConnected()) {
+            resets.put(path, false);
+            new CounterReset(last.session())
+                    .renew(
+                            path,
+                            answer -> last.session().afterAWhile(() -> {
+                                if (Boolean.TRUE.equals(resets.remove(path))) {
+                                    resetCounter(last);
+                                }
+                            }));
+        }
     }
 
     /** No session is left to delete with; the server deletes a node when it ends the node's session. */
@@ -279,31 +298,6 @@ public final class NodeCleaner implements Deletion.Owner {
 
     private static boolean canBeDeletedNow(OwnNode node) {
         return node.existence() == OwnNode.Existence.CREATED && node.session().isConnected();
-    }
-
-    private void startAnew(List<Deletion> deletions) {
-        deletions.forEach(queue::isUnderWay);
-        List<OwnNode> nodes = deletions.stream().map(Deletion::node).toList();
-        new CounterReset(nodes.get(0).session())
-                .leave(
-                        nodes.stream().filter(OwnNode::leavesOldCounter).toList(),
-                        nodes.stream().filter(node -> !node.leavesOldCounter()).toList(),
-                        answer -> {
-                            if (answer.isOk() || nodes.size() == 1) {
-                                afterMulti(deletions, answer);
-                            } else {
-                                deleteThoseLeft(deletions); // somebody came, or has no right to make the path again
-                            }
-                        });
-    }
-
-    /** An operator may have deleted one meanwhile, and then that one is finished; at the client's end, all are. */
-    private void deleteThoseLeft(List<Deletion> deletions) {
-        List<Deletion> left =
-                deletions.stream().filter(deletion -> !deletion.isFinished()).toList();
-        if (!left.isEmpty()) {
-            deleteTogether(left);
-        }
     }
 
     private void deleteTogether(List<Deletion> deletions) {

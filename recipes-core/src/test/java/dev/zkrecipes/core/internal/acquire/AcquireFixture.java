@@ -107,6 +107,13 @@ final class AcquireFixture {
         return launched(mode, new TestDriver("lock-"), LockOptions.defaults());
     }
 
+    /** A request that begins while something else is under way. */
+    AcquireLoop launchedBehind(Mode mode) {
+        AcquireLoop loop = new AcquireLoop(engine.requests(), LockGroup.of(spec(new TestDriver("lock-"))), mode);
+        loop.launch();
+        return loop;
+    }
+
     /** Requests that begin before any of them is answered. */
     List<AcquireLoop> launchedTogether(int count, LockDriver driver) {
         scheduler.run();

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
@@ -18,6 +19,7 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException.Code;
@@ -277,7 +279,34 @@ class AcquireLoopWaitingTest {
         HeldNodes.release(List.of(grant));
         scheduler.run();
         assertThat(operations.nodes()).isEmpty();
+        assertThat(operations.requests())
+                .as("the node goes at once")
+                .containsExactly(Request.DELETE, Request.READ, Request.ACL, Request.MULTI);
+    }
+
+    @Test
+    @Tag("H121")
+    void pathInUseWithAnOldCounter_isTriedToResetOnceInAWhile_andWhenNobodyIsThere() {
+        scheduler.run();
+        operations.count(CounterAge.OLD);
+        int cycles = 50;
+        HeldNode grant = granted(queueing());
+        operations.requests();
+        for (int i = 0; i < cycles; i++) {
+            HeldNodes.release(List.of(grant));
+            AcquireLoop next = fixture.launchedBehind(Mode.TRY);
+            operations.refuse(Request.MULTI, Code.NOTEMPTY); // it is there
+            scheduler.run();
+            grant = granted(next);
+        }
+        assertThat(Collections.frequency(operations.requests(), Request.READ)).isEqualTo(1);
+        HeldNodes.release(List.of(grant));
+        scheduler.run();
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        operations.clearRefusals();
+        scheduler.advance(fixture.timeout.dividedBy(6));
         assertThat(operations.requests()).containsExactly(Request.READ, Request.ACL, Request.MULTI);
+        assertThat(CounterAge.of(LockPath.name(granted(queueing()).nodePath()))).isLessThan(CounterAge.OLD);
     }
 
     @Test

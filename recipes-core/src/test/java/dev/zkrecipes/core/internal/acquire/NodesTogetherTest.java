@@ -176,35 +176,28 @@ class NodesTogetherTest {
     }
 
     @Test
-    void oldCounters_areStartedAnewByTheSameRequest() {
+    @Tag("H121")
+    void oldCounters_areStartedAnew_whenTheNodesAreGone() {
         List<HeldNode> all = heldOnOldCounters();
         release(all);
         assertThat(operations.requests())
-                .containsExactly(Request.READ, Request.ACL, Request.READ, Request.ACL, Request.MULTI);
+                .containsExactly(
+                        Request.MULTI,
+                        Request.READ,
+                        Request.ACL,
+                        Request.READ,
+                        Request.ACL,
+                        Request.MULTI,
+                        Request.MULTI);
         assertGone(all);
     }
 
     @Test
     void oldCountersThatOthersUse_areLeftAsTheyAre() {
         List<HeldNode> all = heldOnOldCounters();
-        operations.refuse(Request.MULTI, Code.NOTEMPTY);
+        operations.refuse(Request.MULTI, Code.OK, Code.NOTEMPTY, Code.NOTEMPTY);
         release(all);
         assertThat(operations.requests()).endsWith(Request.MULTI, Request.MULTI).doesNotContain(Request.DELETE);
-        assertGone(all);
-    }
-
-    /** Somebody deletes one of them while the paths are read: the request fails, and the other has to leave too. */
-    @Test
-    void ifOneIsGoneWhenItsOldCounterIsReset_theOtherIsDeleted() {
-        List<HeldNode> all = heldOnOldCounters();
-        String first = all.get(0).nodePath();
-        operations.delayAnswerOf(Request.ACL, MOMENT);
-        release(all);
-        operations.removeUntold(LockPath.name(first));
-        cleaner().onNodeGone(first);
-        scheduler.run();
-        operations.refuse(Request.MULTI, Code.NONODE);
-        scheduler.advance(MOMENT);
         assertGone(all);
     }
 
