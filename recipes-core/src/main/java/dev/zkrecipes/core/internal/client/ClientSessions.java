@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.session.AnsweringOperations;
+import dev.zkrecipes.core.internal.session.Containers;
 import dev.zkrecipes.core.internal.session.LargePackets;
 import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -45,6 +46,7 @@ final class ClientSessions {
     private final Runnable onChange;
     private final SessionSource source;
     private final LargePackets packets = new LargePackets();
+    private final Containers containers;
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
 
@@ -68,6 +70,7 @@ final class ClientSessions {
         this.connection = connection;
         this.closing = closing;
         this.onChange = onChange;
+        this.containers = new Containers(settings.persistentPaths());
         this.source = sourceOf(kind, newPace);
     }
 
@@ -111,7 +114,8 @@ final class ClientSessions {
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
         boolean isNew = source.ownsSessions();
         Session session = new Session(
-                MeasuredOperations.factory(AnsweringOperations.factory(factory, scheduler, pauses), scheduler, packets),
+                MeasuredOperations.factory(
+                        AnsweringOperations.factory(factory, scheduler, pauses), scheduler, packets, containers),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,
