@@ -294,7 +294,8 @@ public final class ZooKeeperClientBuilder {
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
         return EngineClient.start(
-                kind,
+                // Each client has its own, as it may change.
+                kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
                 new ClientSettings(
                         sessionTimeout == null ? DEFAULT_SESSION : sessionTimeout,
                         requestTimeout,

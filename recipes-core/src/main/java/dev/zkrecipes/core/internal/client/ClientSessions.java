@@ -24,6 +24,7 @@ import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -76,8 +77,7 @@ final class ClientSessions {
 
     private SessionSource sourceOf(HandleKind kind, Supplier<Backoff> newPace) {
         if (kind instanceof HandleKind.Opened opened) {
-            return new OpenedSessions(
-                    () -> session(new OpenedHandles(opened.connectString(), settings, scheduler)), newPace.get());
+            return new OpenedSessions(() -> session(new OpenedHandles(opened, settings, scheduler)), newPace.get());
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
@@ -92,6 +92,21 @@ final class ClientSessions {
             ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
             return new OpenedSessions(() -> session(factory), newPace.get());
         }
+    }
+
+    /** Uses other servers now and for all later sessions. On the engine thread. */
+    void use(HandleKind.Opened servers, String connectString) {
+        servers.use(connectString);
+        living().forEach(session -> session.zk().handle().ifPresent(handle -> {
+            try {
+                handle.updateServerList(connectString);
+            } catch (IOException e) {
+                log.warn(
+                        "ZooKeeper's client could not leave its server for {}; it goes there with its next connection.",
+                        connectString,
+                        e);
+            }
+        }));
     }
 
     SessionSource source() {
