@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 /** A lost lease that was dropped without being closed keeps nobody from acquiring the lock again. */
 @WithZooKeeper(tickTimeMillis = 200)
 @Timeout(60)
+@Tag("alone")
 @Tag("H112")
 class ForgottenLeaseIT {
     private final EmbeddedZooKeeper server;
