@@ -113,6 +113,8 @@ final class BlockingCalls {
                 actor.scheduler().sleep(actor.duration(64));
                 if (actor.choices().chance(300)) {
                     verify(lease.get());
+                } else if (actor.choices().chance(300)) {
+                    verifyThroughAnOutage(lease.get());
                 }
             } finally {
                 close(lease.get());
@@ -171,6 +173,19 @@ final class BlockingCalls {
         actor.tell("is interrupted");
         if (!schedule.isInterrupted()) {
             schedule.judge().accuse("only an interrupt interrupts", actor.name() + " was interrupted by nobody");
+        }
+    }
+
+    /** Some of the answers come with the next connection, and some never. */
+    private void verifyThroughAnOutage(Lease lease) throws InterruptedException {
+        schedule.cutOff(actor);
+        for (int i = 0; i < 3; i++) {
+            try {
+                verify(lease);
+            } catch (LockConnectionException e) {
+                actor.tell("cannot know: " + e.getMessage());
+            }
+            actor.scheduler().sleep(actor.duration(32));
         }
     }
 

@@ -97,7 +97,16 @@ final class Chaos {
             case REAPING -> ensemble.reapContainers();
             case INTERRUPT -> schedule.interrupt();
             case CLOSE -> schedule.close(victim);
+            case LOST_DATA -> victim.process().outliveData();
             case LATE_WRITE -> victim.process().disconnectHoldingBack(atMostATimeOut());
+        }
+    }
+
+    /** No server can be reached from a process, which is about to ask for something. */
+    void cutOff(Actor victim) {
+        if (left > 0 && kinds.contains(Fault.OUTAGE)) {
+            lastTrouble = Math.max(lastTrouble, healed());
+            victim.process().cutOff(longTime());
         }
     }
 

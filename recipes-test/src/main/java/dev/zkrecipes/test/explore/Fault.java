@@ -37,5 +37,7 @@ public enum Fault {
     /** A process closes its client. */
     CLOSE,
     /** A connection breaks, and a thread of the server passes a write on only after the session has come back. */
-    LATE_WRITE
+    LATE_WRITE,
+    /** The servers have lost a transaction that a process has seen, and refuse its session for ever. */
+    LOST_DATA
 }

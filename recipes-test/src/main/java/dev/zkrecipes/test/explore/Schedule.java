@@ -182,6 +182,11 @@ final class Schedule {
         return closed.contains(actor);
     }
 
+    /** A process is about to ask for something, and no server can be reached for a while. */
+    void cutOff(Actor actor) {
+        chaos.cutOff(actor);
+    }
+
     /** A process releases a lease. */
     void onClosing(Lease lease) {
         chaos.onClosing(judge.onClosing(lease).stream().map(Place::of).toList());

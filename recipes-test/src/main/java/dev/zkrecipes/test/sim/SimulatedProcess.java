@@ -93,6 +93,16 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
+     * Breaks the connection, if there is one, and makes the servers forget a transaction that this process alone has seen: they
+     * refuse its session from now on, for ever, and its client is not told that the session is over.
+     */
+    public void outliveData() {
+        if (newest != null) {
+            newest.outliveData();
+        }
+    }
+
+    /**
      * Lets nothing through for a while, in either direction; neither side is told.
      *
      * @param time how long

@@ -104,6 +104,7 @@ final class SimulatedSession {
     /** At the server. A server that has seen less than the client refuses the session. */
     private void shakeHands(Connection begun, SimulatedServer server) {
         if (!server.isServing() || server.lastZxid() < lastZxid) {
+            heard(); // for ZooKeeper's client, as the server has accepted its connection
             begun.closeByServer();
             return;
         }
@@ -191,6 +192,14 @@ final class SimulatedSession {
             tell("a server is to hold a write back for " + time);
             connection.holdBack(time);
             disconnect("the connection breaks");
+        }
+    }
+
+    /** It has seen a transaction that no server knows any more, so all of them refuse its session. */
+    void outliveData() {
+        if (sessionId != 0) {
+            lastZxid = Long.MAX_VALUE;
+            disconnect("the servers have lost what it has seen");
         }
     }
 

@@ -16,7 +16,6 @@ import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.StackReserve;
-import java.lang.ref.Reference;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -89,7 +88,6 @@ public final class Hold implements Lease, HeldNode.Listener {
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldFutures futures;
     private volatile @Nullable RevocationListeners revocations;
-    private @Nullable Reference<Lease> toLease;
 
     /** Makes a hold that is in no record yet. */
     Hold(Origin lock, List<HeldNode> grants, LockData data) {
@@ -125,15 +123,6 @@ public final class Hold implements Lease, HeldNode.Listener {
         return lock.group();
     }
 
-    /** Keeps the reference that tells when nobody has the lease of the hold any more. */
-    void keep(Reference<Lease> reference) {
-        toLease = reference;
-    }
-
-    Origin origin() {
-        return lock;
-    }
-
     List<HeldNode> grants() {
         return grants;
     }
@@ -160,9 +149,6 @@ public final class Hold implements Lease, HeldNode.Listener {
             told.end(how);
         }
         endListening();
-        if (how == LeaseState.LOST) {
-            data.lose(this);
-        }
         lock.onHoldEnded(this);
     }
 
@@ -359,25 +345,45 @@ public final class Hold implements Lease, HeldNode.Listener {
         if (!CLOSING.compareAndSet(this, null, last)) {
             return false;
         }
-        if (toLease != null) {
-            toLease.clear(); // nothing is left to tell
+        try {
+            data.takeOut(this);
+            if (leavesAll) {
+                last = HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
+                closing = last;
+            } else {
+                boolean wasLost = isLost(); // by the clock, too, at which nobody else looks
+                last.released = lock.giveBack(this);
+                last.as = wasLost || isLost() ? LeaseState.LOST : LeaseState.RELEASED;
+            }
+        } catch (Throwable t) {
+            if (!leavesAll) {
+                endLater(last);
+            }
+            throw t;
         }
-        data.takeOut(this);
-        if (leavesAll) {
-            last = HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
-            closing = last;
-        } else {
-            boolean wasLost = isLost(); // by the clock, too, at which nobody else looks
-            last.released = lock.giveBack(this);
-            last.as = wasLost || isLost() ? LeaseState.LOST : LeaseState.RELEASED;
-        }
+        tell(last);
+        endListening();
+        return true;
+    }
+
+    private void tell(Closing last) {
         HoldFutures told = futures;
         if (told != null) {
             told.givenBackWith(Objects.requireNonNull(last.released));
             told.end(Objects.requireNonNull(last.as));
         }
-        endListening();
-        return true;
+    }
+
+    /** The hold is closed and there may be no memory: no node may stay that nobody holds. */
+    private void endLater(Closing last) {
+        last.released = grants.get(0).gone();
+        for (int i = 0; i < grants.size(); i++) {
+            if (!data.isShared(grants.get(i), this)) {
+                grants.get(i).endLater();
+            }
+        }
+        last.as = isLost() ? LeaseState.LOST : LeaseState.RELEASED;
+        tell(last);
     }
 
     private void endListening() {

@@ -35,9 +35,6 @@ public interface LockHost {
 
     ConnectionState connectionState();
 
-    /** By which other processes know the client. */
-    String ownerLabel();
-
     /**
      * An error that tells of the missing connection.
      *

@@ -45,6 +45,7 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private boolean isSeenTo; // on the engine thread
+    private boolean wasEnded; // when the session looked last
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Holders holders; // if it may pass on; set before anybody else sees this
@@ -348,6 +349,21 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** The client is closed, so only the end of the session deletes the node. */
+    @Override
+    public void finishEnd() {
+        if (wasEnded && holders == null) {
+            afterEnd();
+        }
+        wasEnded = end != null;
+    }
+
+    /** Ends it for a thread that cannot do more, for want of memory: its session does the rest a little later. */
+    public void endLater() {
+        if (holders == null) {
+            endAsReleased();
+        }
+    }
+
     @Override
     public void abandon() {
         lose("the client was closed");

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -42,6 +43,12 @@ public final class KeepAlive {
 
         /** The node is gone. If that was not our doing, it is lost. */
         void onNodeGone();
+
+        /**
+         * If it had ended by the last call of this and its node is still not being deleted, the thread that ended it has died
+         * before it could say so: has it deleted.
+         */
+        void finishEnd();
 
         /** The client was closed: nobody is left to delete the node. */
         void abandon();
@@ -117,6 +124,7 @@ public final class KeepAlive {
     private void tick() {
         armed = false;
         try {
+            all().forEach(held -> Guarded.run(held::finishEnd));
             keep();
         } finally {
             if (!armed && !grants.isEmpty() && !session.isEnded()) {

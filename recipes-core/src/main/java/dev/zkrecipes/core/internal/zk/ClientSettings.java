@@ -23,8 +23,7 @@ public record ClientSettings(
         String ownerLabel,
         @Nullable Executor callbackExecutor,
         List<LockObserver> observers,
-        boolean closeOnShutdown,
-        boolean persistentPaths) {
+        boolean closeOnShutdown) {
 
     /** Credentials for one scheme. */
     public record AuthInfo(String scheme, byte[] credentials) {

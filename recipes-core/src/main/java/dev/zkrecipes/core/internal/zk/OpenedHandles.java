@@ -16,21 +16,17 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Opens handles of our own. */
 public final class OpenedHandles implements ZooKeeperOperations.Factory {
-    private static final Logger log = LoggerFactory.getLogger(OpenedHandles.class);
-
     private static final Duration LONGEST_PAUSE_OF_THE_CLIENT = Duration.ofSeconds(2);
 
-    private final HandleKind.Opened servers;
+    private final String connectString;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
 
-    public OpenedHandles(HandleKind.Opened servers, ClientSettings settings, EngineScheduler scheduler) {
-        this.servers = servers;
+    public OpenedHandles(String connectString, ClientSettings settings, EngineScheduler scheduler) {
+        this.connectString = connectString;
         this.settings = settings;
         this.scheduler = scheduler;
     }
@@ -40,7 +36,6 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
         HandleStates states = new HandleStates(told, scheduler);
         SessionEvents events = new SessionEvents(scheduler, states);
         ZKClientConfig config = settings.clientConfig();
-        String connectString = servers.connectString();
         try {
             ZooKeeper handle = new ZooKeeper(
                     connectString,
@@ -76,10 +71,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
         try {
             handle.close();
         } catch (InterruptedException e) {
-            log.warn(
-                    "ZooKeeper's client did not close session 0x{} within {}; its servers end it after its time-out.",
-                    Long.toHexString(handle.getSessionId()),
-                    limit);
+            // Its servers end the session after its time-out.
         } finally {
             timer.cancel();
         }

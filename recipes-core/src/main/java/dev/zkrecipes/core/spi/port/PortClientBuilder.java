@@ -140,7 +140,6 @@ public final class PortClientBuilder {
                         ownerLabel,
                         callbackExecutor,
                         List.copyOf(observers),
-                        false,
                         false));
     }
 }

@@ -40,7 +40,6 @@ class ClientConnectionTest {
             "",
             null,
             List.of(),
-            false,
             false);
 
     private final ManualScheduler scheduler = new ManualScheduler();

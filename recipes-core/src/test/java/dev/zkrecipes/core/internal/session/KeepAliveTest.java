@@ -4,9 +4,11 @@
 package dev.zkrecipes.core.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
@@ -215,5 +217,29 @@ class KeepAliveTest {
         scheduler.stop(operations.sessionTimeout().multipliedBy(2));
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThat(scheduler.delays()).isNotEmpty().allMatch(delay -> delay.compareTo(Duration.ofMillis(1)) > 0);
+    }
+
+    /** What is asked for without a connection reaches the server before all checks of the next one. */
+    @Test
+    @Tag("H124")
+    void verificationBegunWithoutAConnection_saysNothingOfOtherLeases() {
+        Lease deleted = acquired("/locks/deleted");
+        Duration timeout = operations.sessionTimeout();
+        scheduler.advance(timeout);
+        states.accept(State.DISCONNECTED);
+        scheduler.run();
+        operations.removeUntold(nodeOf(deleted));
+        operations.delayAnswerOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(60));
+        operations.delayAnswerOf(ScriptedOperations.Request.MULTI, timeout.dividedBy(6));
+        assertThatThrownBy(lease::verify).isInstanceOf(LockConnectionException.class); // nobody waits here
+        scheduler.run();
+        scheduler.advance(timeout.dividedBy(120));
+        states.accept(State.CONNECTED);
+        for (int i = 0; i < 30; i++) {
+            scheduler.advance(timeout.dividedBy(120));
+            assertThat(deleted.isValid()).isFalse();
+        }
+        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
+        assertThat(deleted.state()).isEqualTo(LeaseState.LOST);
     }
 }

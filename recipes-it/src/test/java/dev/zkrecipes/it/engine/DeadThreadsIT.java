@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.engine;
+
+import static dev.zkrecipes.test.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A thread of ZooKeeper's client dies, as it does when there is no memory for the log of an error either. The handle stays
+ * CONNECTED and answers nothing.
+ */
+@Timeout(60)
+@Tag("H119")
+@WithZooKeeper(tickTimeMillis = 100)
+class DeadThreadsIT {
+    private static final Duration SESSION = Duration.ofSeconds(1);
+
+    private final EmbeddedZooKeeper server;
+
+    DeadThreadsIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    /** Kills the thread that wants to log it. */
+    private static final class Death extends Error {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public void printStackTrace(PrintStream stream) {
+            throw new Death();
+        }
+    }
+
+    /** Kills the thread that looks for it among the watchers. */
+    @SuppressWarnings("EqualsHashCode") // two of them are never compared
+    private static final class Deadly implements Watcher {
+        @Override
+        public void process(WatchedEvent event) {}
+
+        @Override
+        public int hashCode() {
+            throw new Death();
+        }
+    }
+
+    @Test
+    void deadEventThread_costsTheHandle_andNobodyIsBlockedForLong() throws Exception {
+        try (ZooKeeperClient client = TestClients.connect(server.connectString(), SESSION);
+                ZooKeeperClient other = TestClients.connect(server.connectString(), SESSION)) {
+            Lease held = Soon.get(new InterProcessMutex(client, "/event").acquireAsync());
+            CompletableFuture<Lease> waiting = new InterProcessMutex(other, "/event").acquireAsync();
+            await().until(() -> server.children("/event").size() == 2);
+            ZooKeeper handle = client.zooKeeper().orElseThrow();
+            handle.exists(
+                    "/",
+                    false,
+                    (rc, path, context, stat) -> {
+                        throw new Death();
+                    },
+                    null);
+            await().until(() -> held.state() == LeaseState.LOST);
+            Soon.get(Soon.get(waiting).closeAsync());
+            held.close();
+            Soon.get(Soon.get(new InterProcessMutex(client, "/event").acquireAsync())
+                    .closeAsync());
+            assertThat(client.zooKeeper()).get().isNotSameAs(handle);
+            await().until(() -> !handle.getState().isAlive());
+        }
+    }
+
+    @Test
+    void deadSendingThread_costsTheHandle_andTheNextRequestGoesThrough() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient client = TestClients.connect(proxy.connectString(), SESSION)) {
+            ZooKeeper handle = client.zooKeeper().orElseThrow();
+            long session = handle.getSessionId();
+            Thread sending = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().contains("SendThread(" + proxy.connectString()))
+                    .findFirst()
+                    .orElseThrow();
+            handle.exists("/", event -> {}); // so that there is something to look for the other one in
+            proxy.pauseReplies();
+            handle.removeWatches("/", new Deadly(), Watcher.WatcherType.Any, false, (rc, path, context) -> {}, null);
+            proxy.cut();
+            await().until(() -> !sending.isAlive());
+            assertThat(handle.getState()).isEqualTo(ZooKeeper.States.CONNECTED);
+            proxy.resume();
+            Soon.get(Soon.get(new InterProcessMutex(client, "/sending").acquireAsync())
+                    .closeAsync());
+            assertThat(client.zooKeeper().orElseThrow().getSessionId()).isNotEqualTo(session);
+            await().until(() -> !handle.getState().isAlive());
+        }
+    }
+}
