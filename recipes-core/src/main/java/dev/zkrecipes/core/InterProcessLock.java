@@ -155,6 +155,10 @@ public interface InterProcessLock {
      * {@code tryLock()} does not wait for other holders, {@code unlock()} is {@link #release()}. Conditions are not
      * supported. Errors are the unchecked ones of this interface.
      *
+     * <p>{@code tryLock()} does not wait for a connection either: before the first one it throws {@link
+     * LockConnectionException}, as {@link #tryAcquire()} does. A client connects in the background, so call {@link
+     * ZooKeeperClient#awaitConnected} first when the application starts, or use {@code tryLock} with a time.
+     *
      * @return a view; holds made through it and through this lock are the same holds
      */
     Lock asLock();

@@ -104,6 +104,19 @@ public interface ZooKeeperClient extends AutoCloseable {
     boolean awaitConnected(Duration timeout) throws InterruptedException;
 
     /**
+     * Changes the servers to connect to, for the present session and all later ones; for a client that opens its own sessions.
+     * Returns at once. If the client is connected to a server that is not among the new ones, it moves to one of these, as with
+     * {@link ZooKeeper#updateServerList}: leases stay, though they may be SUSPENDED for a moment. It may also move to
+     * balance the load of the servers.
+     *
+     * @param connectString {@code host:port[,host:port]...[/chroot]}, with the same chroot as before
+     * @throws IllegalArgumentException if it is malformed or has another chroot; nothing has changed
+     * @throws IllegalStateException if the client uses handles of the application's
+     * @throws ClientClosedException if the client is closed
+     */
+    void updateConnectString(String connectString);
+
+    /**
      * The handle of the current session, for a {@code multi} with {@link Lease#guard()}. Do not close it.
      *
      * @return the handle; empty if there is none now

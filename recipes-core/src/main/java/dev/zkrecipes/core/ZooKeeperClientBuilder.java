@@ -49,6 +49,7 @@ public final class ZooKeeperClientBuilder {
     private @Nullable Executor callbackExecutor;
     private final List<LockObserver> observers = new ArrayList<>();
     private boolean closeOnShutdown;
+    private boolean persistentPaths;
 
     ZooKeeperClientBuilder() {
         JarVersions.require();
@@ -264,6 +265,19 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
+     * Makes the paths of locks of persistent nodes: for servers without container nodes, such as some that only speak
+     * ZooKeeper's protocol. Nobody removes these nodes, so delete those that are not used any more. Without this, the client
+     * makes containers, which ZooKeeper removes when they are empty; it finds out that there are none, and logs that, when
+     * the server says so or has cut the connection three times.
+     *
+     * @return this builder
+     */
+    public ZooKeeperClientBuilder persistentPaths() {
+        persistentPaths = true;
+        return this;
+    }
+
+    /**
      * Makes the client and returns at once; it connects in the background.
      *
      * @return the client; close it when done
@@ -280,7 +294,8 @@ public final class ZooKeeperClientBuilder {
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
         return EngineClient.start(
-                kind,
+                // Each client has its own, as it may change.
+                kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
                 new ClientSettings(
                         sessionTimeout == null ? DEFAULT_SESSION : sessionTimeout,
                         requestTimeout,
@@ -292,7 +307,8 @@ public final class ZooKeeperClientBuilder {
                         ownerLabel == null ? OwnerLabel.ofThisProcess() : ownerLabel,
                         callbackExecutor,
                         List.copyOf(observers),
-                        closeOnShutdown));
+                        closeOnShutdown,
+                        persistentPaths));
     }
 
     private static Function<String, List<ACL>> always(List<ACL> acl) {

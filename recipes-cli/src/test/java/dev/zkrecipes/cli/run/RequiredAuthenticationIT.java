@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server that answers nothing to clients without an authentication. */
-@Tag("one-jdk")
 class RequiredAuthenticationIT {
     @Test
     @Tag("H110")

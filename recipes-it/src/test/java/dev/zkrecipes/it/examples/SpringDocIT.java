@@ -4,6 +4,7 @@
 package dev.zkrecipes.it.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
@@ -46,6 +47,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
 /** The code of {@code docs/spring.md} is the code of this test, in Spring and Spring Integration as they are. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -143,6 +147,40 @@ class SpringDocIT {
         }
     }
 
+    static void updateUnderTheLock(InterProcessMutex lock, Runnable update) throws InterruptedException {
+        Lease lease = lock.acquire();
+        try {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCompletion(int status) {
+                    lease.close();
+                }
+            });
+        } catch (IllegalStateException noTransaction) {
+            lease.close();
+            throw noTransaction;
+        }
+        update.run();
+    }
+
+    @Test
+    void leaseIsClosed_whenTheTransactionIsOver(EmbeddedZooKeeper server) throws Exception {
+        try (var context = start(server, LockBeans.class)) {
+            InterProcessMutex lock = context.getBean(InterProcessMutex.class);
+            assertThatThrownBy(() -> updateUnderTheLock(lock, () -> {})).isInstanceOf(IllegalStateException.class);
+            assertThat(lock.holdCount()).isZero();
+            TransactionSynchronizationManager.initSynchronization();
+            try {
+                updateUnderTheLock(lock, () -> {});
+                assertThat(lock.holdCount()).isEqualTo(1);
+                TransactionSynchronizationUtils.triggerAfterCompletion(TransactionSynchronization.STATUS_ROLLED_BACK);
+                assertThat(lock.holdCount()).isZero();
+            } finally {
+                TransactionSynchronizationManager.clearSynchronization();
+            }
+        }
+    }
+
     private static AnnotationConfigApplicationContext start(EmbeddedZooKeeper server, Class<?>... beans) {
         AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
         context.getEnvironment()
@@ -159,7 +197,7 @@ class SpringDocIT {
                 JAVA.matcher(Files.readString(PAGE)).results().toList();
         String source = Files.readString(THIS).replaceAll("\\s+", "");
         assertThat(blocks)
-                .hasSize(4)
+                .hasSize(5)
                 .allSatisfy(block -> assertThat(source).contains(block.group(1).replaceAll("\\s+", "")));
     }
 

@@ -35,7 +35,7 @@ final class ClientConnection {
     private final ConnectionReporter reporter;
     private final BooleanSupplier closing;
     private final Optional<ConnectionTrouble> trouble;
-    private final String servers;
+    private final HandleKind kind;
     /** What ends the waits that are of no use without a connection. */
     private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
     /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
@@ -63,10 +63,9 @@ final class ClientConnection {
         this.reporter = new ConnectionReporter(callbacks::sequential);
         this.closing = closing;
         this.trouble = kind instanceof HandleKind.Opened opened
-                ? Optional.of(new ConnectionTrouble(opened.connectString(), settings.clientConfig(), scheduler))
+                ? Optional.of(new ConnectionTrouble(opened, settings.clientConfig(), scheduler))
                 : Optional.empty();
-        this.servers =
-                kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
+        this.kind = kind;
         this.sessionTimeout = settings.sessionTimeout();
         this.requestTimeout = requestTimeoutFor(sessionTimeout);
     }
@@ -164,6 +163,8 @@ final class ClientConnection {
      */
     String describe(boolean isAskedFor) {
         long id = sessionId;
+        String servers =
+                kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
         return servers + ", " + state() + ", "
                 + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout(isAskedFor));
     }

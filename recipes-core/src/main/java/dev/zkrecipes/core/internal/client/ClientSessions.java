@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.session.AnsweringOperations;
+import dev.zkrecipes.core.internal.session.Containers;
 import dev.zkrecipes.core.internal.session.LargePackets;
 import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -23,6 +24,7 @@ import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +47,7 @@ final class ClientSessions {
     private final Runnable onChange;
     private final SessionSource source;
     private final LargePackets packets = new LargePackets();
+    private final Containers containers;
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
 
@@ -68,13 +71,13 @@ final class ClientSessions {
         this.connection = connection;
         this.closing = closing;
         this.onChange = onChange;
+        this.containers = new Containers(settings.persistentPaths());
         this.source = sourceOf(kind, newPace);
     }
 
     private SessionSource sourceOf(HandleKind kind, Supplier<Backoff> newPace) {
         if (kind instanceof HandleKind.Opened opened) {
-            return new OpenedSessions(
-                    () -> session(new OpenedHandles(opened.connectString(), settings, scheduler)), newPace.get());
+            return new OpenedSessions(() -> session(new OpenedHandles(opened, settings, scheduler)), newPace.get());
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
@@ -89,6 +92,21 @@ final class ClientSessions {
             ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
             return new OpenedSessions(() -> session(factory), newPace.get());
         }
+    }
+
+    /** Uses other servers now and for all later sessions. On the engine thread. */
+    void use(HandleKind.Opened servers, String connectString) {
+        servers.use(connectString);
+        living().forEach(session -> session.zk().handle().ifPresent(handle -> {
+            try {
+                handle.updateServerList(connectString);
+            } catch (IOException e) {
+                log.warn(
+                        "ZooKeeper's client could not leave its server for {}; it goes there with its next connection.",
+                        connectString,
+                        e);
+            }
+        }));
     }
 
     SessionSource source() {
@@ -111,7 +129,8 @@ final class ClientSessions {
         PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
         boolean isNew = source.ownsSessions();
         Session session = new Session(
-                MeasuredOperations.factory(AnsweringOperations.factory(factory, scheduler, pauses), scheduler, packets),
+                MeasuredOperations.factory(
+                        AnsweringOperations.factory(factory, scheduler, pauses), scheduler, packets, containers),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,

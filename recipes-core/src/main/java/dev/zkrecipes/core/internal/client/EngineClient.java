@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.client;
 
+import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
@@ -24,6 +25,7 @@ import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineThread;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectString;
 import dev.zkrecipes.core.internal.zk.HandleKind;
@@ -39,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Ties the parts of one client together and ends them. */
 public final class EngineClient implements HoldingHost {
+    private final HandleKind kind;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
     private final Callbacks callbacks;
@@ -57,6 +60,7 @@ public final class EngineClient implements HoldingHost {
     private volatile @Nullable ShutdownHook hook;
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
+        this.kind = kind;
         this.settings = settings;
         this.scheduler = kind instanceof HandleKind.Simulated simulated ? simulated.scheduler() : new EngineThread();
         this.callbacks = kind instanceof HandleKind.Simulated
@@ -229,6 +233,25 @@ public final class EngineClient implements HoldingHost {
         boolean isConnected = connection.await(Deadline.after(timeout, scheduler));
         requireOpen();
         return isConnected;
+    }
+
+    @Override
+    public void updateConnectString(String connectString) {
+        String checked = ConnectString.parse(connectString);
+        if (!(kind instanceof HandleKind.Opened servers)) {
+            throw new IllegalStateException(
+                    "this client opens no sessions, so its servers are those of the handles that it is given: call"
+                            + " updateServerList of these handles");
+        }
+        String chroot = ConnectString.chroot(servers.connectString());
+        Preconditions.checkArgument(
+                ConnectString.chroot(checked).equals(chroot),
+                "the connect string \"%s\" has another chroot than \"%s\", which would make other locks of all paths: make"
+                        + " a new client",
+                Printable.of(checked),
+                Printable.of(servers.connectString()));
+        requireOpen();
+        scheduler.execute(() -> sessions.use(servers, checked));
     }
 
     @Override

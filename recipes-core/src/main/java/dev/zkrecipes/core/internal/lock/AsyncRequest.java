@@ -70,7 +70,7 @@ final class AsyncRequest {
         }
         orGiveBack(grants, () -> {
             Hold lease = Hold.open(lock, grants, data, observed);
-            if (!future.complete(lease)) {
+            if (!future.complete(AsyncLease.of(lease, client.holds().dropped()))) {
                 lease.beginClosing();
             }
         });

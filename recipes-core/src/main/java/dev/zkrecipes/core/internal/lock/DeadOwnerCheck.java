@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -14,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns when a request waits for a lock that a thread of this process died with, once for each thread and lock. It
- * looks once a second for all requests of a client; while there are none, it does not look.
+ * Warns when a request waits for a lock that a thread of this process died with, once for each thread and lock; and of a
+ * lock that nobody can give back because its lease was dropped. It looks once a second for all requests of a client, and a
+ * last time after them; while there are none, it does not look.
  */
 public final class DeadOwnerCheck {
     private static final Logger log = LoggerFactory.getLogger(DeadOwnerCheck.class);
@@ -55,6 +57,7 @@ public final class DeadOwnerCheck {
 
     private void look() {
         armed = false; // before the requests are looked at: one that comes after that arms it itself
+        warnOfDropped();
         if (requests.isEmpty()) {
             return;
         }
@@ -67,6 +70,21 @@ public final class DeadOwnerCheck {
             orphaned.forEach(data -> look(data, waitedFor));
         }
         arm();
+    }
+
+    private void warnOfDropped() {
+        for (Reference<?> next = table.dropped().poll();
+                next != null;
+                next = table.dropped().poll()) {
+            if (next instanceof AsyncLease.Dropped lease && lease.hold().isStanding()) {
+                log.warn(
+                        "The lock {} of {} is held by a lease of acquireAsync that nobody references any more, so nobody can"
+                                + " close it. The lock stays held until the client is closed. Close the lease in a stage that"
+                                + " follows the future itself, whatever becomes of other stages.",
+                        lease.hold().path(),
+                        lease.hold().origin().client().ownerLabel());
+            }
+        }
     }
 
     private void look(LockData data, Set<String> waitedFor) {

@@ -243,6 +243,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         do {
             lease = mine == null ? null : mine.youngest(group);
             if (lease == null) {
+                if (mine != null) {
+                    mine.releaseForgotten(group);
+                }
                 throw ownership.notHeld(path());
             }
         } while (!lease.beginClosing()); // another thread has just closed that one: try the next

@@ -16,6 +16,7 @@ import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.StackReserve;
+import java.lang.ref.Reference;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -88,6 +89,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldFutures futures;
     private volatile @Nullable RevocationListeners revocations;
+    private @Nullable Reference<Lease> toLease;
 
     /** Makes a hold that is in no record yet. */
     Hold(Origin lock, List<HeldNode> grants, LockData data) {
@@ -123,6 +125,15 @@ public final class Hold implements Lease, HeldNode.Listener {
         return lock.group();
     }
 
+    /** Keeps the reference that tells when nobody has the lease of the hold any more. */
+    void keep(Reference<Lease> reference) {
+        toLease = reference;
+    }
+
+    Origin origin() {
+        return lock;
+    }
+
     List<HeldNode> grants() {
         return grants;
     }
@@ -149,6 +160,9 @@ public final class Hold implements Lease, HeldNode.Listener {
             told.end(how);
         }
         endListening();
+        if (how == LeaseState.LOST) {
+            data.lose(this);
+        }
         lock.onHoldEnded(this);
     }
 
@@ -344,6 +358,9 @@ public final class Hold implements Lease, HeldNode.Listener {
         Closing last = leavesAll ? DECIDING : new Closing();
         if (!CLOSING.compareAndSet(this, null, last)) {
             return false;
+        }
+        if (toLease != null) {
+            toLease.clear(); // nothing is left to tell
         }
         try {
             data.takeOut(this);

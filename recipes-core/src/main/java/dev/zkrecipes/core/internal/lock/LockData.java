@@ -7,6 +7,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Guarded;
@@ -19,6 +20,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
@@ -26,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * the collections are concurrent.
  */
 public final class LockData implements HeldNode.Listener {
+    private static final Logger log = LoggerFactory.getLogger(LockData.class);
+
     private final @Nullable Thread owner;
     private final Map<String, HoldStack> open = new ConcurrentHashMap<>(1); // by path; none of them empty
     private @Nullable Set<String> warnedOf; // confined to the engine thread
@@ -99,11 +104,74 @@ public final class LockData implements HeldNode.Listener {
             HoldStack holds = open.get(paths.get(i));
             if (holds != null) {
                 holds.remove(closed);
-                if (holds.isEmpty()) {
-                    open.computeIfPresent(paths.get(i), (key, now) -> now.isEmpty() ? null : now);
-                }
+                removeIfEmpty(paths.get(i), holds);
             }
         }
+    }
+
+    private void removeIfEmpty(String path, HoldStack holds) {
+        if (holds.isEmpty()) {
+            open.computeIfPresent(path, (key, now) -> now.isEmpty() ? null : now);
+        }
+    }
+
+    // ---- Lost holds that nobody has any more.
+
+    /** A hold was lost: the record keeps it only as long as somebody else has it. On the engine thread. */
+    void lose(Hold lost) {
+        HoldStack.Lost reference = new HoldStack.Lost(lost);
+        for (String path : lost.group().paths()) {
+            HoldStack holds = open.get(path);
+            if (holds != null) {
+                holds.lose(lost, reference);
+            }
+        }
+    }
+
+    /** Lost holds that nobody has any more count as closed, since nobody will ever close them. */
+    private void closeForgotten(String path) {
+        HoldStack.Lost first = takeForgotten(path, null);
+        for (HoldStack.Lost next = first; next != null; next = takeForgotten(path, null)) {
+            giveBackRest(next);
+        }
+        if (first != null) {
+            log.warn(
+                    "The lock {} of {} was lost while {} held it. Its lease was never closed and is referenced by nobody,"
+                            + " so it counts as closed. Close every lease, lost or not, with try-with-resources or release().",
+                    first.lock().path(),
+                    first.lock().client().ownerLabel(),
+                    owner == null ? "this process" : "thread " + ownerName());
+        }
+    }
+
+    private HoldStack.@Nullable Lost takeForgotten(String path, @Nullable LockGroup group) {
+        HoldStack holds = open.get(path);
+        HoldStack.Lost taken = holds == null ? null : holds.takeForgotten(group);
+        if (holds != null && taken == null) {
+            removeIfEmpty(path, holds);
+        }
+        return taken;
+    }
+
+    /**
+     * Gives back the youngest lost hold of exactly these locks whose lease nobody has any more.
+     *
+     * @throws LockLostException if there is one
+     */
+    void releaseForgotten(LockGroup group) {
+        HoldStack.Lost forgotten = takeForgotten(group.paths().get(0), group);
+        if (forgotten != null) {
+            giveBackRest(forgotten);
+            throw new LockLostException("lost the lock " + group.path()
+                    + " while it was held: stop what it protects; it is given back now, so acquire afresh");
+        }
+    }
+
+    /** What is left of several locks of which some were lost. */
+    private void giveBackRest(HoldStack.Lost forgotten) {
+        HeldNodes.release(forgotten.standing().stream()
+                .filter(grant -> holdOn(grant) == null)
+                .toList());
     }
 
     /** Those grants of a hold that was taken out on which no open hold stands any more. */
@@ -181,6 +249,7 @@ public final class LockData implements HeldNode.Listener {
      * @throws LockLostException if one is
      */
     void requireNoneLost() {
+        open.keySet().forEach(this::closeForgotten);
         all().forEach(Hold::requireNotLost);
     }
 
@@ -235,6 +304,8 @@ public final class LockData implements HeldNode.Listener {
             if (grant != null) {
                 grant.requireNotLost();
                 found.add(grant);
+            } else {
+                closeForgotten(spec.path());
             }
         }
         if (found.size() == group.all().size()) {

@@ -3,7 +3,9 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import java.lang.ref.ReferenceQueue;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,6 +19,7 @@ public final class LockDataTable {
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final LockData ofNobody = new LockData(null);
+    private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
 
     /** The calling thread's record; null if it holds nothing. */
     @Nullable
@@ -38,6 +41,11 @@ public final class LockDataTable {
     /** The record of the leases that belong to no thread; no thread re-enters by them. */
     public LockData ofNobody() {
         return ofNobody;
+    }
+
+    /** Gets an {@link AsyncLease.Dropped} when nobody has the lease of a hold any more. */
+    ReferenceQueue<Lease> dropped() {
+        return dropped;
     }
 
     /** Forgets a record in which nothing is open, or nothing that stands. */

@@ -35,6 +35,9 @@ public interface LockHost {
 
     ConnectionState connectionState();
 
+    /** By which other processes know the client. */
+    String ownerLabel();
+
     /**
      * An error that tells of the missing connection.
      *

@@ -14,15 +14,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.GetChildrenResult;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.CreateRequest;
 
 /**
- * The operations of a session, without those that its connection would not survive, as {@link LargePackets} knows them.
+ * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those that its connection would not survive, as {@link LargePackets} knows them.
  * Such a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with
  * what is known of the node.
  *
@@ -38,23 +41,27 @@ public final class MeasuredOperations implements ForwardingOperations {
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final LargePackets packets;
+    private final Containers containers;
     private final int limit;
     private long connection; // the one that stands or, while none does, the next one, which takes what is given now
     private long lastBegun; // 0 before the first
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
     private boolean lostMultiRead; // and none was answered since
 
-    private MeasuredOperations(ZooKeeperOperations inner, EngineScheduler scheduler, LargePackets packets) {
+    private MeasuredOperations(
+            ZooKeeperOperations inner, EngineScheduler scheduler, LargePackets packets, Containers containers) {
         this.inner = inner;
         this.scheduler = scheduler;
         this.packets = packets;
+        this.containers = containers;
         this.limit = PacketLimit.of(inner);
         this.connection = packets.newConnection();
         note(inner.initialState());
     }
 
     /** Opens sessions that share what the client has learnt. */
-    public static Factory factory(Factory inner, EngineScheduler scheduler, LargePackets packets) {
+    public static Factory factory(
+            Factory inner, EngineScheduler scheduler, LargePackets packets, Containers containers) {
         return states -> {
             List<MeasuredOperations> opened = new ArrayList<>();
             opened.add(new MeasuredOperations(
@@ -63,7 +70,8 @@ public final class MeasuredOperations implements ForwardingOperations {
                         states.accept(state);
                     }),
                     scheduler,
-                    packets));
+                    packets,
+                    containers));
             return opened.get(0);
         };
     }
@@ -256,9 +264,49 @@ public final class MeasuredOperations implements ForwardingOperations {
         });
     }
 
-    // ---- Writes, which may be too large themselves.
+    // ---- Writes: containers, where there are any, and what may be too large itself.
+
+    @Override
+    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        if (containers.areUnused()) {
+            createPersistent(path, acl, reply);
+            return;
+        }
+        long sentOn = connection;
+        inner.createContainer(path, acl, answer -> {
+            containers.note(answer, isLost(answer, sentOn), sentOn);
+            if (answer.code() == Code.UNIMPLEMENTED) {
+                createPersistent(path, acl, reply);
+            } else {
+                reply.accept(answer);
+            }
+        });
+    }
+
+    private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        List<Op> create = List.of(Op.create(path, new byte[0], acl, CreateMode.PERSISTENT));
+        inner.multi(create, answer -> reply.accept(new Answer<>(answer.code(), path, answer.cause())));
+    }
+
+    /** The same operations with a persistent node in place of each container. */
+    private static List<Op> withoutContainers(List<Op> operations) {
+        return operations.stream()
+                .map(each -> makesContainer(each) && each.toRequestRecord() instanceof CreateRequest create
+                        ? Op.create(each.getPath(), create.getData(), create.getAcl(), CreateMode.PERSISTENT)
+                        : each)
+                .toList();
+    }
+
+    private static boolean makesContainer(Op operation) {
+        return operation.getType() == OpCode.createContainer;
+    }
 
     private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        boolean makesContainer = operations.stream().anyMatch(MeasuredOperations::makesContainer);
+        if (makesContainer && containers.areUnused()) {
+            write(withoutContainers(operations), reply);
+            return;
+        }
         int size = PacketLimit.sizeOf(operations);
         if (packets.forbids(size, limit)) {
             scheduler.execute(() -> reply.accept(Answer.failed(Code.MARSHALLINGERROR)));
@@ -269,6 +317,9 @@ public final class MeasuredOperations implements ForwardingOperations {
             boolean lost = isLost(answer, sentOn);
             if (lost || !answer.isUnsettled()) {
                 packets.sent(size, lost, sentOn);
+            }
+            if (makesContainer) {
+                containers.note(answer, lost, sentOn);
             }
             reply.accept(answer);
         });

@@ -23,7 +23,8 @@ public record ClientSettings(
         String ownerLabel,
         @Nullable Executor callbackExecutor,
         List<LockObserver> observers,
-        boolean closeOnShutdown) {
+        boolean closeOnShutdown,
+        boolean persistentPaths) {
 
     /** Credentials for one scheme. */
     public record AuthInfo(String scheme, byte[] credentials) {

@@ -24,7 +24,7 @@ public final class ConnectionTrouble {
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
     private static final String NOT_CONNECTED = "not connected to ZooKeeper";
 
-    private final String connectString;
+    private final HandleKind.Opened servers;
     private final @Nullable ZKClientConfig config;
     private final EngineScheduler scheduler;
     private Duration patience = LONGEST_PATIENCE;
@@ -40,8 +40,8 @@ public final class ConnectionTrouble {
     /** What errors tell, and what caused it, if that was an error. */
     private record Found(String text, @Nullable Throwable cause) {}
 
-    public ConnectionTrouble(String connectString, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
-        this.connectString = connectString;
+    public ConnectionTrouble(HandleKind.Opened servers, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
+        this.servers = servers;
         this.config = config;
         this.scheduler = scheduler;
     }
@@ -92,7 +92,7 @@ public final class ConnectionTrouble {
 
     private void look() {
         timer = null;
-        ServerProbe begun = new ServerProbe(ConnectString.servers(connectString), config);
+        ServerProbe begun = new ServerProbe(ConnectString.servers(servers.connectString()), config);
         probe = begun;
         EngineThreads.diagnosing(() -> {
             ServerProbe.Finding finding = begun.run();

@@ -14,8 +14,24 @@ import org.apache.zookeeper.client.ZKClientConfig;
 /** Where a client gets its handles from. */
 public sealed interface HandleKind {
 
-    /** Own sessions to these servers. */
-    record Opened(String connectString) implements HandleKind {}
+    /** Own sessions to these servers, which may change while the client lives. */
+    final class Opened implements HandleKind {
+        private volatile String connectString;
+
+        /** Begins with a checked connect string. */
+        public Opened(String connectString) {
+            this.connectString = connectString;
+        }
+
+        public String connectString() {
+            return connectString;
+        }
+
+        /** From now on uses other servers, with the same chroot. */
+        public void use(String other) {
+            connectString = other;
+        }
+    }
 
     /** One handle of the application's. */
     record Wrapped(ZooKeeper handle) implements HandleKind {

@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 public final class OpenedHandles implements ZooKeeperOperations.Factory {
     private static final Duration LONGEST_PAUSE_OF_THE_CLIENT = Duration.ofSeconds(2);
 
-    private final String connectString;
+    private final HandleKind.Opened servers;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
 
-    public OpenedHandles(String connectString, ClientSettings settings, EngineScheduler scheduler) {
-        this.connectString = connectString;
+    public OpenedHandles(HandleKind.Opened servers, ClientSettings settings, EngineScheduler scheduler) {
+        this.servers = servers;
         this.settings = settings;
         this.scheduler = scheduler;
     }
@@ -36,6 +36,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
         HandleStates states = new HandleStates(told, scheduler);
         SessionEvents events = new SessionEvents(scheduler, states);
         ZKClientConfig config = settings.clientConfig();
+        String connectString = servers.connectString();
         try {
             ZooKeeper handle = new ZooKeeper(
                     connectString,

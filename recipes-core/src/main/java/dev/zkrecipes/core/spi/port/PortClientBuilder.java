@@ -140,6 +140,7 @@ public final class PortClientBuilder {
                         ownerLabel,
                         callbackExecutor,
                         List.copyOf(observers),
+                        false,
                         false));
     }
 }

@@ -40,6 +40,7 @@ class ClientConnectionTest {
             "",
             null,
             List.of(),
+            false,
             false);
 
     private final ManualScheduler scheduler = new ManualScheduler();

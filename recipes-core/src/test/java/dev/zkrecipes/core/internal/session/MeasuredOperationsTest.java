@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.Answer;
@@ -14,8 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +28,7 @@ class MeasuredOperationsTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final List<Consumer<Answer<?>>> underWay = new ArrayList<>();
     private final List<String> asked = new ArrayList<>();
+    private final List<Object> operationsAsked = new ArrayList<>();
     private final List<Code> answers = new ArrayList<>();
     private Consumer<State> states = state -> {};
 
@@ -102,6 +106,74 @@ class MeasuredOperationsTest {
         assertThat(asked).hasSize(5).containsOnly("children");
     }
 
+    /** The server says so and then closes the connection. */
+    @Test
+    @Tag("H114")
+    void serverThatDoesNotKnowContainers_getsPersistentNodes() {
+        ZooKeeperOperations measured = measured();
+        container(measured);
+        underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
+        underWay.get(1).accept(Answer.failed(Code.CONNECTIONLOSS));
+        container(measured);
+        underWay.get(2).accept(Answer.failed(Code.NODEEXISTS));
+        assertThat(asked).containsExactly("createContainer", "multi", "multi");
+        assertThat(answers).containsExactly(Code.CONNECTIONLOSS, Code.NODEEXISTS);
+    }
+
+    @Test
+    @Tag("H114")
+    void containersLostOnThreeConnections_areNotAskedForAgain() {
+        ZooKeeperOperations measured = measured();
+        for (int i = 0; i < 3; i++) {
+            container(measured);
+            container(measured);
+            int last = underWay.size() - 1;
+            underWay.get(last - 1).accept(Answer.failed(Code.CONNECTIONLOSS));
+            underWay.get(last).accept(Answer.failed(Code.CONNECTIONLOSS));
+            states.accept(State.DISCONNECTED);
+            states.accept(State.CONNECTED);
+        }
+        assertThat(asked).hasSize(6).containsOnly("createContainer");
+        container(measured);
+        assertThat(asked).last().isEqualTo("multi");
+    }
+
+    @Test
+    @Tag("H114")
+    void containerThatIsAnswered_clearsTheServers() {
+        ZooKeeperOperations measured = measured();
+        for (int i = 0; i < 6; i++) {
+            container(measured);
+            underWay.get(i).accept(Answer.failed(i % 3 == 2 ? Code.NONODE : Code.CONNECTIONLOSS));
+            states.accept(State.DISCONNECTED);
+            states.accept(State.CONNECTED);
+        }
+        container(measured);
+        assertThat(asked).hasSize(7).containsOnly("createContainer");
+    }
+
+    /** As a new counter of a path is made. */
+    @Test
+    @Tag("H114")
+    void containerAmongOtherOperations_becomesAPersistentNode() {
+        ZooKeeperOperations measured = measured();
+        container(measured);
+        underWay.get(0).accept(Answer.failed(Code.UNIMPLEMENTED));
+        List<Op> given = List.of(
+                Op.delete("/a", -1),
+                Op.create("/a", new byte[] {7}, ZooDefs.Ids.READ_ACL_UNSAFE, CreateMode.CONTAINER));
+        measured.multi(given, answer -> answers.add(answer.code()));
+        assertThat(operationsAsked)
+                .last(LIST)
+                .isEqualTo(List.of(
+                        Op.delete("/a", -1),
+                        Op.create("/a", new byte[] {7}, ZooDefs.Ids.READ_ACL_UNSAFE, CreateMode.PERSISTENT)));
+    }
+
+    private void container(ZooKeeperOperations measured) {
+        measured.createContainer("/a", ZooDefs.Ids.OPEN_ACL_UNSAFE, answer -> answers.add(answer.code()));
+    }
+
     private void list(ZooKeeperOperations measured) {
         measured.children("/a", answer -> answers.add(answer.code()));
     }
@@ -115,7 +187,7 @@ class MeasuredOperationsTest {
             states = told;
             return operations();
         };
-        return MeasuredOperations.factory(handles, scheduler, new LargePackets())
+        return MeasuredOperations.factory(handles, scheduler, new LargePackets(), new Containers(false))
                 .open(state -> {});
     }
 
@@ -129,6 +201,7 @@ class MeasuredOperationsTest {
                     case "handle" -> Optional.empty();
                     default -> {
                         asked.add(method.getName());
+                        operationsAsked.add(arguments[0]);
                         underWay.add(replyOf(arguments));
                         yield null;
                     }
@@ -137,6 +210,6 @@ class MeasuredOperationsTest {
 
     @SuppressWarnings("unchecked")
     private static Consumer<Answer<?>> replyOf(Object[] request) {
-        return (Consumer<Answer<?>>) request[1];
+        return (Consumer<Answer<?>>) request[request.length - 1];
     }
 }

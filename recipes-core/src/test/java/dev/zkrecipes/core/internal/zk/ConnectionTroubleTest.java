@@ -21,7 +21,8 @@ class ConnectionTroubleTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final BlockingQueue<Runnable> findings = new LinkedBlockingQueue<>(); // of the thread that asks
-    private final ConnectionTrouble trouble = new ConnectionTrouble("127.0.0.1:1", null, takingFindings());
+    private final ConnectionTrouble trouble =
+            new ConnectionTrouble(new HandleKind.Opened("127.0.0.1:1"), null, takingFindings());
 
     /** The clock and the timers of the test; tasks of other threads wait until the test runs them. */
     private EngineScheduler takingFindings() {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.RevocationRequest;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.zookeeper.Op;
+
+/**
+ * A hold that belongs to no thread, as applications have it. Only this object can give it back, so a hold that stands without
+ * it is held for nothing. The hold of a thread needs none: {@code release()} gives it back without its lease.
+ */
+final class AsyncLease implements Lease {
+    private final Hold hold;
+
+    private AsyncLease(Hold hold) {
+        this.hold = hold;
+    }
+
+    /** Makes that of a new hold, which will be in the queue when nobody has the lease any more, unless it was closed. */
+    static AsyncLease of(Hold hold, ReferenceQueue<Lease> dropped) {
+        AsyncLease lease = new AsyncLease(hold);
+        hold.keep(new Dropped(lease, hold, dropped));
+        return lease;
+    }
+
+    /** Tells that nobody has the lease of a hold any more. */
+    static final class Dropped extends WeakReference<Lease> {
+        private final Hold hold;
+
+        private Dropped(AsyncLease lease, Hold hold, ReferenceQueue<Lease> dropped) {
+            super(lease, dropped);
+            this.hold = hold;
+        }
+
+        Hold hold() {
+            return hold;
+        }
+    }
+
+    @Override
+    public String path() {
+        return hold.path();
+    }
+
+    @Override
+    public long fencingToken() {
+        return hold.fencingToken();
+    }
+
+    @Override
+    public Map<String, Long> fencingTokens() {
+        return hold.fencingTokens();
+    }
+
+    @Override
+    public LeaseState state() {
+        return hold.state();
+    }
+
+    @Override
+    public boolean isValid() {
+        return hold.isValid();
+    }
+
+    @Override
+    public void verify() throws InterruptedException {
+        hold.verify();
+    }
+
+    @Override
+    public Op guard() {
+        return hold.guard();
+    }
+
+    @Override
+    public List<Op> guards() {
+        return hold.guards();
+    }
+
+    @Override
+    public void onLost(Runnable listener) {
+        hold.onLost(listener);
+    }
+
+    @Override
+    public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+        hold.onRevocationRequested(listener);
+    }
+
+    @Override
+    public CompletableFuture<LeaseState> ended() {
+        return hold.ended();
+    }
+
+    @Override
+    public void close() {
+        hold.close();
+    }
+
+    @Override
+    public CompletableFuture<Void> closeAsync() {
+        return hold.closeAsync();
+    }
+
+    @Override
+    public String toString() {
+        return hold.toString();
+    }
+}

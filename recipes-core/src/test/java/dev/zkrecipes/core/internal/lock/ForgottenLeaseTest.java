@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.PrintedWhile;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Leases that nobody has any more, and that nobody has closed. */
+@Timeout(60)
+@Tag("H112")
+class ForgottenLeaseTest {
+    private static final Duration MOST = Duration.ofMillis(400);
+
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .ownerLabel("label")
+            .build();
+    private final LockInternals internals =
+            internals("/locks/orders", LockOptions.defaults().holdAtMost(MOST));
+    private final InterProcessLock lock = internals.threadOwned();
+
+    private LockInternals internals(String path, LockOptions options) {
+        return new LockInternals(client, path, new MutexDriver(), options);
+    }
+
+    private static void awaitForgotten(WeakReference<Lease> lease) {
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
+            System.gc();
+            return lease.refersTo(null);
+        });
+    }
+
+    private void loseAndForget(Callable<Lease> acquire) throws Exception {
+        WeakReference<Lease> lease = new WeakReference<>(acquire.call());
+        scheduler.engine.advance(MOST);
+        awaitForgotten(lease);
+    }
+
+    private String printedByAcquire() {
+        return PrintedWhile.running(() -> lock.tryAcquire().orElseThrow());
+    }
+
+    @Test
+    void lostLeaseThatNobodyHas_countsAsClosed() throws Exception {
+        loseAndForget(lock::acquire);
+        assertThat(printedByAcquire())
+                .containsOnlyOnce("WARN")
+                .contains("The lock /locks/orders of label was lost while thread ");
+        assertThat(lock.holdCount()).isEqualTo(1);
+        assertThat(printedByAcquire()).isEmpty();
+    }
+
+    @Test
+    void lostLeaseThatSomebodyHas_doesNot() throws Exception {
+        Lease lease = lock.acquire();
+        scheduler.engine.advance(MOST);
+        System.gc();
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        lease.close();
+        lock.acquire().close();
+    }
+
+    @Test
+    void releaseWithoutTheLease_tellsOfTheLoss_onceForEach() throws Exception {
+        loseAndForget(() -> {
+            lock.acquire();
+            return lock.acquire();
+        });
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+        lock.acquire().close();
+    }
+
+    @Test
+    void heldLeaseThatNobodyHas_isGivenBackByItsThread() throws Exception {
+        lock.acquire();
+        System.gc();
+        assertThat(lock.isHeldByCurrentThread()).isTrue();
+        lock.release();
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    @Test
+    void lockHeldByItsObject_isFreeAgain() throws Exception {
+        InterProcessLock once = internals.instanceOwned();
+        loseAndForget(once::acquire);
+        once.acquire().close();
+    }
+
+    @Test
+    void restOfSeveralLocks_isGivenBack() throws Exception {
+        InterProcessLock both = LockGroups.together(
+                List.of(
+                        internals("/locks/a", LockOptions.defaults()).threadOwned(),
+                        internals("/locks/b", LockOptions.defaults()).threadOwned()),
+                LockOptions.defaults());
+        WeakReference<Lease> lease = new WeakReference<>(both.acquire());
+        operations.remove(operations.nodes().get(0));
+        scheduler.engine.advance(operations.sessionTimeout().dividedBy(2));
+        awaitForgotten(lease);
+        assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
+                .containsOnlyOnce("WARN");
+        assertThat(operations.nodes()).isEmpty();
+    }
+
+    private String printedSoon() {
+        return PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(2)));
+    }
+
+    private WeakReference<Lease> heldAsync(String path) {
+        CompletableFuture<Lease> wanted =
+                internals(path, LockOptions.defaults()).threadOwned().acquireAsync();
+        scheduler.engine.run();
+        return new WeakReference<>(wanted.join());
+    }
+
+    @Test
+    void heldLeaseOfNoThread_isWarnedOf_andStaysHeld() throws InterruptedException {
+        awaitForgotten(heldAsync("/locks/async"));
+        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            lock.acquire().close(); // something is asked for
+            assertThat(printedSoon())
+                    .containsOnlyOnce("WARN")
+                    .contains(
+                            "The lock /locks/async of label is held by a lease of acquireAsync that nobody references");
+        });
+        assertThat(operations.nodes()).hasSize(1);
+        lock.acquire().close();
+        assertThat(printedSoon()).isEmpty();
+    }
+
+    @Test
+    void closedLeaseOfNoThread_isNotWarnedOf() throws InterruptedException {
+        WeakReference<Lease> lease = heldAsync("/locks/async");
+        Objects.requireNonNull(lease.get()).close();
+        scheduler.engine.run();
+        awaitForgotten(lease);
+        lock.acquire().close();
+        assertThat(printedSoon()).isEmpty();
+    }
+}
