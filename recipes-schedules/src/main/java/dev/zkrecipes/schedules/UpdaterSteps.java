@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.security.ProtectionDomain;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/** An agent that makes a step of each use of an updater in the engine: Fray sees none there, and lets no thread go in between. */
+public final class UpdaterSteps implements ClassFileTransformer {
+    private static final String UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater";
+
+    /** Whatever is done to it is a step. */
+    private static final AtomicInteger STEP = new AtomicInteger();
+
+    private UpdaterSteps() {}
+
+    /**
+     * What the JVM calls.
+     *
+     * @param options none
+     * @param instrumentation takes the agent
+     */
+    public static void premain(String options, Instrumentation instrumentation) {
+        instrumentation.addTransformer(new UpdaterSteps());
+    }
+
+    /** Called by the engine's classes before each use of an updater. */
+    public static void before() {
+        STEP.set(0);
+    }
+
+    @Override
+    public byte @Nullable [] transform(
+            @Nullable ClassLoader loader,
+            String name,
+            @Nullable Class<?> redefined,
+            @Nullable ProtectionDomain domain,
+            byte[] bytes) {
+        if (!name.startsWith("dev/zkrecipes/core/")) {
+            return null;
+        }
+        ClassReader reader = new ClassReader(bytes);
+        ClassWriter writer = new ClassWriter(reader, 0);
+        reader.accept(new Uses(writer), 0);
+        return writer.toByteArray();
+    }
+
+    private static final class Uses extends ClassVisitor {
+        Uses(ClassVisitor next) {
+            super(Opcodes.ASM9, next);
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                int access, String name, String descriptor, String signature, String[] exceptions) {
+            return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, name, descriptor, signature, exceptions)) {
+                @Override
+                public void visitMethodInsn(int code, String owner, String called, String type, boolean isInterface) {
+                    if (owner.equals(UPDATER) && code == Opcodes.INVOKEVIRTUAL) {
+                        super.visitMethodInsn(
+                                Opcodes.INVOKESTATIC, "dev/zkrecipes/schedules/UpdaterSteps", "before", "()V", false);
+                    }
+                    super.visitMethodInsn(code, owner, called, type, isInterface);
+                }
+            };
+        }
+    }
+}
