@@ -132,7 +132,7 @@ class ConnectionTroubleIT {
     @Test
     @Tag("H111")
     void limitOfConnections_isNamedAsTheLikelyCause(@TempDir File data) throws Exception {
-        ZooKeeperServer limited = new ZooKeeperServer(data, data, 100);
+        ZooKeeperServer limited = new ZooKeeperServer(data, data, 2000);
         ServerCnxnFactory connections =
                 ServerCnxnFactory.createFactory(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1);
         connections.startup(limited);
