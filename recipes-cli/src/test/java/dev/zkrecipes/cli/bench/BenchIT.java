@@ -24,6 +24,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** {@code zklock bench}, by the real jar on a real server: what it shows, and that it leaves nothing. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
+@Tag("soak")
 class BenchIT {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final List<String> TOP = List.of("zookeeper");
