@@ -261,10 +261,10 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                 (answer, refusal) -> next.accept(() -> {
                     if (answer.isOk()) {
                         again.run();
-                    } else if (answer.isUnsettled()) {
-                        retryOrFail("read the ACL of a node below " + group.path(), answer, again);
-                    } else {
+                    } else if (answer.code() == Code.NODEEXISTS) {
                         fail(refusal);
+                    } else {
+                        retryOrFail("read the ACL of a node below " + group.path(), answer, again);
                     }
                 }));
     }

@@ -61,10 +61,10 @@ abstract class OneShotRequest<T> implements SessionSource.User {
                                     && group.hasStrangers(session, list, (answer, refusal) -> {
                                         if (answer.isOk()) {
                                             list(session, body);
-                                        } else if (answer.isUnsettled()) {
-                                            fail("read the ACL of a node below " + spec.path(), answer);
-                                        } else {
+                                        } else if (answer.code() == Code.NODEEXISTS) {
                                             fail(refusal);
+                                        } else {
+                                            fail("read the ACL of a node below " + spec.path(), answer);
                                         }
                                     });
                             if (!asks) {

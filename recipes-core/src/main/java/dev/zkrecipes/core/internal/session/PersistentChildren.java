@@ -92,7 +92,7 @@ public final class PersistentChildren {
         } else if (answer.code() == Code.NONODE) {
             return Answer.ok(nodePath);
         }
-        return answer.isUnsettled() ? answer : Answer.failed(Code.NODEEXISTS);
+        return answer.isOk() || answer.code() == Code.NOAUTH ? Answer.failed(Code.NODEEXISTS) : answer;
     }
 
     /** A list without them. */

@@ -8,6 +8,7 @@ import static dev.zkrecipes.core.internal.acquire.AcquireFixture.assertWaits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
@@ -96,6 +97,13 @@ class PersistentChildrenTest {
         AcquireLoop loop = fixture.queueing(mutex);
         scheduler.advance(fixture.engine.settings().firstRetryDelay().multipliedBy(4));
         fixture.assertGranted(loop);
+    }
+
+    @Test
+    void handleThatFails_isNoLockNode() {
+        operations.addPersistent(DOCUMENT);
+        operations.breakOn(Request.ACL);
+        fixture.assertFailed(fixture.queueing(mutex), LockException.class, "read the ACL of a node below");
     }
 
     /** A name says nothing of a node that comes later. */
