@@ -12,7 +12,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Reports errors in one line, with their exit codes. A class and not two lambdas, which no archive of classes can hold. */
+/**
+ * Reports errors in one line, with their exit codes. A class and not two lambdas, which no archive of classes can hold.
+ */
 final class Complaints implements IParameterExceptionHandler, IExecutionExceptionHandler {
     @Override
     public int handleParseException(ParameterException error, String[] args) {

@@ -8,7 +8,9 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** How errors name an option that has several names: picocli takes the longest, which may be an alias that nobody typed. */
+/**
+ * How errors name an option that has several names: picocli takes the longest, which may be an alias that nobody typed.
+ */
 final class OptionNames {
     /** The usual short and long name; what is declared after them is an alias. */
     private static final int USUAL = 2;

@@ -12,14 +12,14 @@ public enum ConnectionState {
     /** The connection is lost; the session, and with it every lock, may still live. */
     SUSPENDED,
     /**
-     * The session has ended: every lease of it is lost. A client that opens its own sessions opens the next one, and says
-     * {@link #CONNECTING} when it does.
+     * The session has ended: every lease of it is lost. A client that opens its own sessions opens the next one, and
+     * says {@link #CONNECTING} when it does.
      */
     EXPIRED,
     /**
-     * ZooKeeper refused the credentials of the client, and with that the session has ended: every lease of it is lost, and
-     * waiting acquires fail with {@link LockAccessException}. A client that opens its own sessions opens the next one, with the same
-     * credentials, when it is asked for a lock again.
+     * ZooKeeper refused the credentials of the client, and with that the session has ended: every lease of it is lost,
+     * and waiting acquires fail with {@link LockAccessException}. A client that opens its own sessions opens the next
+     * one, with the same credentials, when it is asked for a lock again.
      */
     AUTH_FAILED,
     /** The client was closed, or a handle that it wraps was. */

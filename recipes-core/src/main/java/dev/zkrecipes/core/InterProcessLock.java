@@ -12,9 +12,9 @@ import java.util.concurrent.locks.Lock;
 /**
  * A lock that processes share through a path in ZooKeeper.
  *
- * <p><b>Fairness.</b> Requests queue in the order in which ZooKeeper receives them and are granted in that order, as far
- * as the recipe lets them hold together. {@link #tryAcquire()} does not overtake either: it fails while any request is ahead.
- * With {@link LockOptions#localHandoffs(int)} the requests of one client have their own order.
+ * <p><b>Fairness.</b> Requests queue in the order in which ZooKeeper receives them and are granted in that order, as
+ * far as the recipe lets them hold together. {@link #tryAcquire()} does not overtake either: it fails while any request
+ * is ahead. With {@link LockOptions#localHandoffs(int)} the requests of one client have their own order.
  *
  * <p><b>Holds and re-entrancy.</b> Every successful acquire returns its own {@link Lease}: one hold. A lock whose
  * recipe is re-entrant grants its holding thread further holds at once; the lock is released with the last of them.
@@ -26,7 +26,8 @@ import java.util.concurrent.locks.Lock;
  * thread may release it, or any thread once the owner is dead.
  *
  * <p><b>Losing the connection.</b> A waiting acquire keeps its place during a disconnect that the session survives, and
- * continues for as long as it takes. If the session ends it queues again or fails, depending on the {@link QueueLossPolicy}.
+ * continues for as long as it takes. If the session ends it queues again or fails, depending on the
+ * {@link QueueLossPolicy}.
  *
  * <p><b>Losing the session.</b> A held lock is lost with its session. From then on {@code acquire} by the owner
  * throws {@link LockLostException} until each of the owner's leases is closed.
@@ -60,8 +61,8 @@ public interface InterProcessLock {
 
     /**
      * Acquires the lock if that is possible without waiting for another holder. It asks the server, at most for the
-     * client's request time-out, and writes nothing when the lock is visibly busy. It may report a just-released lock as busy;
-     * it never reports a held lock as free. Interruption has no effect on it.
+     * client's request time-out, and writes nothing when the lock is visibly busy. It may report a just-released lock
+     * as busy; it never reports a held lock as free. Interruption has no effect on it.
      *
      * @return the hold, or empty if the lock is held or others wait for it
      * @throws LockConnectionException if there is no connection, or no answer within the request time-out
@@ -77,8 +78,8 @@ public interface InterProcessLock {
      *
      * @param timeout how long to wait at most, measured on the monotonic clock
      * @return the hold, or empty if the time ran out and the lock was seen to be busy
-     * @throws LockConnectionException if the time ran out and the lock was not seen, or the connection is lost: it is not
-     *     known whether the lock is free. The error tells why, as far as that is known
+     * @throws LockConnectionException if the time ran out and the lock was not seen, or the connection is lost: it is
+     *     not known whether the lock is free. The error tells why, as far as that is known
      * @throws IllegalArgumentException if {@code timeout} is negative
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is acquired and the
      *     flag is cleared
@@ -100,8 +101,8 @@ public interface InterProcessLock {
     CompletableFuture<Lease> acquireAsync();
 
     /**
-     * Releases the calling thread's youngest hold that is neither closed nor lost, through whichever lock object of this
-     * recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits for
+     * Releases the calling thread's youngest hold that is neither closed nor lost, through whichever lock object of
+     * this recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits for
      * ZooKeeper's confirmation, at most for the request time-out
      * and only while connected, or not at all if the lock {@linkplain LockOptions#releaseInBackground releases in the
      * background}; the deletion continues in the background until it is confirmed. Works with the interrupt flag set
@@ -110,14 +111,14 @@ public interface InterProcessLock {
      * @throws IllegalMonitorStateException if the calling thread has no open hold
      * @throws LockLostException if every open hold had been lost; the youngest is released all the same
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
-     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this client
-     *     gets the right to, as it keeps trying
+     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this
+     *     client gets the right to, as it keeps trying
      */
     void release();
 
     /**
-     * Whether the calling thread has an open hold that is not lost, through whichever lock object. A hold of a multi-lock
-     * is a hold of each member.
+     * Whether the calling thread has an open hold that is not lost, through whichever lock object. A hold of a
+     * multi-lock is a hold of each member.
      *
      * @return true if so; decided locally, without asking the server
      */

@@ -41,15 +41,15 @@ public interface Lease extends AutoCloseable {
      * safe from late writers. It is the node's creation transaction id (czxid) times 2048, plus
      * the number of the hand-over if the lock was passed on inside the process.
      *
-     * <p>Tokens rise as long as the ensemble keeps its data. When it has lost data or was restored from an older snapshot,
-     * they may begin below the old ones, of which a WARN is logged. So let the store compare an epoch first, which you
-     * raise after a restore, or use new lock paths then.
+     * <p>Tokens rise as long as the ensemble keeps its data. When it has lost data or was restored from an older
+     * snapshot, they may begin below the old ones, of which a WARN is logged. So let the store compare an epoch first,
+     * which you raise after a restore, or use new lock paths then.
      *
      * @return a positive number
      * @throws LockLostException if the lease is lost
      * @throws IllegalMonitorStateException if the lease is closed
-     * @throws IllegalStateException if the lease covers several locks that were not entered together and so have separate
-     *     tokens: see {@link #fencingTokens()}
+     * @throws IllegalStateException if the lease covers several locks that were not entered together and so have
+     *     separate tokens: see {@link #fencingTokens()}
      * @throws UnsupportedOperationException if the lock is of another library
      */
     long fencingToken();
@@ -120,38 +120,40 @@ public interface Lease extends AutoCloseable {
     }
 
     /**
-     * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs on
-     * a thread that the client keeps for losses, so blocked callbacks do not delay it; it may itself block. The listener
-     * is kept until the lease ends; to stop waiting earlier, use {@link #ended()} with a time limit.
+     * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs
+     * on a thread that the client keeps for losses, so blocked callbacks do not delay it; it may itself block. The
+     * listener is kept until the lease ends; to stop waiting earlier, use {@link #ended()} with a time limit.
      *
      * @param listener what to run
      */
     void onLost(Runnable listener);
 
     /**
-     * Runs {@code listener} on the client's callback executor for every request to give the lock back, made with {@link Revoker}
-     * or with Apache Curator's. It runs once for each request, however many nodes the request marks.
-     * It runs at once for earlier requests, including those that came while this hold was still waiting for its turn. Requests
-     * that come while the connection is lost are reported on the next connection.
+     * Runs {@code listener} on the client's callback executor for every request to give the lock back, made with
+     * {@link Revoker} or with Apache Curator's. It runs once for each request, however many nodes the request marks.
+     * It runs at once for earlier requests, including those that came while this hold was still waiting for its turn.
+     * Requests that come while the connection is lost are reported on the next connection.
      *
      * <p>A request changes nothing else: the lease stays as it is, and the application closes it, or not. A
-     * request with a grace period breaks the lease when that is over. All re-entrant holds that have listeners are told. The
-     * listener cannot close a hold that belongs to a thread, as it runs on another one.
+     * request with a grace period breaks the lease when that is over. All re-entrant holds that have listeners are
+     * told. The listener cannot close a hold that belongs to a thread, as it runs on another one.
      *
      * <p>With its first listener a hold reads and watches its node, one request for each of its nodes; without one
-     * it costs nothing. While it listens, it learns at once if somebody else deletes its node. The listener does not run for a
-     * lease that is closed or lost, even if it ends between the request and the call.
+     * it costs nothing. While it listens, it learns at once if somebody else deletes its node. The listener does not
+     * run for a lease that is closed or lost, even if it ends between the request and the call.
      *
      * @param listener what to call
      */
     void onRevocationRequested(Consumer<RevocationRequest> listener);
 
     /**
-     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Every call returns the same future:
-     * asking for it again costs nothing, and no caller can complete or cancel it. What is attached to it stays until the
-     * lease ends; {@link CompletableFuture#anyOf} and {@link CompletableFuture#orTimeout} leave nothing behind.
+     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Every call returns the same
+     * future: asking for it again costs nothing, and no caller can complete or cancel it. What is attached to it stays
+     * until the lease ends; {@link CompletableFuture#anyOf} and {@link CompletableFuture#orTimeout} leave nothing
+     * behind.
      *
-     * @return the future, completed on the client's callback executor, or on a thread for losses with {@link LeaseState#LOST}
+     * @return the future, completed on the client's callback executor, or on a thread for losses with
+     *     {@link LeaseState#LOST}
      */
     CompletableFuture<LeaseState> ended();
 
@@ -162,8 +164,8 @@ public interface Lease extends AutoCloseable {
      * until it is confirmed. Works with the interrupt flag set and keeps it. A lost lease is closed silently.
      *
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
-     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this client
-     *     gets the right to, as it keeps trying
+     *     all the same, but others stay locked out until the session ends, another client deletes the node, or this
+     *     client gets the right to, as it keeps trying
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     @Override

@@ -22,18 +22,19 @@ import java.util.Optional;
  * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(slow).build();
  * }</pre>
  *
- * <p>An observer is told once for each request whether it was granted or abandoned, and once for each grant whether it was released or lost.
- * Re-entrant acquires are not requests: the thread has the lock. A request that is refused before it is sent, such as an upgrade, is not
- * observed. The calls for one request come in order; calls for different requests come in no particular order, so a release may
- * be reported after the next grant.
+ * <p>An observer is told once for each request whether it was granted or abandoned, and once for each grant whether it
+ * was released or lost. Re-entrant acquires are not requests: the thread has the lock. A request that is refused before
+ * it is sent, such as an upgrade, is not observed. The calls for one request come in order; calls for different
+ * requests come in no particular order, so a release may be reported after the next grant.
  *
- * <p><b>Threads.</b> An observer is never called on the engine's thread, so it holds up no other lock. {@link #onWaiting} is called on the
- * thread that asks. For a blocking call, so are the grant and the abandonment, before the call returns; for an asynchronous one they
- * come on the callback executor. A release is reported on the thread that releases, a loss on a thread for losses, see
- * {@link Lease#onLost}. An observer that takes long makes the caller wait, and should not block. What it throws is logged, and changes
- * nothing else.
+ * <p><b>Threads.</b> An observer is never called on the engine's thread, so it holds up no other lock.
+ * {@link #onWaiting} is called on the thread that asks. For a blocking call, so are the grant and the abandonment,
+ * before the call returns; for an asynchronous one they come on the callback executor. A release is reported on the
+ * thread that releases, a loss on a thread for losses, see {@link Lease#onLost}. An observer that takes long makes the
+ * caller wait, and should not block. What it throws is logged, and changes nothing else.
  *
- * <p>Without an observer none of this costs anything: no object is made and no clock is read. Implementations must be thread-safe.
+ * <p>Without an observer none of this costs anything: no object is made and no clock is read. Implementations must be
+ * thread-safe.
  */
 @FunctionalInterface
 public interface LockObserver {
@@ -51,7 +52,8 @@ public interface LockObserver {
      *
      * @param path the path of the lock; those of a multi-lock, with commas in between
      * @param name what the application calls the lock, see {@link LockOptions#name(String)}; empty if it has no name
-     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, with commas in between
+     * @param kind the kind of the lock's nodes, as in {@link Participant#kind()}; those of a multi-lock, with commas in
+     *     between
      */
     record Request(String path, Optional<String> name, String kind) {}
 

@@ -31,7 +31,8 @@ import org.apache.zookeeper.data.ACL;
  * @param releasesInBackground whether a release returns without waiting for ZooKeeper, see {@link #releaseInBackground}
  * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
  *     #localHandoffs(int)}; 0 for never
- * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty for never
+ * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty
+ *     for never
  * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for the
  *     client's
  * @param name what the application calls the lock in metrics and logs, see {@link #name(String)}; empty for nothing
@@ -45,7 +46,10 @@ public record LockOptions(
         Optional<String> ownerLabel,
         Optional<String> name) {
 
-    /** The largest value that {@link #localHandoffs(int)} accepts: a fencing token has room for that many holders of one node. */
+    /**
+     * The largest value that {@link #localHandoffs(int)} accepts: a fencing token has room for that many holders of one
+     * node.
+     */
     public static final int MOST_LOCAL_HANDOFFS = 2047;
 
     private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
@@ -64,8 +68,8 @@ public record LockOptions(
      * @param holdAtMost after what time a lease is lost if it is not given back; empty for never
      * @param ownerLabel what others see as the owner of the lock's nodes; empty for that of the client
      * @param name what the application calls the lock in metrics and logs; empty for nothing
-     * @throws IllegalArgumentException as {@link #withAcl}, {@link #localHandoffs(int)}, {@link #holdAtMost(Duration)}, {@link
-     *     #ownerLabel(String)} and {@link #name(String)}
+     * @throws IllegalArgumentException as {@link #withAcl}, {@link #localHandoffs(int)}, {@link #holdAtMost(Duration)},
+     *     {@link #ownerLabel(String)} and {@link #name(String)}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
@@ -142,13 +146,14 @@ public record LockOptions(
 
     /**
      * These options with an ACL for the lock, instead of the client's. All contenders need READ, CREATE and DELETE.
-     * With ADMIN they can see, when the path is compared, whether it names the same passwords and not just the same users.
+     * With ADMIN they can see, when the path is compared, whether it names the same passwords and not just the same
+     * users.
      *
-     * @param rights who may do what; not empty. An entry of the scheme {@code digest} contains the hash of a password, never
-     *     the password
+     * @param rights who may do what; not empty. An entry of the scheme {@code digest} contains the hash of a password,
+     *     never the password
      * @return the changed copy
-     * @throws IllegalArgumentException if the list is empty, has an entry that is null or malformed, or grants nobody what
-     *     using a lock takes
+     * @throws IllegalArgumentException if the list is empty, has an entry that is null or malformed, or grants nobody
+     *     what using a lock takes
      */
     public LockOptions withAcl(List<ACL> rights) {
         return new LockOptions(
@@ -162,8 +167,8 @@ public record LockOptions(
     }
 
     /**
-     * These options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait: they return when the
-     * deletion of the node is on its way, one round trip earlier.
+     * These options for a lock whose {@link Lease#close} and {@link InterProcessLock#release} do not wait: they return
+     * when the deletion of the node is on its way, one round trip earlier.
      *
      * <p>For this process nothing changes. Later requests of its client, on any thread, are sent behind the deletion in
      * the same session, so a later acquire cannot meet the old node; without a connection the deletion waits for the
@@ -184,10 +189,10 @@ public record LockOptions(
     }
 
     /**
-     * These options with hand-overs inside the process, for mutexes and semaphores. Threads and asynchronous requests of one
-     * client that want one path then stand in their own queue, first come, first served, behind one node in ZooKeeper.
-     * When a holder releases the lock, the next of them has it at once, without telling ZooKeeper, at most {@code max}
-     * times in a row. Then the node is released and the other waiters get their turn.
+     * These options with hand-overs inside the process, for mutexes and semaphores. Threads and asynchronous requests
+     * of one client that want one path then stand in their own queue, first come, first served, behind one node in
+     * ZooKeeper. When a holder releases the lock, the next of them has it at once, without telling ZooKeeper, at most
+     * {@code max} times in a row. Then the node is released and the other waiters get their turn.
      *
      * <p><b>What order means then.</b> The requests of one client are served in the order in which they came, and
      * clients in the order of the nodes. So for each node in front of it, a request of another process waits for up to
@@ -195,12 +200,13 @@ public record LockOptions(
      * this option all waiters stand in one strict order.
      *
      * <p>The lock is not passed on inside the process, but returns to ZooKeeper, if the lease is not proven to be held
-     * ({@link LeaseState#SUSPENDED}), or if the process has heard that somebody asks for the lock back. Permits of a semaphore
-     * pass on among requests of equal size, and not if the semaphore was resized since their node was granted.
+     * ({@link LeaseState#SUSPENDED}), or if the process has heard that somebody asks for the lock back. Permits of a
+     * semaphore pass on among requests of equal size, and not if the semaphore was resized since their node was
+     * granted.
      *
-     * <p>Tokens rise with every hand-over. The node stays the same, though: {@link Lease#guard()} of an earlier holder of this
-     * process, if it was taken before the lease was closed, still succeeds while a later one of the same process holds. In
-     * strict order it fails. It still guards against other processes.
+     * <p>Tokens rise with every hand-over. The node stays the same, though: {@link Lease#guard()} of an earlier holder
+     * of this process, if it was taken before the lease was closed, still succeeds while a later one of the same
+     * process holds. In strict order it fails. It still guards against other processes.
      *
      * <p>Locks of one client on one path share a local queue if they have the same options. Otherwise they behave as
      * locks of two clients, and so do a lock with this option and one without it. Read-write locks, members of
@@ -216,21 +222,21 @@ public record LockOptions(
     }
 
     /**
-     * These options for a lock that nobody holds for longer than {@code most}: when that is over and the lease is not given back,
-     * it is LOST, its errors say why, and its node is deleted, so that the next in the
-     * queue is granted. A holder that hangs, or forgot to close, then does not block the others forever, though its process and
-     * session live. ShedLock calls this {@code lockAtMostFor}.
+     * These options for a lock that nobody holds for longer than {@code most}: when that is over and the lease is not
+     * given back, it is LOST, its errors say why, and its node is deleted, so that the next in the
+     * queue is granted. A holder that hangs, or forgot to close, then does not block the others forever, though its
+     * process and session live. ShedLock calls this {@code lockAtMostFor}.
      *
-     * <p>The time runs from the grant, on the monotonic clock of the holder's process. Re-entry does not prolong it, nor does a
-     * downgrade to the shared mode. A re-entrant acquire through a lock object with other options is bound by the options of the
-     * first acquire. {@link Lease#isValid()} is false from that moment on, even if everything else in the process is late. The others
-     * get the lock a little later, when the deletion has reached the server; without a connection, when there is one again or the
-     * session has ended. As after any loss, the holder may still be at work, so where that would do harm use {@link
-     * Lease#fencingToken()} or {@link Lease#guard()}.
+     * <p>The time runs from the grant, on the monotonic clock of the holder's process. Re-entry does not prolong it,
+     * nor does a downgrade to the shared mode. A re-entrant acquire through a lock object with other options is bound
+     * by the options of the first acquire. {@link Lease#isValid()} is false from that moment on, even if everything
+     * else in the process is late. The others get the lock a little later, when the deletion has reached the server;
+     * without a connection, when there is one again or the session has ended. As after any loss, the holder may still
+     * be at work, so where that would do harm use {@link Lease#fencingToken()} or {@link Lease#guard()}.
      *
-     * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its members
-     * name. A lock that {@linkplain #localHandoffs passes on} inside the process gives each holder the whole time; when it is
-     * over, the node goes back to ZooKeeper.
+     * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
+     * members name. A lock that {@linkplain #localHandoffs passes on} inside the process gives each holder the whole
+     * time; when it is over, the node goes back to ZooKeeper.
      *
      * @param most how long, from 1 millisecond to 36500 days
      * @return the changed copy
@@ -244,8 +250,8 @@ public record LockOptions(
 
     /**
      * These options with an owner label for this lock, in place of the client's: what others see in {@link
-     * InterProcessLock#participants()} as the owner of its nodes, such as the task that wants it. It is readable to everybody who
-     * may read the nodes. Of several locks as one, each node has the label of its member's options, else
+     * InterProcessLock#participants()} as the owner of its nodes, such as the task that wants it. It is readable to
+     * everybody who may read the nodes. Of several locks as one, each node has the label of its member's options, else
      * that of the multi-lock's.
      *
      * @param label 1 to 200 characters, none of them a control character
@@ -259,9 +265,9 @@ public record LockOptions(
     }
 
     /**
-     * These options with a name for the lock, by which a {@link LockObserver}, metrics and the log know it. Paths make poor names for
-     * metrics, as there may be one for each order or customer; give all locks that serve one purpose the same name. ZooKeeper never
-     * sees it.
+     * These options with a name for the lock, by which a {@link LockObserver}, metrics and the log know it. Paths make
+     * poor names for metrics, as there may be one for each order or customer; give all locks that serve one purpose the
+     * same name. ZooKeeper never sees it.
      *
      * @param label 1 to 80 letters, digits, '.', '_', ':' or '-'
      * @return the changed copy

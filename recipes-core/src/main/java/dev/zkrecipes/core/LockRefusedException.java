@@ -4,8 +4,8 @@
 package dev.zkrecipes.core;
 
 /**
- * The request can never be granted: the driver refuses it or failed, the lock is configured differently elsewhere, or the
- * calling thread would wait for itself.
+ * The request can never be granted: the driver refuses it or failed, the lock is configured differently elsewhere, or
+ * the calling thread would wait for itself.
  */
 public final class LockRefusedException extends LockException {
     private static final long serialVersionUID = 1L;

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A holder that was asked to give a lock back, followed until its node is gone. The client that asked watches the node
- * meanwhile, and breaks the lease when the grace period is over, if there is one, whether or not you keep this object. It
- * continues through disconnects and new sessions of its client, and ends when that client is closed.
+ * meanwhile, and breaks the lease when the grace period is over, if there is one, whether or not you keep this object.
+ * It continues through disconnects and new sessions of its client, and ends when that client is closed.
  *
  * <p>Instances are thread-safe.
  */
@@ -47,8 +47,8 @@ public interface Revocation extends AutoCloseable {
     Optional<RevocationOutcome> await(Duration timeout) throws InterruptedException;
 
     /**
-     * Stops following the holder: its node is no longer watched and its lease not broken, unless that has already begun.
-     * The request itself stays. Further calls do nothing.
+     * Stops following the holder: its node is no longer watched and its lease not broken, unless that has already
+     * begun. The request itself stays. Further calls do nothing.
      */
     @Override
     void close();

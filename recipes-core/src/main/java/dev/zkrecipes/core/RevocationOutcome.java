@@ -8,8 +8,8 @@ public enum RevocationOutcome {
     /** The holder was asked, and then its node was deleted: the holder released the lock, or its session ended. */
     GIVEN_BACK,
     /**
-     * The grace period ended and the requester deleted the node, or the answer to the deletion was lost and the node is gone:
-     * the holder may not have stopped its work.
+     * The grace period ended and the requester deleted the node, or the answer to the deletion was lost and the node is
+     * gone: the holder may not have stopped its work.
      */
     BROKEN,
     /** The node was gone before the holder was known to be asked. */

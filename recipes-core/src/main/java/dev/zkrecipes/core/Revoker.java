@@ -28,9 +28,9 @@ import java.util.Optional;
  *
  * <p><b>Who is asked.</b> The current holders of the lock; a client that gets it later is not asked. A thread that has
  * downgraded from the write lock to the read lock holds both, with a node for each. You can also ask a waiting {@link
- * Participant}: it is told when it holds the lock and listens. After a semaphore was resized to fewer permits, nothing at the
- * server tells its holders from the requests that waited then: every request is asked that came before the resize and that the
- * earlier limit had room for.
+ * Participant}: it is told when it holds the lock and listens. After a semaphore was resized to fewer permits, nothing
+ * at the server tells its holders from the requests that waited then: every request is asked that came before the
+ * resize and that the earlier limit had room for.
  *
  * <p><b>Grace.</b> A holder need not listen or obey. With a grace period, this client deletes the holder's node when
  * that time has passed since the request was written: the lease is broken, and the next request in the queue is
@@ -59,8 +59,8 @@ public final class Revoker {
     /**
      * Asks all holders of a lock, and breaks nothing.
      *
-     * @param lock a lock on the path in question, of the same ensemble and chroot as this client; of a read-write lock any
-     *     mode, of a semaphore {@code permits(1)}
+     * @param lock a lock on the path in question, of the same ensemble and chroot as this client; of a read-write lock
+     *     any mode, of a semaphore {@code permits(1)}
      * @return a revocation for each node of a holder; empty if the lock is free
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; some may have been asked
      * @throws LockConnectionException if there was no answer in time: some may have been asked, ask again
@@ -102,8 +102,8 @@ public final class Revoker {
     }
 
     /**
-     * Asks one participant. Breaks its lease, or removes its node from the queue, if the node is still there when the grace
-     * period is over.
+     * Asks one participant. Breaks its lease, or removes its node from the queue, if the node is still there when the
+     * grace period is over.
      *
      * @param holder whom to ask, as {@link InterProcessLock#participants()} found it
      * @param grace how long it has, from when the request is written

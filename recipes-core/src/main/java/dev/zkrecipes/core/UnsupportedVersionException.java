@@ -4,8 +4,8 @@
 package dev.zkrecipes.core;
 
 /**
- * A server, the ZooKeeper client on the class path, or the Guava there, is older than what this library works with. For a
- * jar it is thrown when the client is made; for a server, by the first request that the server does not know.
+ * A server, the ZooKeeper client on the class path, or the Guava there, is older than what this library works with. For
+ * a jar it is thrown when the client is made; for a server, by the first request that the server does not know.
  */
 public final class UnsupportedVersionException extends LockException {
     private static final long serialVersionUID = 1L;

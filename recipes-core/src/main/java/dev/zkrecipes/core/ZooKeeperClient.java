@@ -36,9 +36,9 @@ public interface ZooKeeperClient extends AutoCloseable {
 
     /**
      * Makes a client on a handle that the application has. The handle is never closed by the client. When the handle's
-     * session ends so does the client. A handle may be wrapped more than once, but one client for each handle is better: if the
-     * handle is closed under several, its nodes are deleted in any order. A request of one client that waits behind a lease
-     * of another may then be granted for a moment, until it hears of its own end.
+     * session ends so does the client. A handle may be wrapped more than once, but one client for each handle is
+     * better: if the handle is closed under several, its nodes are deleted in any order. A request of one client that
+     * waits behind a lease of another may then be granted for a moment, until it hears of its own end.
      *
      * @param handle an open handle, neither read-only nor with {@code zookeeper.disableAutoWatchReset}
      * @return the client; close it before the handle
@@ -104,10 +104,10 @@ public interface ZooKeeperClient extends AutoCloseable {
     boolean awaitConnected(Duration timeout) throws InterruptedException;
 
     /**
-     * Changes the servers to connect to, for the present session and all later ones; for a client that opens its own sessions.
-     * Returns at once. If the client is connected to a server that is not among the new ones, it moves to one of these, as with
-     * {@link ZooKeeper#updateServerList}: leases stay, though they may be SUSPENDED for a moment. It may also move to
-     * balance the load of the servers.
+     * Changes the servers to connect to, for the present session and all later ones; for a client that opens its own
+     * sessions. Returns at once. If the client is connected to a server that is not among the new ones, it moves to one
+     * of these, as with {@link ZooKeeper#updateServerList}: leases stay, though they may be SUSPENDED for a moment. It
+     * may also move to balance the load of the servers.
      *
      * @param connectString {@code host:port[,host:port]...[/chroot]}, with the same chroot as before
      * @throws IllegalArgumentException if it is malformed or has another chroot; nothing has changed

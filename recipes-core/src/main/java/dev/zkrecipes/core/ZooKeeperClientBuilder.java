@@ -132,12 +132,13 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * The ACL of every node that the client makes, lock nodes and their parents, unless a lock has its own
-     * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist are used with the rights that they have.
+     * ({@link LockOptions#withAcl}). Default: open to everybody. Paths that exist are used with the rights that they
+     * have.
      *
      * @param acl not empty
      * @return this builder
-     * @throws IllegalArgumentException if it is empty, has an entry that is null or malformed, or grants nobody what using a
-     *     lock takes
+     * @throws IllegalArgumentException if it is empty, has an entry that is null or malformed, or grants nobody what
+     *     using a lock takes
      */
     public ZooKeeperClientBuilder acl(List<ACL> acl) {
         aclOf = always(Acls.check(acl));
@@ -145,9 +146,9 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The same, for ACLs that differ from lock to lock. The function is called once for each lock object, when it is created.
-     * The lock's path, its nodes and any missing nodes above it get the ACL that it returns. The lock's constructor throws
-     * what the function throws, and refuses what {@link #acl(List)} refuses.
+     * The same, for ACLs that differ from lock to lock. The function is called once for each lock object, when it is
+     * created. The lock's path, its nodes and any missing nodes above it get the ACL that it returns. The lock's
+     * constructor throws what the function throws, and refuses what {@link #acl(List)} refuses.
      *
      * @param aclOfPath makes an ACL of the path of a lock, which includes the {@linkplain #namespace namespace}
      * @return this builder
@@ -161,9 +162,9 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * A path under which all locks of this client are, for applications that share an ensemble: with the namespace
-     * {@code /shop}, a mutex that is made with {@code /locks/orders} is {@code /shop/locks/orders}. Unlike a chroot it also
-     * works on handles that somebody else has opened, and need not exist. It applies only to the paths that locks are made
-     * with: {@link InterProcessLock#path()}, guards, tokens and messages show the whole path. Default: none.
+     * {@code /shop}, a mutex that is made with {@code /locks/orders} is {@code /shop/locks/orders}. Unlike a chroot it
+     * also works on handles that somebody else has opened, and need not exist. It applies only to the paths that locks
+     * are made with: {@link InterProcessLock#path()}, guards, tokens and messages show the whole path. Default: none.
      *
      * @param path an absolute path; {@code /} for none
      * @return this builder
@@ -223,10 +224,11 @@ public final class ZooKeeperClientBuilder {
      * (see {@link Lease#onLost}). Default: one daemon thread of the client's own, and more while
      * callbacks block; idle ones end.
      *
-     * <p>The executor must run, or refuse, what it is given, and must not drop it; it is not shut down with the client. A callback
-     * that it refuses runs on a thread of the client's own, and a warning is logged. An executor with a fixed number of threads delivers
-     * nothing while all of them wait, for instance for {@link Lease#closeAsync}, which it is to complete itself. One that runs tasks in
-     * the calling thread lets slow listeners hold up all locks of the client.
+     * <p>The executor must run, or refuse, what it is given, and must not drop it; it is not shut down with the client.
+     * A callback that it refuses runs on a thread of the client's own, and a warning is logged. An executor with a
+     * fixed number of threads delivers nothing while all of them wait, for instance for {@link Lease#closeAsync}, which
+     * it is to complete itself. One that runs tasks in the calling thread lets slow listeners hold up all locks of the
+     * client.
      *
      * @param executor runs user code
      * @return this builder
@@ -237,8 +239,9 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * Adds an observer that is told of every lock request of this client: for metrics, traces, JFR events, or your own purposes. May be called
-     * several times; each observer is told, in the order given. Without one, observing costs nothing.
+     * Adds an observer that is told of every lock request of this client: for metrics, traces, JFR events, or your own
+     * purposes. May be called several times; each observer is told, in the order given. Without one, observing costs
+     * nothing.
      *
      * @param observer is told; see {@link LockObserver} for the threads
      * @return this builder
@@ -251,11 +254,11 @@ public final class ZooKeeperClientBuilder {
     /**
      * Closes the client when the JVM ends by SIGTERM, Ctrl-C, {@code System.exit} or after its last thread: every lease
      * is LOST first, whichever thread has it, then its node is deleted, so that others need not wait for the session's
-     * end. The application's own threads continue to run meanwhile: stop the work that the locks protect first, or let it
-     * watch its leases. The JVM waits at most for the request time-out. Closing the client takes the hook away.
+     * end. The application's own threads continue to run meanwhile: stop the work that the locks protect first, or let
+     * it watch its leases. The JVM waits at most for the request time-out. Closing the client takes the hook away.
      *
-     * <p>Nothing runs in a process that is killed with SIGKILL, halted or out of power: then the locks are free when the
-     * session time-out has passed at the server.
+     * <p>Nothing runs in a process that is killed with SIGKILL, halted or out of power: then the locks are free when
+     * the session time-out has passed at the server.
      *
      * @return this builder
      */
@@ -266,9 +269,9 @@ public final class ZooKeeperClientBuilder {
 
     /**
      * Makes the paths of locks of persistent nodes: for servers without container nodes, such as some that only speak
-     * ZooKeeper's protocol. Nobody removes these nodes, so delete those that are not used any more. Without this, the client
-     * makes containers, which ZooKeeper removes when they are empty; it finds out that there are none, and logs that, when
-     * the server says so or has cut the connection three times.
+     * ZooKeeper's protocol. Nobody removes these nodes, so delete those that are not used any more. Without this, the
+     * client makes containers, which ZooKeeper removes when they are empty; it finds out that there are none, and logs
+     * that, when the server says so or has cut the connection three times.
      *
      * @return this builder
      */
@@ -281,8 +284,9 @@ public final class ZooKeeperClientBuilder {
      * Makes the client and returns at once; it connects in the background.
      *
      * @return the client; close it when done
-     * @throws IllegalStateException if there is nothing to connect to; or {@link #auth}, {@link #clientConfig} or {@link
-     *     #sessionTimeout} were given though the client opens no sessions; or it is to be closed on shutdown and the JVM is shutting down
+     * @throws IllegalStateException if there is nothing to connect to; or {@link #auth}, {@link #clientConfig} or
+     *     {@link #sessionTimeout} were given though the client opens no sessions; or it is to be closed on shutdown and
+     *     the JVM is shutting down
      */
     public ZooKeeperClient build() {
         HandleKind kind = handles;

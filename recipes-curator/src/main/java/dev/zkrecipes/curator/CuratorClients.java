@@ -15,7 +15,8 @@ import org.apache.curator.framework.listen.Listenable;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Makes a {@link ZooKeeperClient} on the connection of a {@code CuratorFramework}, so that our locks need no second session.
+ * Makes a {@link ZooKeeperClient} on the connection of a {@code CuratorFramework}, so that our locks need no second
+ * session.
  *
  * <pre>{@code
  * CuratorFramework curator = CuratorFrameworkFactory.newClient("zk1:2181,zk2:2181,zk3:2181", new RetryOneTime(100));
@@ -24,16 +25,17 @@ import org.apache.zookeeper.ZooKeeper;
  * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
  * }</pre>
  *
- * <p><b>Taken from the framework:</b> its handle and each one that replaces it, and so the session time-out, chroot, TLS and
- * authentication; its namespace; its {@code ACLProvider}. The provider is asked for the ACL of a lock's path when the lock
- * object is made. The path, any missing nodes above it and the lock's nodes get that ACL. <b>Not taken:</b> the retry
- * policy. An acquire waits for as long as its own time-out allows.
+ * <p><b>Taken from the framework:</b> its handle and each one that replaces it, and so the session time-out, chroot,
+ * TLS and authentication; its namespace; its {@code ACLProvider}. The provider is asked for the ACL of a lock's path
+ * when the lock object is made. The path, any missing nodes above it and the lock's nodes get that ACL. <b>Not
+ * taken:</b> the retry policy. An acquire waits for as long as its own time-out allows.
  *
- * <p><b>Left alone:</b> the framework's watchers, listeners and caches, and the handle itself. Closing the client does not close
- * the framework.
+ * <p><b>Left alone:</b> the framework's watchers, listeners and caches, and the handle itself. Closing the client does
+ * not close the framework.
  *
- * <p><b>The end.</b> The client closes itself when the framework is closed, before the framework ends the session: waiters fail
- * with {@link dev.zkrecipes.core.ClientClosedException} at once, leases are LOST, and their nodes are deleted.
+ * <p><b>The end.</b> The client closes itself when the framework is closed, before the framework ends the session:
+ * waiters fail with {@link dev.zkrecipes.core.ClientClosedException} at once, leases are LOST, and their nodes are
+ * deleted.
  */
 public final class CuratorClients {
     private CuratorClients() {}
@@ -60,7 +62,8 @@ public final class CuratorClients {
      * @param framework started, and not one that {@code usingNamespace} returned
      * @param settings changes what was taken from the framework
      * @return the client; it ends with the framework, or earlier if it is closed
-     * @throws IllegalStateException if the framework is not started or is closed, or the settings name what to connect to
+     * @throws IllegalStateException if the framework is not started or is closed, or the settings name what to connect
+     *     to
      * @throws IllegalArgumentException if the framework is a view that {@code usingNamespace} returned
      */
     public static ZooKeeperClient over(CuratorFramework framework, Consumer<ZooKeeperClientBuilder> settings) {

@@ -28,13 +28,14 @@ public final class CuratorLocks {
      * }
      * }</pre>
      *
-     * <p>Holds, re-entrancy and ownership are those of the lock. As with Curator, {@code release} does not report a lost
-     * lock, a time-out of zero or less tries once, and {@code acquire(-1, null)} waits for as long as it takes. Errors are
-     * those that callers of Curator know: {@code KeeperException.ConnectionLossException} if there is no connection, {@code
-     * KeeperException.NoAuthException} if ZooKeeper refuses, {@code IllegalStateException} if the client is closed, {@code
-     * IllegalMonitorStateException} if the lock is not held; all but the last have ours as their cause. All others are ours, which are
-     * unchecked. Better than with Curator, {@code acquire} by a thread that has lost the lock throws {@link
-     * dev.zkrecipes.core.LockLostException} until it has released it, and {@code isAcquiredInThisProcess} is false then.
+     * <p>Holds, re-entrancy and ownership are those of the lock. As with Curator, {@code release} does not report a
+     * lost lock, a time-out of zero or less tries once, and {@code acquire(-1, null)} waits for as long as it takes.
+     * Errors are those that callers of Curator know: {@code KeeperException.ConnectionLossException} if there is no
+     * connection, {@code KeeperException.NoAuthException} if ZooKeeper refuses, {@code IllegalStateException} if the
+     * client is closed, {@code IllegalMonitorStateException} if the lock is not held; all but the last have ours as
+     * their cause. All others are ours, which are unchecked. Better than with Curator, {@code acquire} by a thread that
+     * has lost the lock throws {@link dev.zkrecipes.core.LockLostException} until it has released it, and
+     * {@code isAcquiredInThisProcess} is false then.
      *
      * @param lock any lock of ours
      * @return a view of it
@@ -48,24 +49,27 @@ public final class CuratorLocks {
      *
      * <pre>{@code
      * InterProcessLock theirs = CuratorLocks.ofCurator(
-     *         curator, "/locks/stock", new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, "/locks/stock"));
-     * InterProcessMultiLock both = new InterProcessMultiLock(List.of(theirs, new InterProcessMutex(client, "/locks/orders")));
+     *         curator,
+     *         "/locks/stock",
+     *         new org.apache.curator.framework.recipes.locks.InterProcessMutex(curator, "/locks/stock"));
+     * InterProcessMultiLock both =
+     *         new InterProcessMultiLock(List.of(theirs, new InterProcessMutex(client, "/locks/orders")));
      * }</pre>
      *
-     * <p>It is held by threads and re-entrant, whatever Curator's is. The framework's connection decides the state of its
-     * leases: SUSPENDED without one, HELD again after {@code RECONNECTED}, LOST for good when the session has ended or the
-     * framework is closed. A thread that has lost a lock acquires no other one on that path before it has closed its lease.
-     * If the session changes during an acquire, the lock is given back and acquired again. Curator provides no more, so
-     * there are no fencing tokens, guards or participants; see {@link LockGroups#foreign}. Curator's mutexes can be released
-     * by their own thread only, so closing the lease of a dead thread throws {@link dev.zkrecipes.core.LockException}.
-     * Time-outs are Curator's: its retries come on top.
+     * <p>It is held by threads and re-entrant, whatever Curator's is. The framework's connection decides the state of
+     * its leases: SUSPENDED without one, HELD again after {@code RECONNECTED}, LOST for good when the session has ended
+     * or the framework is closed. A thread that has lost a lock acquires no other one on that path before it has closed
+     * its lease. If the session changes during an acquire, the lock is given back and acquired again. Curator provides
+     * no more, so there are no fencing tokens, guards or participants; see {@link LockGroups#foreign}. Curator's
+     * mutexes can be released by their own thread only, so closing the lease of a dead thread throws
+     * {@link dev.zkrecipes.core.LockException}. Time-outs are Curator's: its retries come on top.
      *
      * @param framework what the lock was made with, or of which that is a view
      * @param path the path of the lock, the same for both sides of a read-write lock
      * @param lock a lock of Curator's that nobody else uses and that belongs to the thread that acquires it
      * @return a new lock, with holds of its own
-     * @throws IllegalArgumentException if the lock is an {@code InterProcessSemaphoreMutex}, which forgets whose it is; or if
-     *     the framework is a view that {@code usingNamespace} returned
+     * @throws IllegalArgumentException if the lock is an {@code InterProcessSemaphoreMutex}, which forgets whose it is;
+     *     or if the framework is a view that {@code usingNamespace} returned
      */
     public static InterProcessLock ofCurator(
             CuratorFramework framework, String path, org.apache.curator.framework.recipes.locks.InterProcessLock lock) {
@@ -82,8 +86,8 @@ public final class CuratorLocks {
      * org.apache.curator.framework.recipes.locks.InterProcessLock)}. With one permit in all it is what Curator's {@code
      * InterProcessSemaphoreMutex} is. Any thread may close the lease of a dead one.
      *
-     * <p>If the connection is lost in the moment of a grant, Curator may leave a permit taken until the framework's session
-     * ends.
+     * <p>If the connection is lost in the moment of a grant, Curator may leave a permit taken until the framework's
+     * session ends.
      *
      * @param framework what the semaphore was made with, or of which that is a view
      * @param path the path of the semaphore

@@ -14,8 +14,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.proto.CreateRequest;
 
 /**
- * The ACLs of a framework's {@code ACLProvider}. A framework does not expose its provider. But an operation that is built and
- * never committed contains the ACL that it would send.
+ * The ACLs of a framework's {@code ACLProvider}. A framework does not expose its provider. But an operation that is
+ * built and never committed contains the ACL that it would send.
  */
 final class FrameworkAcls {
     private FrameworkAcls() {}

@@ -11,8 +11,8 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 
 /**
- * What Curator's locks have in common. A request, when it is called, returns what gives back what it has got; both throw
- * what Curator throws.
+ * What Curator's locks have in common. A request, when it is called, returns what gives back what it has got; both
+ * throw what Curator throws.
  */
 interface Theirs {
 

@@ -7,7 +7,8 @@
  * <table>
  * <caption>Map of the package</caption>
  * <tr><th>Type</th><th>What it is</th></tr>
- * <tr><td>{@link dev.zkrecipes.curator.CuratorClients}</td><td>our locks on a {@code CuratorFramework}'s connection</td></tr>
+ * <tr><td>{@link dev.zkrecipes.curator.CuratorClients}</td>
+ * <td>our locks on a {@code CuratorFramework}'s connection</td></tr>
  * <tr><td>{@link dev.zkrecipes.curator.CuratorLocks}</td><td>our locks as Curator's {@code InterProcessLock}, and
  *     Curator's as ours</td></tr>
  * </table>

@@ -66,7 +66,10 @@ final class LastingMeter<M extends Meter> {
         }
     }
 
-    /** Called by the registry, which has a lock of its own, so this waits for none. A meter that was left out is tried again. */
+    /**
+     * Called by the registry, which has a lock of its own, so this waits for none. A meter that was left out is tried
+     * again.
+     */
     void onRemoved(Meter removed) {
         Registered<M> present = registered;
         if (present != null && (present.meter() == null || present.meter() == removed)) {

@@ -16,27 +16,34 @@ import java.util.Objects;
  * <table>
  * <caption>Meters</caption>
  * <tr><th>Name</th><th>Type</th><th>What it measures</th></tr>
- * <tr><td>{@code zkrecipes.lock.wait}</td><td>timer</td><td>requests, by how they ended: tag {@code outcome} is {@code granted},
+ * <tr><td>{@code zkrecipes.lock.wait}</td><td>timer</td>
+ * <td>requests, by how they ended: tag {@code outcome} is {@code granted},
  *     {@code busy}, {@code timed_out}, {@code interrupted}, {@code cancelled} or {@code failed}</td></tr>
- * <tr><td>{@code zkrecipes.lock.hold}</td><td>timer</td><td>holds; tag {@code outcome} is {@code released} or {@code lost}</td></tr>
+ * <tr><td>{@code zkrecipes.lock.hold}</td><td>timer</td>
+ * <td>holds; tag {@code outcome} is {@code released} or {@code lost}</td></tr>
  * <tr><td>{@code zkrecipes.lock.waiting}</td><td>gauge</td><td>requests under way</td></tr>
  * <tr><td>{@code zkrecipes.lock.held}</td><td>gauge</td><td>locks held</td></tr>
  * <tr><td>{@code zkrecipes.lock.timeouts}</td><td>counter</td><td>requests that timed out</td></tr>
  * <tr><td>{@code zkrecipes.lock.losses}</td><td>counter</td><td>locks lost while held</td></tr>
- * <tr><td>{@code zkrecipes.lock.revocations}</td><td>counter</td><td>requests to give a lock back that its holder heard of</td></tr>
+ * <tr><td>{@code zkrecipes.lock.revocations}</td><td>counter</td>
+ * <td>requests to give a lock back that its holder heard of</td></tr>
  * </table>
  *
- * <p>Each has the tags {@code name}, which the application gives by {@link dev.zkrecipes.core.LockOptions#name(String)}, or {@code none}; and
- * {@code kind}, as in {@link dev.zkrecipes.core.Participant#kind()}. The path is not a tag, as there may be any number of them. After {@value
- * #MOST} pairs of name and kind, all others are counted as {@code other}.
+ * <p>Each has the tags {@code name}, which the application gives by
+ * {@link dev.zkrecipes.core.LockOptions#name(String)}, or {@code none}; and {@code kind}, as in
+ * {@link dev.zkrecipes.core.Participant#kind()}. The path is not a tag, as there may be any number of them. After
+ * {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
  *
  * <pre>{@code
- * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(new LockMetrics(registry)).build();
+ * ZooKeeperClient client = ZooKeeperClient.builder()
+ *         .connectString(servers)
+ *         .observer(new LockMetrics(registry))
+ *         .build();
  * }</pre>
  *
- * <p>Several observers may share a registry, one for each client: they count together. A meter that the application removes from the registry
- * is registered again when something is counted. One that cannot be registered, such as a name that the application uses for a meter of
- * another type, is left out with a warning. Instances are thread-safe.
+ * <p>Several observers may share a registry, one for each client: they count together. A meter that the application
+ * removes from the registry is registered again when something is counted. One that cannot be registered, such as a
+ * name that the application uses for a meter of another type, is left out with a warning. Instances are thread-safe.
  */
 public final class LockMetrics implements LockObserver {
     /** How many pairs of name and kind have meters of their own. */

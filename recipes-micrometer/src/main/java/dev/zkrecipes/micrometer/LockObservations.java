@@ -14,13 +14,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observations of the locks of one client or several, of which a tracer makes spans: {@code zkrecipes.acquire} from the request to its
- * end, and {@code zkrecipes.hold} from the grant to the release or loss. Both are children of the observation that is current on the
- * thread that asks.
+ * Observations of the locks of one client or several, of which a tracer makes spans: {@code zkrecipes.acquire} from the
+ * request to its end, and {@code zkrecipes.hold} from the grant to the release or loss. Both are children of the
+ * observation that is current on the thread that asks.
  *
- * <p>Low cardinality: {@code lock.name}, which the application gives by {@link dev.zkrecipes.core.LockOptions#name(String)}, or
- * {@code none}; {@code lock.kind}; {@code lock.outcome}, as the outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A
- * request that failed, and a hold that was lost, has the event {@code failed} or {@code lost}.
+ * <p>Low cardinality: {@code lock.name}, which the application gives by
+ * {@link dev.zkrecipes.core.LockOptions#name(String)}, or {@code none}; {@code lock.kind}; {@code lock.outcome}, as the
+ * outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A request that failed, and a hold that was
+ * lost, has the event {@code failed} or {@code lost}.
  *
  * <pre>{@code
  * ZooKeeperClient client =
@@ -70,7 +71,9 @@ public final class LockObservations implements LockObserver {
                     .parentObservation(parent));
         }
 
-        /** What is current on the thread of a callback has nothing to do with the request, but a tracer would prefer it. */
+        /**
+         * What is current on the thread of a callback has nothing to do with the request, but a tracer would prefer it.
+         */
         private Observation startBelowParent(Observation observation) {
             if (observation.isNoop() || isWhereItWasAskedFor()) {
                 return observation.start();

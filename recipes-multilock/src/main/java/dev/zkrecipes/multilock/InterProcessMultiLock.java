@@ -29,32 +29,34 @@ import java.util.Set;
  * }
  * }</pre>
  *
- * <p><b>Members.</b> Mutexes by their paths, or any locks: mutexes, read or write locks, permits of a semaphore, locks with
- * a driver of your own, and locks of other libraries: for those write a {@link dev.zkrecipes.core.spi.ForeignLock}, of which
- * {@link LockGroups#foreign} makes a member. Those of Curator are adapted in {@code recipes-curator}.
+ * <p><b>Members.</b> Mutexes by their paths, or any locks: mutexes, read or write locks, permits of a semaphore, locks
+ * with a driver of your own, and locks of other libraries: for those write a
+ * {@link dev.zkrecipes.core.spi.ForeignLock}, of which {@link LockGroups#foreign} makes a member. Those of Curator are
+ * adapted in {@code recipes-curator}.
  *
- * <p><b>No deadlock among those that ask for everything at once.</b> Members that this library made on one client enter by
- * one {@code multi}, so any two such requests stand in the same order on every path that they share, in whatever order
- * they name the paths. A request then waits until it is at the front everywhere. It is one acquire: one deadline for all,
- * and if somebody deletes one member's node, all leave and enter again together.
+ * <p><b>No deadlock among those that ask for everything at once.</b> Members that this library made on one client enter
+ * by one {@code multi}, so any two such requests stand in the same order on every path that they share, in whatever
+ * order they name the paths. A request then waits until it is at the front everywhere. It is one acquire: one deadline
+ * for all, and if somebody deletes one member's node, all leave and enter again together.
  *
  * <p><b>Easy to get wrong: asking while holding.</b> A thread that holds one lock and asks for a multi-lock, or holds a
- * multi-lock and asks for one more lock, can deadlock with another thread that does the same, even if all name the paths
- * in one fixed order: the other's request may be queued in front of it on one path while it waits for what this thread
- * holds on another. Take one multi-lock for everything, or use a time-out. A request of which the thread itself holds
- * some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}.
+ * multi-lock and asks for one more lock, can deadlock with another thread that does the same, even if all name the
+ * paths in one fixed order: the other's request may be queued in front of it on one path while it waits for what this
+ * thread holds on another. Take one multi-lock for everything, or use a time-out. A request of which the thread itself
+ * holds some members but not all is refused with {@link dev.zkrecipes.core.LockRefusedException}.
  *
- * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. The multi-lock never waits
- * while it holds anything: it waits for one member and tries the others. If one is busy, it releases all and, after a
- * pause, waits for the busy one first. So such a multi-lock has no place in a queue and may be overtaken for a long time under
- * load. It waits for a member whose client has no connection as for a busy one; only {@link #tryAcquire()} fails then.
- * {@link #acquireAsync()} is not supported: the leases of such members belong to the thread that tries them. Two members
- * on one path, by clients of one ensemble, are one lock: such a request never gets both.
+ * <p><b>Members of other libraries or of another client</b> cannot enter in the same {@code multi}. The multi-lock
+ * never waits while it holds anything: it waits for one member and tries the others. If one is busy, it releases all
+ * and, after a pause, waits for the busy one first. So such a multi-lock has no place in a queue and may be overtaken
+ * for a long time under load. It waits for a member whose client has no connection as for a busy one; only
+ * {@link #tryAcquire()} fails then. {@link #acquireAsync()} is not supported: the leases of such members belong to the
+ * thread that tries them. Two members on one path, by clients of one ensemble, are one lock: such a request never gets
+ * both.
  *
- * <p><b>Fairness:</b> that of the members, if all entered together. <b>Re-entrancy:</b> as a whole; a thread that holds the
- * multi-lock holds each member, so a re-entrant member lets it in again, too. <b>Ownership:</b> a hold belongs to its
- * thread. <b>Session loss:</b> the lease is in the worst state of its members; if one is lost, the lease is, and closing it
- * gives back the others.
+ * <p><b>Fairness:</b> that of the members, if all entered together. <b>Re-entrancy:</b> as a whole; a thread that holds
+ * the multi-lock holds each member, so a re-entrant member lets it in again, too. <b>Ownership:</b> a hold belongs to
+ * its thread. <b>Session loss:</b> the lease is in the worst state of its members; if one is lost, the lease is, and
+ * closing it gives back the others.
  *
  * <p><b>Fencing:</b> one token, if all members entered together; else one for each path: {@link
  * dev.zkrecipes.core.Lease#fencingTokens()}, for which the paths must differ. {@link dev.zkrecipes.core.Lease#guards()}
@@ -70,7 +72,8 @@ public final class InterProcessMultiLock implements DelegatingLock {
      *
      * @param client the client to use
      * @param paths absolute paths, below the client's chroot; created on first use
-     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, or one is named twice
+     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, or one is named
+     *     twice
      */
     public InterProcessMultiLock(ZooKeeperClient client, List<String> paths) {
         this(client, paths, LockOptions.defaults());
@@ -82,8 +85,8 @@ public final class InterProcessMultiLock implements DelegatingLock {
      * @param client the client to use
      * @param paths absolute paths, below the client's chroot; created on first use
      * @param options optional settings
-     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, one is named twice, or
-     *     the options name {@link LockOptions#localHandoffs(int) local hand-overs}
+     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, one is named
+     *     twice, or the options name {@link LockOptions#localHandoffs(int) local hand-overs}
      */
     public InterProcessMultiLock(ZooKeeperClient client, List<String> paths, LockOptions options) {
         this(paths.stream().map(path -> mutex(client, path, options)).toList(), options);

@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
 /**
  * Several locks that cannot enter together, as one.
  *
- * <p>It waits for one and tries the others. If one of those is busy, it releases everything and, after a pause of random
- * length, waits for the busy one. So it never waits while it holds anything, and nobody can wait for it while it
+ * <p>It waits for one and tries the others. If one of those is busy, it releases everything and, after a pause of
+ * random length, waits for the busy one. So it never waits while it holds anything, and nobody can wait for it while it
  * waits.
  */
 final class MixedLock implements ForeignLock {

@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /** How long an acquire may take in all, on the monotonic clock; computed once and used by every wait. */
 final class TimeLimit {
-    /** For so long a lock that was seen busy counts as busy, though the rest of the time was too short for an answer. */
+    /**
+     * For so long a lock that was seen busy counts as busy, though the rest of the time was too short for an answer.
+     */
     private static final Duration RECENTLY = Duration.ofMillis(500);
 
     private static final Duration PAUSE = Duration.ofMillis(100);

@@ -22,9 +22,9 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * }</pre>
  *
  * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link
- * LockOptions#localHandoffs(int)} the waiters of one client have their own order. <b>Re-entrancy:</b> the holding thread
- * acquires again at once; the lock is free when its last hold is released. <b>Ownership:</b> a hold belongs to its
- * thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
+ * LockOptions#localHandoffs(int)} the waiters of one client have their own order. <b>Re-entrancy:</b> the holding
+ * thread acquires again at once; the lock is free when its last hold is released. <b>Ownership:</b> a hold belongs to
+ * its thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
  * are thread-safe. What a thread holds, it holds through every instance on the same path and client.

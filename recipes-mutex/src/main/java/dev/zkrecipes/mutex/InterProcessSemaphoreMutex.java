@@ -20,8 +20,9 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the instance, whichever
  * thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
- * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. On a path of
- * Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere, it is refused. Instances are thread-safe.
+ * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. On a path
+ * of Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere, it is refused. Instances are
+ * thread-safe.
  */
 public final class InterProcessSemaphoreMutex implements DelegatingLock {
     private final InterProcessLock lock;

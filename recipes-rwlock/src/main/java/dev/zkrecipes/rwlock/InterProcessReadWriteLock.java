@@ -26,14 +26,14 @@ import java.util.concurrent.locks.ReadWriteLock;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> readers and writers stand in one queue, in the order of the server. A reader waits for the nearest
- * writer in front of it, a writer for all requests in front of it. So a reader that comes after a waiting writer does not
- * pass it, and neither side starves.
+ * <p><b>Fairness:</b> readers and writers stand in one queue, in the order of the server. A reader waits for the
+ * nearest writer in front of it, a writer for all requests in front of it. So a reader that comes after a waiting
+ * writer does not pass it, and neither side starves.
  *
  * <p><b>Re-entrancy:</b> a thread acquires again what it holds. <b>Downgrade:</b> the thread that holds the write lock
  * takes the read lock at once, even while others wait, and keeps it when it releases the write lock: no queued writer
- * gets in between, and the fencing token stays the same. <b>Upgrade:</b> a thread that holds only the read lock and asks
- * for the write lock is refused at once with {@link dev.zkrecipes.core.LockUpgradeException}, however it asks,
+ * gets in between, and the fencing token stays the same. <b>Upgrade:</b> a thread that holds only the read lock and
+ * asks for the write lock is refused at once with {@link dev.zkrecipes.core.LockUpgradeException}, however it asks,
  * even through {@link #asReadWriteLock()}: two such threads would wait for each other forever. Leases of
  * {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant. They neither downgrade nor
  * are refused an upgrade: they queue.
@@ -46,8 +46,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * a writer that it has seen.
  *
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
- * are thread-safe. What a thread holds, it holds through every instance on the same path and client, so the downgrade and
- * the refused upgrade also work through another instance.
+ * are thread-safe. What a thread holds, it holds through every instance on the same path and client, so the downgrade
+ * and the refused upgrade also work through another instance.
  */
 public final class InterProcessReadWriteLock {
     private final InterProcessLock readLock;

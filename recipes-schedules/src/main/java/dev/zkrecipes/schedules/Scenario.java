@@ -22,7 +22,10 @@ record Scenario(String name, Plot plot) {
                 .toList();
     }
 
-    /** Once without Fray, in whatever time that takes: to load a class takes more steps than all that a schedule is about. */
+    /**
+     * Once without Fray, in whatever time that takes: to load a class takes more steps than all that a schedule is
+     * about.
+     */
     void warmUp() {
         try {
             play();

@@ -18,9 +18,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one schedule plays in: a server, clients with their engines, and the threads of an application. Time is Fray's: it
- * stands still but for a microsecond a step, and goes on when no thread can run until then. So a time that has passed is a
- * wake-up that was lost, or an answer that somebody waits for in vain.
+ * What one schedule plays in: a server, clients with their engines, and the threads of an application. Time is Fray's:
+ * it stands still but for a microsecond a step, and goes on when no thread can run until then. So a time that has
+ * passed is a wake-up that was lost, or an answer that somebody waits for in vain.
  */
 final class Scene {
     static final String PATH = "/locks/a";
@@ -143,8 +143,8 @@ final class Scene {
     }
 
     /**
-     * A client that is closed looks for a while for nodes that requests of an ended session may have made: it does not know
-     * that a server ended it, before which they cannot come.
+     * A client that is closed looks for a while for nodes that requests of an ended session may have made: it does not
+     * know that a server ended it, before which they cannot come.
      */
     void closingTakesTime() {
         allow(Duration.ofSeconds(6));

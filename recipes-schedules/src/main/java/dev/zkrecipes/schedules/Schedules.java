@@ -48,8 +48,8 @@ public final class Schedules {
     /**
      * Plays scenarios, and exits with 1 if one of them fails.
      *
-     * @param args how many schedules of each; how many seconds at most for each; the schedulers; the recording of a schedule,
-     *     or "-"; the names of scenarios, none for all
+     * @param args how many schedules of each; how many seconds at most for each; the schedulers; the recording of a
+     *     schedule, or "-"; the names of scenarios, none for all
      */
     public static void main(String... args) {
         Optional<Path> recording = args[3].equals("-") ? Optional.empty() : Optional.of(Path.of(args[3]));

@@ -14,7 +14,10 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** An agent that makes a step of each use of an updater in the engine: Fray sees none there, and lets no thread go in between. */
+/**
+ * An agent that makes a step of each use of an updater in the engine: Fray sees none there, and lets no thread go in
+ * between.
+ */
 public final class UpdaterSteps implements ClassFileTransformer {
     private static final String UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater";
 

@@ -27,18 +27,18 @@ import java.util.concurrent.CompletableFuture;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, even for requests of different sizes:
- * a small request does not pass a waiting large one, so the large one is not starved. With {@link
- * LockOptions#localHandoffs(int)} permits are passed on among the waiters of one client that ask for the same number, so a
- * few of them may pass one that asks for more. All permits of a request are one node and one decision: two requests for all
- * permits never take half each and block each other.
+ * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, even for requests of different
+ * sizes: a small request does not pass a waiting large one, so the large one is not starved. With {@link
+ * LockOptions#localHandoffs(int)} permits are passed on among the waiters of one client that ask for the same number,
+ * so a few of them may pass one that asks for more. All permits of a request are one node and one decision: two
+ * requests for all permits never take half each and block each other.
  *
- * <p><b>Ownership:</b> a lease belongs to no thread. Any thread may close it, and an acquire never re-enters: each takes
- * new permits. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others
+ * <p><b>Ownership:</b> a lease belongs to no thread. Any thread may close it, and an acquire never re-enters: each
+ * takes new permits. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others
  * when the session ends, and its leases are lost; the process may acquire again at once. See {@link Lease}.
  *
- * <p><b>The limit</b> is kept in ZooKeeper, as data of the semaphore's node, so that all processes decide by the same limit.
- * The first user creates the node with its configured number. A process that is configured with another
+ * <p><b>The limit</b> is kept in ZooKeeper, as data of the semaphore's node, so that all processes decide by the same
+ * limit. The first user creates the node with its configured number. A process that is configured with another
  * number is refused with {@link dev.zkrecipes.core.LockRefusedException}, which names both. {@link #resize} changes the
  * limit in force for all, but not the configured number. The node stays when the semaphore is not in use.
  *
@@ -108,8 +108,8 @@ public final class InterProcessSemaphore {
 
     /**
      * The given number of permits as a lock, for code that takes a lock or as a member of a multi-lock. Its acquires
-     * are those of {@link #acquire(int)}: not re-entrant, each takes permits of its own. Its leases may be closed by any
-     * thread, and {@link InterProcessLock#release()} by any thread gives back the youngest.
+     * are those of {@link #acquire(int)}: not re-entrant, each takes permits of its own. Its leases may be closed by
+     * any thread, and {@link InterProcessLock#release()} by any thread gives back the youngest.
      *
      * @param permits how many, at least 1
      * @return a new lock with holds of its own
@@ -278,8 +278,8 @@ public final class InterProcessSemaphore {
      * same.
      *
      * <p>Leases that exceed the new limit look like waiting requests, as nothing at the server distinguishes them.
-     * Until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count them
-     * as waiting. Grants do not depend on that.
+     * Until enough of them are closed, {@link #availablePermits}, {@link #queueLength} and {@link #participants} count
+     * them as waiting. Grants do not depend on that.
      *
      * <p>Needs the right to write the semaphore's node.
      *
@@ -287,8 +287,8 @@ public final class InterProcessSemaphore {
      * @throws IllegalArgumentException if {@code maxLeases} is less than 1
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws dev.zkrecipes.core.LockRefusedException if the semaphore is configured otherwise
-     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: then it is not
-     *     known whether it was resized, and doing it again does no harm
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: then it is
+     *     not known whether it was resized, and doing it again does no harm
      * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
      */
     public void resize(int maxLeases) throws InterruptedException {

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * A request holds if its permits and those of all requests in front of it are within the limit. A node asks for all its
  * permits together; their number is the payload of its name.
  *
- * <p>Leases come back in any order, so a request does not wait for one node: it watches the nearest ones in front of it,
- * as few as have more permits together than the limit leaves beside its own. Until one of those is gone, it cannot hold.
+ * <p>Leases come back in any order, so a request does not wait for one node: it watches the nearest ones in front of
+ * it, as few as have more permits together than the limit leaves beside its own. Until one of those is gone, it cannot
+ * hold.
  *
  * @param path the path of the semaphore, for errors
  * @param limit the limit that this driver decides by

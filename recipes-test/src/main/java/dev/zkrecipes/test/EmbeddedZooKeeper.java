@@ -188,8 +188,8 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
     }
 
     /**
-     * Opens a second port, for clients that speak TLS and have a certificate that the server trusts. It ends with this run
-     * of the server; close it before.
+     * Opens a second port, for clients that speak TLS and have a certificate that the server trusts. It ends with this
+     * run of the server; close it before.
      *
      * @param keys the server's
      * @return the open port

@@ -85,8 +85,8 @@ public final class EmbeddedZooKeeperBuilder {
     }
 
     /**
-     * Sets the port of 127.0.0.1 to listen on. 0 by default, which is one that the system chooses: better for tests, as a
-     * fixed port may be in use.
+     * Sets the port of 127.0.0.1 to listen on. 0 by default, which is one that the system chooses: better for tests, as
+     * a fixed port may be in use.
      *
      * @param number 0 to 65535
      * @return this

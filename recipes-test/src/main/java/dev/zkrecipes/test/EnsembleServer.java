@@ -108,7 +108,9 @@ public final class EnsembleServer {
         }
     }
 
-    /** Starts a process again, with the same ports and data. Does not wait until it serves. Kills it first if it runs. */
+    /**
+     * Starts a process again, with the same ports and data. Does not wait until it serves. Kills it first if it runs.
+     */
     public synchronized void restart() {
         kill();
         try {
@@ -132,9 +134,10 @@ public final class EnsembleServer {
     }
 
     /**
-     * Cuts this server off from another one which leads it, or is led by it, until {@link #heal()} of one of them. A follower
-     * continues to answer reads of its clients until it has heard nothing for {@link ZooKeeperEnsemble#SYNC_LIMIT}.
-     * Elections continue, so it may learn from the third server that the leader leads.
+     * Cuts this server off from another one which leads it, or is led by it, until {@link #heal()} of one of them. A
+     * follower continues to answer reads of its clients until it has heard nothing for
+     * {@link ZooKeeperEnsemble#SYNC_LIMIT}. Elections continue, so it may learn from the third server that the leader
+     * leads.
      *
      * @param other another server of the ensemble
      */

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * How late the threads of this JVM come on a machine that has too much to do: a thread beside the test waits again and
- * again for a moment, and adds up by how much each wait was too long. A bound on time is checked with that added to it, so
- * that it says something about the code and not about the machine:
+ * again for a moment, and adds up by how much each wait was too long. A bound on time is checked with that added to it,
+ * so that it says something about the code and not about the machine:
  *
  * <pre>{@code
  * try (Lateness lateness = Lateness.measure()) {

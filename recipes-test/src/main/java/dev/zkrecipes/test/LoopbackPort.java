@@ -83,7 +83,9 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** Makes sure that another process, which allows address reuse, can listen; call {@link #hold()} when it has ended. */
+    /**
+     * Makes sure that another process, which allows address reuse, can listen; call {@link #hold()} when it has ended.
+     */
     void lend() throws IOException {
         listen(LoopbackPort::listenOn).close();
     }

@@ -66,7 +66,10 @@ final class ProxyListener {
         }
     }
 
-    /** A process that is being started shares the open sockets for a moment, and the system listens until it lets them go. */
+    /**
+     * A process that is being started shares the open sockets for a moment, and the system listens until it lets them
+     * go.
+     */
     private void awaitRefusal() throws IOException {
         for (int tries = 1; port.isListenedOn(); tries++) {
             if (tries == 1_000) {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A second port of a running {@link EmbeddedZooKeeper} that speaks TLS and asks clients for a certificate.
  *
- * <p>ZooKeeper reads the server's key and trust stores from system properties whenever a client connects, and its client
- * uses the same ones by default. They are set while the port is open, so only one can be open in a JVM, and a
+ * <p>ZooKeeper reads the server's key and trust stores from system properties whenever a client connects, and its
+ * client uses the same ones by default. They are set while the port is open, so only one can be open in a JVM, and a
  * client's configuration should name its own stores. A client's identity for ACLs is the name in its certificate, for
  * example {@code x509:CN=client}. Watch events that go out here are not counted.
  */

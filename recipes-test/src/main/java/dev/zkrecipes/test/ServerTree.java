@@ -35,8 +35,8 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
     List<Long> watchers(String path);
 
     /**
-     * Tells who watches the children of a node: who would hear of its deletion, or that a child comes or goes, because of a
-     * list. On a node that cannot have children that is a watch for its deletion only.
+     * Tells who watches the children of a node: who would hear of its deletion, or that a child comes or goes, because
+     * of a list. On a node that cannot have children that is a watch for its deletion only.
      *
      * @param path the node
      * @return the ids of the sessions in ascending order; empty if there are none

@@ -10,7 +10,10 @@ import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** Waits for something that has happened already or is about to: checks at once and often; Awaitility checks every 100 ms. */
+/**
+ * Waits for something that has happened already or is about to: checks at once and often; Awaitility checks every 100
+ * ms.
+ */
 public final class Soon {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 

@@ -75,8 +75,8 @@ final class TcpGate implements AutoCloseable {
     }
 
     /**
-     * Shuts the gate and closes the callers' connections. The callers notice; the called side notices only when the gate is
-     * opened, which is when those connections end.
+     * Shuts the gate and closes the callers' connections. The callers notice; the called side notices only when the
+     * gate is opened, which is when those connections end.
      */
     void hangUp() {
         shut();

@@ -32,8 +32,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  */
 public final class TestClients implements AutoCloseable {
     /**
-     * A session time-out so long that nothing disappears just because its session does, and that no lease gets old enough in a
-     * test to be checked among the requests that the test counts.
+     * A session time-out so long that nothing disappears just because its session does, and that no lease gets old
+     * enough in a test to be checked among the requests that the test counts.
      */
     public static final Duration LONG_SESSION = Duration.ofSeconds(60);
 

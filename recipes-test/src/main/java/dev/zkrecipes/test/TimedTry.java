@@ -12,9 +12,9 @@ import java.util.Optional;
 
 /**
  * A timed acquire of which a test expects that it ends without the lock, because the lock is busy. It waits for 1 s. If
- * ZooKeeper does not answer in that time, the acquire rightly fails with a {@link LockConnectionException}, because nobody
- * knows then whether the lock is busy. On a machine that stands still for a second this happens to any lock, so the acquire
- * is repeated, with 5 s and at last with 25 s:
+ * ZooKeeper does not answer in that time, the acquire rightly fails with a {@link LockConnectionException}, because
+ * nobody knows then whether the lock is busy. On a machine that stands still for a second this happens to any lock, so
+ * the acquire is repeated, with 5 s and at last with 25 s:
  *
  * <pre>{@code
  * Lease held = others.acquire();
@@ -46,7 +46,8 @@ public final class TimedTry {
      * Asks for a lock in another way.
      *
      * @param <T> what tells whether the lock was granted
-     * @param request asks for it; a {@link LockConnectionException} or an error that was caused by one is why it is repeated
+     * @param request asks for it; a {@link LockConnectionException} or an error that was caused by one is why it is
+     *     repeated
      * @return what the first request returned that ZooKeeper answered in time
      * @throws LockConnectionException if ZooKeeper answered none of them
      * @throws InterruptedException if the thread is interrupted

@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A key, its self-signed certificate for 127.0.0.1, and the certificates that its owner trusts: made by the {@code keytool}
- * of this JDK, valid for a day.
+ * A key, its self-signed certificate for 127.0.0.1, and the certificates that its owner trusts: made by the
+ * {@code keytool} of this JDK, valid for a day.
  *
  * <pre>{@code
  * TlsKeys serverKeys = TlsKeys.make(folder, "server");

@@ -18,8 +18,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Two clients in turn: while one holds, the other queues; when it watches and nothing more is sent, the holder releases. So the order of
- * events is always the same, and the counts are exact. It counts one acquire that waits, the hand-over and one release.
+ * Two clients in turn: while one holds, the other queues; when it watches and nothing more is sent, the holder
+ * releases. So the order of events is always the same, and the counts are exact. It counts one acquire that waits, the
+ * hand-over and one release.
  *
  * @param opener connects two clients
  */

@@ -8,7 +8,8 @@ import java.time.Duration;
 /**
  * How long and how often to measure.
  *
- * @param start how long each contender runs before anything is measured, so that the compilers of both JVMs have seen it
+ * @param start how long each contender runs before anything is measured, so that the compilers of both JVMs have seen
+ *     it
  * @param discarded how many rounds of each case are played first and count for nothing
  * @param rounds how often each contender has its turn
  * @param warmUp how long a contender runs before its turn counts

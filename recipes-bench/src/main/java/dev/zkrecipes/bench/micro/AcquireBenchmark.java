@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * An uncontended acquire and close, all of the engine and nothing else: no network, no change of threads, no client of ZooKeeper's.
- * With JMH's {@code gc} profiler it tells what the engine allocates for it; the stand-in server's
+ * An uncontended acquire and close, all of the engine and nothing else: no network, no change of threads, no client of
+ * ZooKeeper's. With JMH's {@code gc} profiler it tells what the engine allocates for it; the stand-in server's
  * two lists of names, node metadata and answers are in that.
  */
 @State(Scope.Thread)

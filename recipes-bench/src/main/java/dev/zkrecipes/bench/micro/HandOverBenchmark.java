@@ -23,9 +23,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A hand-over inside the process: the next asynchronous request queues behind the holder, the holder closes its lease, and the
- * request has the lock. No network and no change of threads. After 2,047 of them the engine makes another node, at a server that
- * answers at once; that is in the figure.
+ * A hand-over inside the process: the next asynchronous request queues behind the holder, the holder closes its lease,
+ * and the request has the lock. No network and no change of threads. After 2,047 of them the engine makes another node,
+ * at a server that answers at once; that is in the figure.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)

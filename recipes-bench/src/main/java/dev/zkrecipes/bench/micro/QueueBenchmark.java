@@ -28,7 +28,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What a list costs when it has come: parsing and sorting its names, and deciding for the last. In the order of no server: shuffled. */
+/**
+ * What a list costs when it has come: parsing and sorting its names, and deciding for the last. In the order of no
+ * server: shuffled.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

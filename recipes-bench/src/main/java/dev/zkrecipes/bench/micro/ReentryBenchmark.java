@@ -24,7 +24,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Acquiring once more what the thread holds, and giving that back; ours and Curator's. The first hold needs the server. */
+/**
+ * Acquiring once more what the thread holds, and giving that back; ours and Curator's. The first hold needs the server.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

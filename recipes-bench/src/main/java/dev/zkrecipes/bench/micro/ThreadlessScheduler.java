@@ -13,8 +13,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
 /**
- * An engine without a thread: its tasks run on the thread that waits for them, so that what a benchmark measures is the engine's
- * work and no change of threads. Time stands still: no lease ages, and nothing that is scheduled comes due. Not thread-safe.
+ * An engine without a thread: its tasks run on the thread that waits for them, so that what a benchmark measures is the
+ * engine's work and no change of threads. Time stands still: no lease ages, and nothing that is scheduled comes due.
+ * Not thread-safe.
  */
 final class ThreadlessScheduler implements EngineScheduler {
     private static final Timer NEVER = () -> {};

@@ -31,7 +31,9 @@ public final class Charts {
 
     private Charts() {}
 
-    /** For each case the ratio of ours to Curator's, and to the bare client's, of one metric; nothing if there is none. */
+    /**
+     * For each case the ratio of ours to Curator's, and to the bare client's, of one metric; nothing if there is none.
+     */
     public static void ratios(List<Result> results, Metric metric, Path folder) throws IOException {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(WIDTH)

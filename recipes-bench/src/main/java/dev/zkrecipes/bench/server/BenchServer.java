@@ -20,8 +20,8 @@ import java.util.Set;
 import org.apache.zookeeper.server.PurgeTxnLog;
 
 /**
- * The main class of the server's process: a ZooKeeper, and before it proxies that make the way longer. It answers each line
- * of its standard input with a line, and ends with its standard input.
+ * The main class of the server's process: a ZooKeeper, and before it proxies that make the way longer. It answers each
+ * line of its standard input with a line, and ends with its standard input.
  */
 public final class BenchServer implements AutoCloseable {
     /** As few as ZooKeeper's own tool keeps. */

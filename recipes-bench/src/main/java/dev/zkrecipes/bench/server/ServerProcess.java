@@ -113,8 +113,8 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /**
-     * Waits until so many children are there, those who wait watch what they wait for, and, for a tenth of a second, nobody
-     * sent anything.
+     * Waits until so many children are there, those who wait watch what they wait for, and, for a tenth of a second,
+     * nobody sent anything.
      *
      * @param watches how many there are at least when all watch; a watch on what the session itself made is not counted
      */

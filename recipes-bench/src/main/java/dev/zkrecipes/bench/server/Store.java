@@ -12,7 +12,9 @@ import java.util.Locale;
 
 /** Where a server keeps its data. Either way it forces each write before it answers, as ZooKeeper does by default. */
 public enum Store {
-    /** On a file system in memory, where forcing costs nothing; where Linux has none, it is the same as {@link #DISK}. */
+    /**
+     * On a file system in memory, where forcing costs nothing; where Linux has none, it is the same as {@link #DISK}.
+     */
     MEMORY {
         @Override
         Path parent() {

@@ -37,8 +37,9 @@ public record Summary(double median, double least, double greatest, int count) {
     }
 
     /**
-     * The spread of the measurements, as a share of the median: 0 if all are equal, 0.5 if the greatest exceeds the least by
-     * half of the median. With few rounds this says more than a standard deviation, which would presume a distribution.
+     * The spread of the measurements, as a share of the median: 0 if all are equal, 0.5 if the greatest exceeds the
+     * least by half of the median. With few rounds this says more than a standard deviation, which would presume a
+     * distribution.
      */
     public double spread() {
         return greatest == least ? 0 : (greatest - least) / median;

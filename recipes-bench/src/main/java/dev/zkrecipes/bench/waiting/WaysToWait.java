@@ -68,7 +68,9 @@ public final class WaysToWait {
         }
     }
 
-    /** One client holds, the others wait. After each hand-over the one that released queues again, so the length stays. */
+    /**
+     * One client holds, the others wait. After each hand-over the one that released queues again, so the length stays.
+     */
     private HandOverCost cost(Way way, List<ZooKeeper> handles, ScheduledExecutorService timer)
             throws InterruptedException {
         String path = "/ways/" + way + "-" + handles.size();
@@ -106,7 +108,9 @@ public final class WaysToWait {
         return turn.orTimeout(LIMIT_SECONDS, TimeUnit.SECONDS).join();
     }
 
-    /** Until all who wait watch: the list, which the last one that came to hold watches too, or one predecessor each. */
+    /**
+     * Until all who wait watch: the list, which the last one that came to hold watches too, or one predecessor each.
+     */
     private void settle(Way way, String path, int clients, int nodes) throws InterruptedException {
         if (way == Way.POLLING) {
             TimeUnit.MILLISECONDS.sleep(Waiter.POLL_MILLIS);

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sessions hand a lock to each other. The measured time is that from the release in one to the grant in the other, which is
- * already in the queue by then.
+ * Two sessions hand a lock to each other. The measured time is that from the release in one to the grant in the other,
+ * which is already in the queue by then.
  */
 final class HandOver implements Task, AutoCloseable {
     private final List<InterProcessLock> sides;

@@ -15,7 +15,10 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A path that nobody else uses, and the nodes above it that did not exist before. Locks create it; it is removed at the end. */
+/**
+ * A path that nobody else uses, and the nodes above it that did not exist before. Locks create it; it is removed at the
+ * end.
+ */
 final class Scratch {
     private static final int RANDOM_BYTES = 4;
     private static final int DELETES_AT_ONCE = 100;
@@ -94,7 +97,10 @@ final class Scratch {
         return true;
     }
 
-    /** Removes the nodes that did not exist before, unless somebody else uses them now. They are containers, so ZooKeeper removes what is left. */
+    /**
+     * Removes the nodes that did not exist before, unless somebody else uses them now. They are containers, so
+     * ZooKeeper removes what is left.
+     */
     private void removeParents(ZooKeeper zooKeeper) throws InterruptedException {
         try {
             for (String each : missing) {

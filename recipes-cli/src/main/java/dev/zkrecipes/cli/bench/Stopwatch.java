@@ -34,7 +34,9 @@ final class Stopwatch {
                 Duration.ofNanos(nanos.stream().mapToLong(Long::longValue).sum()));
     }
 
-    /** Several tasks at once, each on a thread of its own. When this returns or throws, none of them is still running. */
+    /**
+     * Several tasks at once, each on a thread of its own. When this returns or throws, none of them is still running.
+     */
     Figures measureTogether(List<Task> tasks) throws InterruptedException, ExecutionException {
         ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
         try {

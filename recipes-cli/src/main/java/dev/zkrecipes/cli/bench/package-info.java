@@ -4,8 +4,8 @@
 /**
  * {@code zklock bench}: what a lock costs on the user's own ensemble.
  *
- * <p>{@code LockBench} measures one {@code Task} after the other with a {@code Stopwatch}, below a {@code Scratch} path that is
- * removed afterwards.
+ * <p>{@code LockBench} measures one {@code Task} after the other with a {@code Stopwatch}, below a {@code Scratch} path
+ * that is removed afterwards.
  */
 @NullMarked
 package dev.zkrecipes.cli.bench;

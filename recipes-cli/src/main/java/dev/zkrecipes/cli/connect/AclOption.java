@@ -10,7 +10,10 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 
-/** Rights as ZooKeeper's own shell writes them, {@code SCHEME:ID:PERMS[,SCHEME:ID:PERMS]...}, or one word for a common choice. */
+/**
+ * Rights as ZooKeeper's own shell writes them, {@code SCHEME:ID:PERMS[,SCHEME:ID:PERMS]...}, or one word for a common
+ * choice.
+ */
 final class AclOption {
     private static final String LETTERS = "rwcda"; // in the order of ZooKeeper's bits
 

@@ -15,13 +15,16 @@ import java.util.TreeMap;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * A file of ZooKeeper client properties. {@code zookeeper.*} goes to the client and the properties of Java's security (JAAS,
- * Kerberos, TLS) to the JVM; {@code zookeeper.connect} is the connect string.
+ * A file of ZooKeeper client properties. {@code zookeeper.*} goes to the client and the properties of Java's security
+ * (JAAS, Kerberos, TLS) to the JVM; {@code zookeeper.connect} is the connect string.
  */
 final class ClientFile {
     static final String CONNECT = "zookeeper.connect";
     private static final String CLIENT = "zookeeper.";
-    /** {@code java.security.auth.login.config}, {@code java.security.krb5.conf} and similar ones are only read from the JVM. */
+    /**
+     * {@code java.security.auth.login.config}, {@code java.security.krb5.conf} and similar ones are only read from the
+     * JVM.
+     */
     private static final List<String> OF_THE_JVM = List.of("java.security.", "javax.", "sun.security.");
 
     private final Map<String, String> properties;

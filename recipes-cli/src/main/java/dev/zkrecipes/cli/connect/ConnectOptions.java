@@ -23,11 +23,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The servers to connect to and the credentials to use. A mixin for picocli, in every sub-command that works on a user's
- * ensemble.
+ * The servers to connect to and the credentials to use. A mixin for picocli, in every sub-command that works on a
+ * user's ensemble.
  *
- * <p>The command line comes before the environment: {@code --connect}, then the connect string of {@code --config}, then
- * {@code ZKLOCK_CONNECT}, then the connect string of {@code ZKLOCK_CONFIG}. Credentials add up.
+ * <p>The command line comes before the environment: {@code --connect}, then the connect string of {@code --config},
+ * then {@code ZKLOCK_CONNECT}, then the connect string of {@code ZKLOCK_CONFIG}. Credentials add up.
  *
  * <p>A command calls {@link #client()} first, which checks everything and sends nothing, and then {@link #open}.
  */
@@ -233,7 +233,10 @@ public final class ConnectOptions {
         return servers;
     }
 
-    /** A server that accepts connections but never answers delays a close. There is nothing to release, so nobody waits for it. */
+    /**
+     * A server that accepts connections but never answers delays a close. There is nothing to release, so nobody waits
+     * for it.
+     */
     private static void closeAside(ZooKeeperClient client) {
         Thread closer = new Thread(client::close, "closes a client that was never connected");
         closer.setDaemon(true);

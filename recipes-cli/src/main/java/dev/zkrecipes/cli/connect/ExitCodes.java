@@ -10,7 +10,10 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import picocli.CommandLine.ParameterException;
 
-/** The exit codes of {@code zklock}. They are those of {@code sysexits.h} and of shells, which few commands use themselves. */
+/**
+ * The exit codes of {@code zklock}. They are those of {@code sysexits.h} and of shells, which few commands use
+ * themselves.
+ */
 public final class ExitCodes {
     /** Done. */
     public static final int OK = 0;

@@ -36,8 +36,8 @@ public final class Mistake {
     }
 
     /**
-     * A mistake on a command line that was read without picocli. It is not read a second time, as the files that it names may be
-     * pipes: whoever catches this reports the message.
+     * A mistake on a command line that was read without picocli. It is not read a second time, as the files that it
+     * names may be pipes: whoever catches this reports the message.
      */
     public static final class UnreportedException extends RuntimeException {
         private static final long serialVersionUID = 1L;

@@ -3,8 +3,8 @@
 
 /**
  * What the sub-commands on a user's own ensemble share: the options for servers and credentials
- * ({@link dev.zkrecipes.cli.connect.ConnectOptions}), the exit codes ({@link dev.zkrecipes.cli.connect.ExitCodes}), and the
- * form of durations and paths.
+ * ({@link dev.zkrecipes.cli.connect.ConnectOptions}), the exit codes ({@link dev.zkrecipes.cli.connect.ExitCodes}), and
+ * the form of durations and paths.
  */
 @NullMarked
 package dev.zkrecipes.cli.connect;

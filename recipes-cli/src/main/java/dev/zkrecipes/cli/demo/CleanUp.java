@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 
 /**
- * What must be undone at the end, last things first: at the end of the demo, or when the JVM is told to end by Ctrl-C or a
- * signal. Thread-safe.
+ * What must be undone at the end, last things first: at the end of the demo, or when the JVM is told to end by Ctrl-C
+ * or a signal. Thread-safe.
  */
 final class CleanUp implements AutoCloseable {
     private final Page page;

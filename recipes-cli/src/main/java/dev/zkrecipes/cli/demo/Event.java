@@ -33,7 +33,10 @@ record Event(int worker, Kind kind, Map<String, Long> numbers, String note) {
 
     /** What can happen. */
     enum Kind {
-        /** A worker is connected: pid, and the negotiated time-out in ms. The server runs: pid, and a note of its address. */
+        /**
+         * A worker is connected: pid, and the negotiated time-out in ms. The server runs: pid, and a note of its
+         * address.
+         */
         READY,
         /** Asks for the lock. */
         WAITING,

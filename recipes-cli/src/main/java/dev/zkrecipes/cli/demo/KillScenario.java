@@ -138,7 +138,10 @@ final class KillScenario implements Scenario {
         plot.restart(now);
     }
 
-    /** Once a second: until a worker that was stopped has proof of its session again, it may give back one hold after the other. */
+    /**
+     * Once a second: until a worker that was stopped has proof of its session again, it may give back one hold after
+     * the other.
+     */
     private void tellHeldUp(long now, int worker) {
         Long last = heldUpTold.get(worker);
         if (last == null || now - last >= HELD_UP_PAUSE.toNanos()) {

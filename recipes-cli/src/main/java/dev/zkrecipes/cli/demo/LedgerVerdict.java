@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Reads a ledger from its beginning to its end: which workers were in together, and whether they were allowed to be. */
+/**
+ * Reads a ledger from its beginning to its end: which workers were in together, and whether they were allowed to be.
+ */
 final class LedgerVerdict {
     private final Show show;
     private final Map<Long, String> inside = new LinkedHashMap<>();

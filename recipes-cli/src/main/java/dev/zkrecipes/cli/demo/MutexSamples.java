@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Reports every second, or less often in a long demo, how often each worker has incremented, which holds and which wait. */
+/**
+ * Reports every second, or less often in a long demo, how often each worker has incremented, which holds and which
+ * wait.
+ */
 final class MutexSamples {
     private static final int MOST_SAMPLES = 15;
 

@@ -10,10 +10,10 @@ import java.util.List;
 /**
  * Judges a run of the mutex demo.
  *
- * <p>The order of the history is that of the values in the file, not that of the events, which may overtake each other on
- * their way. An increment that was written but not reported, because its worker died in between, shows as a value that
- * nobody reports; a worker that dies otherwise than by the demo's own kill fails the demo in any case, and that one idles
- * before it writes.
+ * <p>The order of the history is that of the values in the file, not that of the events, which may overtake each other
+ * on their way. An increment that was written but not reported, because its worker died in between, shows as a value
+ * that nobody reports; a worker that dies otherwise than by the demo's own kill fails the demo in any case, and that
+ * one idles before it writes.
  */
 final class MutexVerdict {
     private final MutexHistory history;

@@ -94,7 +94,9 @@ public enum RecipeToExplore {
                     .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
         }
     },
-    /** {@link InterProcessSemaphore} whose permits pass on inside a process, and that any process resizes at any time. */
+    /**
+     * {@link InterProcessSemaphore} whose permits pass on inside a process, and that any process resizes at any time.
+     */
     SEMAPHORE_HANDOFFS_RESIZED {
         @Override
         public ExploredLock lock() {
@@ -115,7 +117,9 @@ public enum RecipeToExplore {
                     .withNesting(0, 0);
         }
     },
-    /** {@link InterProcessMultiLock}: of a mutex and of permits, whose path holds a rule, beside each of these alone. */
+    /**
+     * {@link InterProcessMultiLock}: of a mutex and of permits, whose path holds a rule, beside each of these alone.
+     */
     MULTILOCK_MIXED {
         @Override
         public ExploredLock lock() {
@@ -170,7 +174,10 @@ public enum RecipeToExplore {
                     .withRevocations();
         }
     },
-    /** {@link InterProcessSemaphore} whose permits pass on inside a process, and whose holders are asked to give them back. */
+    /**
+     * {@link InterProcessSemaphore} whose permits pass on inside a process, and whose holders are asked to give them
+     * back.
+     */
     SEMAPHORE_HANDOFFS_REVOKED {
         @Override
         public ExploredLock lock() {

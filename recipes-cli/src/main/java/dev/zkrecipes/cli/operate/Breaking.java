@@ -14,8 +14,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Deletes the one node that was seen, even if its data have changed since. A server can compare only the version of the data; the
- * transaction that made the node, which no other node has, is compared just before.
+ * Deletes the one node that was seen, even if its data have changed since. A server can compare only the version of the
+ * data; the transaction that made the node, which no other node has, is compared just before.
  */
 final class Breaking {
     private static final int MOST_FAILURES = 5;
@@ -76,7 +76,10 @@ final class Breaking {
                 + ": it may or may not be deleted; see zklock ls");
     }
 
-    /** Whether the node that was seen is still there. If so, remembers its version. Of an unreadable one only the name is known. */
+    /**
+     * Whether the node that was seen is still there. If so, remembers its version. Of an unreadable one only the name
+     * is known.
+     */
     private boolean isStillThere(ZooKeeper zk) throws InterruptedException, KeeperException {
         if (!place.origin().readable()) {
             return true;

@@ -8,9 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A semaphore of Apache Curator ({@code InterProcessSemaphoreV2}, {@code InterProcessSemaphoreMutex}): a folder of leases,
- * and a folder with the mutex under which one of its users at a time takes a lease. That user makes the lease first and then
- * waits, with the mutex, until there is room; so a lease that is there is held, but perhaps not the newest one.
+ * A semaphore of Apache Curator ({@code InterProcessSemaphoreV2}, {@code InterProcessSemaphoreMutex}): a folder of
+ * leases, and a folder with the mutex under which one of its users at a time takes a lease. That user makes the lease
+ * first and then waits, with the mutex, until there is room; so a lease that is there is held, but perhaps not the
+ * newest one.
  *
  * @param path the path of the semaphore
  * @param leases its folder of leases

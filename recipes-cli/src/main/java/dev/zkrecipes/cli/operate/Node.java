@@ -17,8 +17,8 @@ import dev.zkrecipes.cli.operate.Place.Origin;
 record Node(Named named, NodeData data, Origin origin, boolean hasChildren) {
 
     /**
-     * Whether a lock counts it. A name of a known kind counts, whoever made the node; one of another kind is just as likely an
-     * item of a queue or the like, unless a session owns it.
+     * Whether a lock counts it. A name of a known kind counts, whoever made the node; one of another kind is just as
+     * likely an item of a queue or the like, unless a session owns it.
      */
     boolean isOfLock() {
         return named.kind() != Kind.OTHER || !origin.isOrphan();

@@ -11,8 +11,8 @@ import java.util.Optional;
 
 /**
  * Who holds, in one pass over a queue of any length. The rules are those of {@code docs/wire-format.md}, and agree with
- * {@link dev.zkrecipes.core.InterProcessLock#participants()}: nodes of one number do not stand in front of each other (a
- * writer that took the read lock has two), and a node whose number is out of range holds nothing.
+ * {@link dev.zkrecipes.core.InterProcessLock#participants()}: nodes of one number do not stand in front of each other
+ * (a writer that took the read lock has two), and a node whose number is out of range holds nothing.
  */
 final class Rule {
     private final Recipe recipe;

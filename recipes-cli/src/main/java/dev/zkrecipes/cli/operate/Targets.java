@@ -16,7 +16,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The nodes that {@code revoke} and {@code break} act on: those of all holders of PATH, or the named ones. A mixin for picocli. */
+/**
+ * The nodes that {@code revoke} and {@code break} act on: those of all holders of PATH, or the named ones. A mixin for
+ * picocli.
+ */
 final class Targets {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;

@@ -12,7 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The terminal that this process writes to, if it does. Java tells neither that nor the size, so POSIX tools are asked. */
+/**
+ * The terminal that this process writes to, if it does. Java tells neither that nor the size, so POSIX tools are asked.
+ */
 final class Terminal {
     private static final Pattern SIZE = Pattern.compile("(\\d{1,4}) (\\d{1,4})\\s*");
     private static final int LIMIT_SECONDS = 5;

@@ -25,8 +25,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A path, with or without what is below it, as zklock has read it. A refresh reads only what is not known or may have changed.
- * Not thread-safe.
+ * A path, with or without what is below it, as zklock has read it. A refresh reads only what is not known or may have
+ * changed. Not thread-safe.
  */
 final class Tree {
     private static final String MISSING =

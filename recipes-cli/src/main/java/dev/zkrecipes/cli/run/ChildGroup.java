@@ -34,8 +34,8 @@ final class ChildGroup {
     }
 
     /**
-     * Starts the command. The calling thread must live as long as zklock: if a command asks for a signal at the death of its
-     * parent, as with {@code setpriv --pdeathsig}, Linux sends it when the thread that started the command ends.
+     * Starts the command. The calling thread must live as long as zklock: if a command asks for a signal at the death
+     * of its parent, as with {@code setpriv --pdeathsig}, Linux sends it when the thread that started the command ends.
      *
      * @param guarded the time between TERM and KILL if zklock is killed; empty to let the command continue then
      */
@@ -57,7 +57,9 @@ final class ChildGroup {
         return new ChildGroup(process, kept, group, guard);
     }
 
-    /** The keeper's child, which is the command; the keeper itself if it has become the command or has already ended. */
+    /**
+     * The keeper's child, which is the command; the keeper itself if it has become the command or has already ended.
+     */
     private static long commandOf(Process keeper) throws InterruptedException {
         while (keeper.isAlive()) {
             Optional<ProcessHandle> child = keeper.children().findFirst();
@@ -113,8 +115,8 @@ final class ChildGroup {
         }
 
         /**
-         * Also kills processes that have left the group but still descend from the command. Returns when none runs any more, or a few
-         * seconds after the KILL: those that run even then.
+         * Also kills processes that have left the group but still descend from the command. Returns when none runs any
+         * more, or a few seconds after the KILL: those that run even then.
          */
         Set<ProcessHandle> await() throws InterruptedException {
             while (System.nanoTime() < deadline && (ending.isAlive() || isAnyRunning(tree))) {

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds a command as a shell does. zklock looks before it asks for the lock, so that nobody waits for a missing command. */
+/**
+ * Finds a command as a shell does. zklock looks before it asks for the lock, so that nobody waits for a missing
+ * command.
+ */
 final class Executable {
     private static final String USUAL_PATH = "/usr/bin:/bin";
 

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends the command when zklock is killed without notice, with {@code kill -9} or by the system when memory is short. The guard
- * is a shell that reads from a pipe. Only zklock has the other end, so the pipe closes however zklock ends.
+ * Ends the command when zklock is killed without notice, with {@code kill -9} or by the system when memory is short.
+ * The guard is a shell that reads from a pipe. Only zklock has the other end, so the pipe closes however zklock ends.
  */
 final class Guard {
     /** Reads lines of a name and a number. The last one is "done 0"; without it, the writer was killed. */
@@ -33,7 +33,9 @@ final class Guard {
         this.process = process;
     }
 
-    /** Starts a guard, in a session of its own if possible, so that a signal to zklock's group does not end the guard. */
+    /**
+     * Starts a guard, in a session of its own if possible, so that a signal to zklock's group does not end the guard.
+     */
     static Guard start(List<String> ownSession, Duration grace) throws IOException {
         List<String> command = new ArrayList<>(ownSession);
         command.addAll(List.of(

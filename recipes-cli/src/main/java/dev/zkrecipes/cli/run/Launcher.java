@@ -12,10 +12,10 @@ import java.util.Optional;
 /**
  * Gives a command a process group of its own, which Java cannot do.
  *
- * <p>In the foreground of a terminal a shell with job control does it as for any command typed into it: the command is the
- * foreground group, so Ctrl-C, Ctrl-\ and Ctrl-Z go straight to it and it may read from the terminal. Everywhere else
- * {@code setsid} or, where that is missing, {@code perl} becomes the command. Without either the command stays in zklock's
- * group, and is ended process by process.
+ * <p>In the foreground of a terminal a shell with job control does it as for any command typed into it: the command is
+ * the foreground group, so Ctrl-C, Ctrl-\ and Ctrl-Z go straight to it and it may read from the terminal. Everywhere
+ * else {@code setsid} or, where that is missing, {@code perl} becomes the command. Without either the command stays in
+ * zklock's group, and is ended process by process.
  */
 final class Launcher {
     /** Exits with 0 if standard input, output and error are a terminal, and zklock is in its foreground. */
@@ -26,10 +26,11 @@ final class Launcher {
             """;
 
     /**
-     * The keeper. When the command is stopped, the keeper stops zklock's whole job, so that the user's shell takes the terminal.
-     * It is stopped first itself, so that it cannot miss the CONT with which zklock wakes it. The trap of INT
-     * is for shells that kill themselves with INT when INT has killed their job. The others are for signals to every process of the
-     * session: zklock would take the death of the keeper for that of the command. Standard error is left alone, since some shells find their terminal by it.
+     * The keeper. When the command is stopped, the keeper stops zklock's whole job, so that the user's shell takes the
+     * terminal. It is stopped first itself, so that it cannot miss the CONT with which zklock wakes it. The trap of INT
+     * is for shells that kill themselves with INT when INT has killed their job. The others are for signals to every
+     * process of the session: zklock would take the death of the keeper for that of the command. Standard error is left
+     * alone, since some shells find their terminal by it.
      */
     private static final String KEEPER = "zklock=$1; shift\n"
             + "trap : INT TERM HUP QUIT USR1 USR2\n"
@@ -74,7 +75,10 @@ final class Launcher {
         return join(List.of(ProcessGroup.SHELL, "-c", KEEPER, "zklock", self), command);
     }
 
-    /** The command behind a tool that gives it a group of its own. The tool becomes the command, so the process id stays. */
+    /**
+     * The command behind a tool that gives it a group of its own. The tool becomes the command, so the process id
+     * stays.
+     */
     List<String> detached(List<String> command) {
         return join(ownSession().or(this::ownGroup).orElse(List.of()), command);
     }

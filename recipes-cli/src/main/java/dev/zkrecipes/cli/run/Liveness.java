@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * Whether processes still run. Java takes a process for alive until its parent has asked for its exit code, which some parents never
- * do: a process 1 that is not made to be one, for example zklock's JVM in a container. On Linux the state of the process tells.
+ * Whether processes still run. Java takes a process for alive until its parent has asked for its exit code, which some
+ * parents never do: a process 1 that is not made to be one, for example zklock's JVM in a container. On Linux the state
+ * of the process tells.
  */
 final class Liveness {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
@@ -48,8 +49,8 @@ final class Liveness {
     }
 
     /**
-     * Reads a line of {@code /proc/PID/stat}. The name in it may contain anything, brackets too. A process whose first thread has ended
-     * but not the others has the state of a dead one.
+     * Reads a line of {@code /proc/PID/stat}. The name in it may contain anything, brackets too. A process whose first
+     * thread has ended but not the others has the state of a dead one.
      */
     static boolean isDead(String stat) {
         List<String> fields =

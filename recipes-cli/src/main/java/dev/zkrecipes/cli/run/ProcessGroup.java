@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A process group, or a lone process where the system has no tool to make one. Java cannot signal a group: the shell does. */
+/**
+ * A process group, or a lone process where the system has no tool to make one. Java cannot signal a group: the shell
+ * does.
+ */
 final class ProcessGroup {
     static final String SHELL = "/bin/sh";
 
@@ -20,8 +23,9 @@ final class ProcessGroup {
     private static final String SIGNAL = TARGET + "kill -s \"$2\" -- \"$target\" 2>/dev/null\n";
 
     /**
-     * Whether any of the target runs. A signal also reaches the dead whose parent does not ask for their exit code; Linux tells the state
-     * of each process (Liveness reads the same). The one that was seen to run last is looked at first.
+     * Whether any of the target runs. A signal also reaches the dead whose parent does not ask for their exit code;
+     * Linux tells the state of each process (Liveness reads the same). The one that was seen to run last is looked at
+     * first.
      */
     private static final String RUNS = """
             runs() {
@@ -48,8 +52,8 @@ final class ProcessGroup {
             """;
 
     /**
-     * TERM, grace, KILL. A stopped process must continue to see the TERM. Not every sleep accepts fractions. It looks twice, since a
-     * process may start another one and end while it looks.
+     * TERM, grace, KILL. A stopped process must continue to see the TERM. Not every sleep accepts fractions. It looks
+     * twice, since a process may start another one and end while it looks.
      */
     static final String END = TARGET + RUNS + "kill -s TERM -- \"$target\" 2>/dev/null\n"
             + "kill -s CONT -- \"$target\" 2>/dev/null\n"

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Closes a client of a JVM that is about to end. ZooKeeper's handle is closed for the servers a tenth of a second before its
- * {@code close} returns, which sleeps; nobody has to wait for that.
+ * Closes a client of a JVM that is about to end. ZooKeeper's handle is closed for the servers a tenth of a second
+ * before its {@code close} returns, which sleeps; nobody has to wait for that.
  */
 final class QuickEnd {
     private QuickEnd() {}

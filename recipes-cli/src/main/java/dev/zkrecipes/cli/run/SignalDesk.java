@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives signals. Before the command runs they end zklock, which leaves the queue. While it runs they go to the command.
- * QUIT is not among them: the JVM handles it itself and prints its threads.
+ * Receives signals. Before the command runs they end zklock, which leaves the queue. While it runs they go to the
+ * command. QUIT is not among them: the JVM handles it itself and prints its threads.
  */
 final class SignalDesk {
     private static final Set<String> ENDING = Set.of("TERM", "INT", "HUP");

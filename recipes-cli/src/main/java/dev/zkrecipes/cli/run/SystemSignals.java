@@ -8,8 +8,8 @@ import java.lang.reflect.Proxy;
 import java.util.function.IntConsumer;
 
 /**
- * {@code sun.misc.Signal} of the module {@code jdk.unsupported}, by reflection: the compiler warns of it in a way that cannot
- * be silenced. In a JVM without it, signals end zklock as usual.
+ * {@code sun.misc.Signal} of the module {@code jdk.unsupported}, by reflection: the compiler warns of it in a way that
+ * cannot be silenced. In a JVM without it, signals end zklock as usual.
  */
 final class SystemSignals {
     private SystemSignals() {}

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reads the usual command lines without picocli, which needs longer for the annotations of all options than a JVM needs to
- * start. It knows one name of an option and the usual ways to give a value, and leaves everything else to picocli: other names,
- * several short options in one word, help, and values that cannot be read.
+ * Reads the usual command lines without picocli, which needs longer for the annotations of all options than a JVM needs
+ * to start. It knows one name of an option and the usual ways to give a value, and leaves everything else to picocli:
+ * other names, several short options in one word, help, and values that cannot be read.
  */
 final class UsualLine {
     private UsualLine() {}

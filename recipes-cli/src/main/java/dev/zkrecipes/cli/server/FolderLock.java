@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
-/** Keeps a second server out of a data folder, where it would spoil the log. The system lets go of it with the process. */
+/**
+ * Keeps a second server out of a data folder, where it would spoil the log. The system lets go of it with the process.
+ */
 final class FolderLock implements AutoCloseable {
     private final FileChannel channel;
 

@@ -11,8 +11,9 @@ import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 
 /**
- * Uses for the first time, on a thread of its own, what the JDK prepares at its first use, while the first thread reads the
- * command line and installs the handlers of signals. Only parts of the JDK, of which any thread may be the first user.
+ * Uses for the first time, on a thread of its own, what the JDK prepares at its first use, while the first thread reads
+ * the command line and installs the handlers of signals. Only parts of the JDK, of which any thread may be the first
+ * user.
  */
 final class HeadStart implements Runnable {
     private HeadStart() {}

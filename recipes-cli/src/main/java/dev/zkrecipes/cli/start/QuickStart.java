@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Leaves out what a short run would load and never use, and begins early with what takes long. Call it before any class of
- * ZooKeeper or a logger is used.
+ * Leaves out what a short run would load and never use, and begins early with what takes long. Call it before any class
+ * of ZooKeeper or a logger is used.
  */
 public final class QuickStart {
     private static final String[] SECURITY = {"zookeeper.", "javax.net.ssl.", "java.security."};
@@ -41,8 +41,8 @@ public final class QuickStart {
     }
 
     /**
-     * Whether nothing asks for TLS or SASL: no file of client properties, and no system property of ZooKeeper or of Java's
-     * security.
+     * Whether nothing asks for TLS or SASL: no file of client properties, and no system property of ZooKeeper or of
+     * Java's security.
      *
      * @param arguments the command line
      * @param environment the variables

@@ -13,8 +13,9 @@ import java.util.Arrays;
 import java.util.Deque;
 
 /**
- * Standard error that does not hold up who writes to it. A terminal on which somebody has typed Ctrl-S, or a full pipe that nobody
- * reads, must not keep a lock or a command that is to end. What is not written within a second is written in the background.
+ * Standard error that does not hold up who writes to it. A terminal on which somebody has typed Ctrl-S, or a full pipe
+ * that nobody reads, must not keep a lock or a command that is to end. What is not written within a second is written
+ * in the background.
  */
 public final class StandardError extends OutputStream {
     /** As much as waits to be written; more is dropped. */

@@ -20,8 +20,8 @@ import javax.net.ssl.TrustManager;
 
 /**
  * Saves a client without TLS the cost of preparing Java for TLS. ZooKeeper's client asks Java's default context for its
- * protocols and ciphers even if it does not use TLS, and Java then reads every certificate authority of the JDK: a quarter of
- * the start of {@code zklock run}. Here it gets a default context that knows the protocols and nothing else.
+ * protocols and ciphers even if it does not use TLS, and Java then reads every certificate authority of the JDK: a
+ * quarter of the start of {@code zklock run}. Here it gets a default context that knows the protocols and nothing else.
  */
 final class UnusedTls extends SSLContextSpi {
     private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};

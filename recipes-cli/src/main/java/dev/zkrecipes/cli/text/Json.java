@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes JSON (RFC 8259) on one line. Every character that could harm a terminal is escaped, even where JSON does not require
- * it; a reader gets the same text back.
+ * Writes JSON (RFC 8259) on one line. Every character that could harm a terminal is escaped, even where JSON does not
+ * require it; a reader gets the same text back.
  */
 public final class Json {
     private Json() {}

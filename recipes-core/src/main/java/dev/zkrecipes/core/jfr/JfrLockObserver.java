@@ -8,17 +8,17 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Writes what becomes of locks into recordings of JDK Flight Recorder, as the events {@code dev.zkrecipes.LockWait}, {@code
- * dev.zkrecipes.LockHold} and {@code dev.zkrecipes.LockLoss}. All three are off in every recording that does not turn them on, and cost
- * next to nothing then:
+ * Writes what becomes of locks into recordings of JDK Flight Recorder, as the events {@code dev.zkrecipes.LockWait},
+ * {@code dev.zkrecipes.LockHold} and {@code dev.zkrecipes.LockLoss}. All three are off in every recording that does not
+ * turn them on, and cost next to nothing then:
  *
  * <pre>{@code
  * ZooKeeperClient client = ZooKeeperClient.builder().connectString(servers).observer(new JfrLockObserver()).build();
  * }</pre>
  *
  * <p>{@code jcmd <pid> JFR.start +dev.zkrecipes.LockWait#enabled=true +dev.zkrecipes.LockHold#enabled=true
- * +dev.zkrecipes.LockLoss#enabled=true} starts such a recording; see {@code docs/observing.md}. One object may observe any number of
- * clients. Instances are thread-safe.
+ * +dev.zkrecipes.LockLoss#enabled=true} starts such a recording; see {@code docs/observing.md}. One object may observe
+ * any number of clients. Instances are thread-safe.
  */
 public final class JfrLockObserver implements LockObserver {
     /** Makes an observer. */

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
 /**
- * A hold that stands on leases of this library, as that of a multi-lock of several clients does: it knows everything that a
- * {@link dev.zkrecipes.core.Lease} tells. Implementations are thread-safe.
+ * A hold that stands on leases of this library, as that of a multi-lock of several clients does: it knows everything
+ * that a {@link dev.zkrecipes.core.Lease} tells. Implementations are thread-safe.
  */
 public interface FencedHold extends ForeignLock.Hold {
 

@@ -12,8 +12,8 @@ import java.util.Optional;
 
 /**
  * The part of another library's lock that you write yourself so that it can be used as an {@link InterProcessLock}, for
- * example as a member of a multi-lock. {@link LockGroups#foreign} adds the rest: holds and their threads, re-entrancy, leases, the view as a {@code
- * java.util.concurrent} lock.
+ * example as a member of a multi-lock. {@link LockGroups#foreign} adds the rest: holds and their threads, re-entrancy,
+ * leases, the view as a {@code java.util.concurrent} lock.
  *
  * <pre>{@code
  * final class TableLock implements ForeignLock {
@@ -26,7 +26,8 @@ import java.util.Optional;
  * new InterProcessMultiLock(List.of(mutex, table)).acquire();
  * }</pre>
  *
- * <p>Implementations are thread-safe. They are never asked by a thread that has the lock through {@link LockGroups#foreign}.
+ * <p>Implementations are thread-safe. They are never asked by a thread that has the lock through
+ * {@link LockGroups#foreign}.
  */
 public interface ForeignLock {
 
@@ -69,7 +70,9 @@ public interface ForeignLock {
                 + " is of another library, which does not say here who holds it and who waits: ask that library");
     }
 
-    /** The lock while a thread has it. Implementations are thread-safe; see {@link FencedHold} for one that knows more. */
+    /**
+     * The lock while a thread has it. Implementations are thread-safe; see {@link FencedHold} for one that knows more.
+     */
     interface Hold {
 
         /**
@@ -80,16 +83,17 @@ public interface ForeignLock {
         LeaseState state();
 
         /**
-         * Runs {@code listener} once if the lock is lost before it is released; at once if it is lost already, even if it was
-         * released since.
+         * Runs {@code listener} once if the lock is lost before it is released; at once if it is lost already, even if
+         * it was released since.
          *
          * @param listener runs code of the application's
          */
         void onLost(Runnable listener);
 
         /**
-         * Gives the lock back, even if it is lost. Called once, by the thread that acquired it, or by another one when that
-         * thread is dead. Like {@link dev.zkrecipes.core.Lease#close()} it does not fail because there is no connection.
+         * Gives the lock back, even if it is lost. Called once, by the thread that acquired it, or by another one when
+         * that thread is dead. Like {@link dev.zkrecipes.core.Lease#close()} it does not fail because there is no
+         * connection.
          */
         void release();
     }

@@ -12,31 +12,33 @@ import java.util.Optional;
  *
  * <p>A driver must be a pure function of its arguments and may be called from any thread.
  *
- * <p><b>A driver is a value: it is the rule of its lock.</b> Two that are equal are one rule. What a thread holds by one, it
- * may hold once more by the other, whichever lock object it asks; a thread that holds a path by one rule and asks for it by
- * another is refused, as it would wait for itself. So make a driver a record, or implement {@code equals} and
- * {@code hashCode}. A driver without them equals only itself: then share one instance among the locks of a path.
+ * <p><b>A driver is a value: it is the rule of its lock.</b> Two that are equal are one rule. What a thread holds by
+ * one, it may hold once more by the other, whichever lock object it asks; a thread that holds a path by one rule and
+ * asks for it by another is refused, as it would wait for itself. So make a driver a record, or implement
+ * {@code equals} and {@code hashCode}. A driver without them equals only itself: then share one instance among the
+ * locks of a path.
  *
- * <p>What only this request asks for, such as a number of permits, stands in the {@linkplain #nodeName() name} of its nodes,
- * and two requests with different names are never taken for one another. Leave it out of {@code equals}: the engine sorts a
- * queue once for all equal drivers, and once more for each driver that equals no other.
+ * <p>What only this request asks for, such as a number of permits, stands in the {@linkplain #nodeName() name} of its
+ * nodes, and two requests with different names are never taken for one another. Leave it out of {@code equals}: the
+ * engine sorts a queue once for all equal drivers, and once more for each driver that equals no other.
  *
- * <p>A driver never sees nodes that stand behind the one it decides on, so a later arrival can never take a granted lock
- * away; orders that have to look behind (priorities, unfair locks) cannot be written as a driver.
+ * <p>A driver never sees nodes that stand behind the one it decides on, so a later arrival can never take a granted
+ * lock away; orders that have to look behind (priorities, unfair locks) cannot be written as a driver.
  *
  * <p><b>Law 1.</b> If it grants with a set of predecessors, it grants with every subset of them.
  *
- * <p><b>Law 2.</b> If it answers {@link Decision.WaitFor} some nodes, it grants with no set of predecessors that contains
- * all of them: at least one must vanish before the answer can change.
+ * <p><b>Law 2.</b> If it answers {@link Decision.WaitFor} some nodes, it grants with no set of predecessors that
+ * contains all of them: at least one must vanish before the answer can change.
  *
- * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only if the same session already has a living node
- * there ({@link LockGroups#modes}). The driver of that mode must not block anyone whom the other mode lets pass. <b>Law 4</b>
- * is that of a {@link FifoDriver}.
+ * <p><b>Law 3</b> is kept by the engine: a node appears in front of others only if the same session already has a
+ * living node there ({@link LockGroups#modes}). The driver of that mode must not block anyone whom the other mode lets
+ * pass. <b>Law 4</b> is that of a {@link FifoDriver}.
  *
- * <p><b>Law 5.</b> If it answers {@link Decision.Never} behind some predecessors, it answers that behind every subset of them,
- * also behind none. Predecessors leave, so they are a reason to wait and never a reason to refuse.
+ * <p><b>Law 5.</b> If it answers {@link Decision.Never} behind some predecessors, it answers that behind every subset
+ * of them, also behind none. Predecessors leave, so they are a reason to wait and never a reason to refuse.
  *
- * <p>If a driver throws, the acquire fails with {@link dev.zkrecipes.core.LockRefusedException} and its node is deleted.
+ * <p>If a driver throws, the acquire fails with {@link dev.zkrecipes.core.LockRefusedException} and its node is
+ * deleted.
  */
 public interface LockDriver {
 

@@ -37,8 +37,8 @@ public final class LockGroups {
      *     whenever {@code exclusive} grants, it grants too
      * @param options optional settings
      * @return new locks, both thread-owned
-     * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside the
-     *     process ({@link LockOptions#localHandoffs(int)})
+     * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside
+     *     the process ({@link LockOptions#localHandoffs(int)})
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
@@ -64,16 +64,16 @@ public final class LockGroups {
      * Several locks as one, held by threads and re-entrant as a whole: all members are entered by one {@code multi}, so
      * that any two such requests stand in the same order on every path that they share.
      *
-     * <p>A thread that holds all members, together or each by itself, holds them once more at once. A request of which the
-     * thread holds some members but not all, or one in another mode or by another lock on the same path, is refused with
-     * {@link dev.zkrecipes.core.LockRefusedException}: it could wait for itself.
+     * <p>A thread that holds all members, together or each by itself, holds them once more at once. A request of which
+     * the thread holds some members but not all, or one in another mode or by another lock on the same path, is refused
+     * with {@link dev.zkrecipes.core.LockRefusedException}: it could wait for itself.
      *
-     * @param members locks made by {@link LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a path
-     *     of its own
+     * @param members locks made by {@link LockInternals}, or {@link DelegatingLock}s on such; of one client, each on a
+     *     path of its own
      * @param options optional settings
      * @return a new lock; its path is the members' paths with commas between them
-     * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have the
-     *     same path, they are not of one client, or one or all are to pass on inside the process ({@link
+     * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have
+     *     the same path, they are not of one client, or one or all are to pass on inside the process ({@link
      *     LockOptions#localHandoffs(int)})
      */
     public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
@@ -92,9 +92,9 @@ public final class LockGroups {
     }
 
     /**
-     * Refuses, without asking ZooKeeper, what the calling thread must not wait for, as it would wait for itself: several
-     * locks {@link #together} of which it holds some, or one of them another way. For a lock that waits for one of its
-     * parts while others are free.
+     * Refuses, without asking ZooKeeper, what the calling thread must not wait for, as it would wait for itself:
+     * several locks {@link #together} of which it holds some, or one of them another way. For a lock that waits for one
+     * of its parts while others are free.
      *
      * @param lock any lock; one that is not of the engine is not refused
      * @throws dev.zkrecipes.core.LockLostException if what the thread holds of it is lost
@@ -105,8 +105,8 @@ public final class LockGroups {
     }
 
     /**
-     * {@link InterProcessLock#tryAcquire()}, which takes up to the request time-out when the server does not answer, within a
-     * shorter time.
+     * {@link InterProcessLock#tryAcquire()}, which takes up to the request time-out when the server does not answer,
+     * within a shorter time.
      *
      * @param lock any lock; the limit has no effect on one that is not of the engine
      * @param atMost how long to wait for an answer; the request time-out, if that is shorter
@@ -120,8 +120,8 @@ public final class LockGroups {
 
     /**
      * A lock of another library as a lock of this one: held by threads, and re-entrant for the thread that holds it. It
-     * cannot tell what the other library does not: unless its holds are {@link FencedHold}s, its leases have neither fencing
-     * tokens nor guards, cannot be verified, and hear of no revocation. Those calls throw {@link
+     * cannot tell what the other library does not: unless its holds are {@link FencedHold}s, its leases have neither
+     * fencing tokens nor guards, cannot be verified, and hear of no revocation. Those calls throw {@link
      * UnsupportedOperationException}, and so does {@link InterProcessLock#acquireAsync}.
      *
      * @param lock what the other library does

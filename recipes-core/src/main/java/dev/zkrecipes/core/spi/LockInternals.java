@@ -20,31 +20,33 @@ import java.util.function.Function;
  * internal.acquire.AcquireLoop}; what it uses stands behind each step.
  *
  * <ol>
- *   <li><b>Enqueue</b> ({@code acquire.Enqueue}, {@code acquire.CreateNodes}). Create an EPHEMERAL_SEQUENTIAL node under the
- *       path and, without waiting for the reply, list the children ({@code session.ListBatcher}). The server answers one
- *       session's requests in order, so an uncontended acquire is one round trip. The first use of a path with an ACL of its
- *       own in a session takes more: create, read the ACLs, list.
- *   <li><b>Decide</b> ({@code queue.LockQueue}, {@code queue.JointDecision}). Sort the list and hand the {@link LockDriver} the
- *       nodes in front of our own. A list without our own node never reaches the driver: the node is gone, and the request
- *       queues again.
- *   <li><b>Wait</b> ({@code acquire.QueuePlace}, {@code session.NodeWatches}). Watch the nodes that the driver names, so that
- *       only their deletion is told, and our own: at once if the request is next in line, otherwise after a while. When one in
- *       front is gone, take it out of the list and decide again: the list may show too many nodes in front of ours, never too
- *       few. Where that is in doubt, list again first: after a reconnect, when unwatched nodes are in front, when our own is not
- *       watched, when a node may have appeared in front, when the rule has changed.
+ *   <li><b>Enqueue</b> ({@code acquire.Enqueue}, {@code acquire.CreateNodes}). Create an EPHEMERAL_SEQUENTIAL node
+ *       under the path and, without waiting for the reply, list the children ({@code session.ListBatcher}). The server
+ *       answers one session's requests in order, so an uncontended acquire is one round trip. The first use of a path
+ *       with an ACL of its own in a session takes more: create, read the ACLs, list.
+ *   <li><b>Decide</b> ({@code queue.LockQueue}, {@code queue.JointDecision}). Sort the list and hand the
+ *       {@link LockDriver} the nodes in front of our own. A list without our own node never reaches the driver: the
+ *       node is gone, and the request queues again.
+ *   <li><b>Wait</b> ({@code acquire.QueuePlace}, {@code session.NodeWatches}). Watch the nodes that the driver names,
+ *       so that only their deletion is told, and our own: at once if the request is next in line, otherwise after a
+ *       while. When one in front is gone, take it out of the list and decide again: the list may show too many nodes in
+ *       front of ours, never too few. Where that is in doubt, list again first: after a reconnect, when unwatched nodes
+ *       are in front, when our own is not watched, when a node may have appeared in front, when the rule has changed.
  *   <li><b>Grant</b> ({@code acquire.AcquireLoop}, {@code acquire.Enqueue}; what is held from then on is a {@code
- *       node.HeldNode}). A reply to our create in this session proves ownership; a node that was found by listing is ours only
- *       if its owner is this session. If no write of the session was committed lately, one is committed first.
- *   <li><b>Leave</b> ({@code node.NodeCleaner}). Any other ending deletes the node in the background until a server confirms
- *       that it is gone.
+ *       node.HeldNode}). A reply to our create in this session proves ownership; a node that was found by listing is
+ *       ours only if its owner is this session. If no write of the session was committed lately, one is committed
+ *       first.
+ *   <li><b>Leave</b> ({@code node.NodeCleaner}). Any other ending deletes the node in the background until a server
+ *       confirms that it is gone.
  * </ol>
  *
  * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it ({@code
  * acquire.Enqueue}; for a request that has ended meanwhile, {@code node.Leftover}). If the
  * session ends, the request goes back to the first step in the next one.
  *
- * <p>A recipe makes one of these and hands out what {@link #threadOwned()}, {@link #instanceOwned()} or {@link #unowned()}
- * returns. {@link LockGroups} has locks of two modes, and several locks as one. Instances are thread-safe.
+ * <p>A recipe makes one of these and hands out what {@link #threadOwned()}, {@link #instanceOwned()} or
+ * {@link #unowned()} returns. {@link LockGroups} has locks of two modes, and several locks as one. Instances are
+ * thread-safe.
  */
 public final class LockInternals {
     private final EngineClient client;
@@ -70,7 +72,8 @@ public final class LockInternals {
     }
 
     /**
-     * Where the lock is: below the client's chroot and with its namespace, as in errors and in {@link InterProcessLock#path()}.
+     * Where the lock is: below the client's chroot and with its namespace, as in errors and in
+     * {@link InterProcessLock#path()}.
      *
      * @return the absolute path
      */
@@ -79,9 +82,9 @@ public final class LockInternals {
     }
 
     /**
-     * A lock that is held by threads and re-entrant for the thread that holds it. What a thread holds, it holds through every
-     * lock of the same client, path and rule: that of an equal driver. A thread that holds the path by another rule is
-     * refused with {@link dev.zkrecipes.core.LockRefusedException}.
+     * A lock that is held by threads and re-entrant for the thread that holds it. What a thread holds, it holds through
+     * every lock of the same client, path and rule: that of an equal driver. A thread that holds the path by another
+     * rule is refused with {@link dev.zkrecipes.core.LockRefusedException}.
      *
      * @return a new lock, which shares its holds with the others
      */
@@ -91,8 +94,8 @@ public final class LockInternals {
 
     /**
      * A lock that is held by the instance: not re-entrant, and any thread may release it. A thread that holds the path
-     * through a {@linkplain #threadOwned() thread-owned} lock, by whatever rule, may not wait for it: that is refused with
-     * {@link dev.zkrecipes.core.LockRefusedException}.
+     * through a {@linkplain #threadOwned() thread-owned} lock, by whatever rule, may not wait for it: that is refused
+     * with {@link dev.zkrecipes.core.LockRefusedException}.
      *
      * @return a new lock with holds of its own
      */
@@ -101,9 +104,9 @@ public final class LockInternals {
     }
 
     /**
-     * A lock of which the instance may hold any number at the same time, as the driver allows: every acquire queues, and
-     * its lease, which any thread may close, has nothing to do with the others. {@link InterProcessLock#release} gives
-     * back the youngest.
+     * A lock of which the instance may hold any number at the same time, as the driver allows: every acquire queues,
+     * and its lease, which any thread may close, has nothing to do with the others. {@link InterProcessLock#release}
+     * gives back the youngest.
      *
      * @return a new lock with holds of its own
      */
@@ -128,12 +131,12 @@ public final class LockInternals {
      * Changes the rule of a lock with a {@link SharedRuleDriver}: waiting requests decide again, held locks stay held.
      * Waits at most for the request time-out.
      *
-     * @param change makes the new rule of the old one, or of nothing if the lock's node does not exist; called again, with
-     *     what is there then, if somebody else changes the rule meanwhile. It runs on the calling thread, its time does not
-     *     count against the limit, and what it throws is thrown here
+     * @param change makes the new rule of the old one, or of nothing if the lock's node does not exist; called again,
+     *     with what is there then, if somebody else changes the rule meanwhile. It runs on the calling thread, its time
+     *     does not count against the limit, and what it throws is thrown here
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
-     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: it is not known
-     *     whether the rule was changed
+     * @throws dev.zkrecipes.core.LockConnectionException if there is no connection, or no answer in time: it is not
+     *     known whether the rule was changed
      * @throws dev.zkrecipes.core.LockException if ZooKeeper refuses
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */

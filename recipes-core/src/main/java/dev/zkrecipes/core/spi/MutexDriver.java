@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The first request holds; each of the others waits for its nearest predecessor, so that a release never wakes them all.
- * The nodes are named {@code lock-} as those of Apache Curator's mutex, in the same order. All drivers of this type are
- * equal.
+ * The first request holds; each of the others waits for its nearest predecessor, so that a release never wakes them
+ * all. The nodes are named {@code lock-} as those of Apache Curator's mutex, in the same order. All drivers of this
+ * type are equal.
  */
 public record MutexDriver() implements FifoDriver {
     private static final String KIND = "lock-";

@@ -36,9 +36,10 @@ public interface SharedRuleDriver extends LockDriver {
     LockDriver under(byte[] rule);
 
     /**
-     * A driver that grants all that was granted under any earlier rule. A request that came before the last change, and that
-     * this driver grants, may hold the lock though the present rule does not grant it: {@link dev.zkrecipes.core.Revoker}
-     * asks it too. The default says that a change of the rule never leaves such holders.
+     * A driver that grants all that was granted under any earlier rule. A request that came before the last change, and
+     * that this driver grants, may hold the lock though the present rule does not grant it:
+     * {@link dev.zkrecipes.core.Revoker} asks it too. The default says that a change of the rule never leaves such
+     * holders.
      *
      * @param rule the data of the lock's node
      * @return the driver; empty if the present rule grants whatever holds

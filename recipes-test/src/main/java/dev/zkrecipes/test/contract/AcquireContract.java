@@ -26,9 +26,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock against every way in which the others, time or the caller can end the request while there is a
- * session. Each method tests one ending with each flavour of request that can end so. Whatever the ending, nothing is left of
- * the request. {@link InterruptContract} has the interrupts.
+ * Every way to ask for a lock against every way in which the others, time or the caller can end the request while there
+ * is a session. Each method tests one ending with each flavour of request that can end so. Whatever the ending, nothing
+ * is left of the request. {@link InterruptContract} has the interrupts.
  */
 public abstract class AcquireContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";

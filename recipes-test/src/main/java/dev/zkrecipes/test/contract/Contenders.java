@@ -77,8 +77,8 @@ final class Contenders implements AutoCloseable {
     }
 
     /**
-     * The watches at the server, but for those on the locks' own nodes: a client cannot take back the server's watch on a
-     * node that lives on, and a lock may have one there, for each session.
+     * The watches at the server, but for those on the locks' own nodes: a client cannot take back the server's watch on
+     * a node that lives on, and a lock may have one there, for each session.
      */
     int watches() {
         int kept = server.children(Scene.PARENT).stream()

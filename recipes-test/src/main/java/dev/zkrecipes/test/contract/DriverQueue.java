@@ -36,7 +36,8 @@ final class DriverQueue {
     }
 
     /**
-     * All queues of this length. Names that a driver cannot read are left out: a single rule of the contract covers them.
+     * All queues of this length. Names that a driver cannot read are left out: a single rule of the contract covers
+     * them.
      *
      * @param rising whether the ids rise with the numbers, or fall
      */

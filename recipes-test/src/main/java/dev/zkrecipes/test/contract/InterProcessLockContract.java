@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Nested;
  * }</pre>
  *
  * <p>To test what only some locks can do, add a nested class: see {@link LockCapabilityContract}. The suites start a
- * server in this JVM. They assume that each request of the lock is one ephemeral node of the client's session on each of
- * {@link Recipe#queues()}, unless it is {@linkplain Recipe#withLocalHandoffs passed on inside the process}, and that a waiting
- * request watches the node that it waits for.
+ * server in this JVM. They assume that each request of the lock is one ephemeral node of the client's session on each
+ * of {@link Recipe#queues()}, unless it is {@linkplain Recipe#withLocalHandoffs passed on inside the process}, and that
+ * a waiting request watches the node that it waits for.
  */
 public abstract class InterProcessLockContract extends LockCapabilityContract {
 

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every way to ask for a lock by a thread that is interrupted before or during the call. A request that an interrupt ends
- * leaves nothing; one that it does not end continues and keeps the interrupt flag.
+ * Every way to ask for a lock by a thread that is interrupted before or during the call. A request that an interrupt
+ * ends leaves nothing; one that it does not end continues and keeps the interrupt flag.
  */
 public abstract class InterruptContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";

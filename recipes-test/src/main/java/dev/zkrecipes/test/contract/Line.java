@@ -17,8 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /**
- * Requests of both clients behind a rival that holds. What happens is noted in the order in which it happens, and compared
- * after each step with what should have happened.
+ * Requests of both clients behind a rival that holds. What happens is noted in the order in which it happens, and
+ * compared after each step with what should have happened.
  */
 final class Line {
     private static final Duration SOON = Duration.ofSeconds(10);
@@ -49,7 +49,8 @@ final class Line {
     }
 
     /**
-     * Lines up that many requests: some neighbours for the lock under test, as many for its rival, then for the lock again.
+     * Lines up that many requests: some neighbours for the lock under test, as many for its rival, then for the lock
+     * again.
      */
     static Line of(Scene scene, Recipe recipe, int length, int neighbours) {
         Line line = new Line(scene, recipe.localHandoffs());
@@ -134,8 +135,8 @@ final class Line {
     }
 
     /**
-     * Nobody gets in beside the holder, and nobody has got in: by the time a try is answered, its client has heard everything
-     * that happened in the queue before.
+     * Nobody gets in beside the holder, and nobody has got in: by the time a try is answered, its client has heard
+     * everything that happened in the queue before.
      */
     private void check() {
         if (!waiting.isEmpty()) {

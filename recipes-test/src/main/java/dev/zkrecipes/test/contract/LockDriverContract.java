@@ -38,10 +38,11 @@ import org.junit.jupiter.api.Test;
  *
  * <p>It is exhaustive over the queues of {@link #longest()} requests, each of them any of {@link #drivers()}, and over
  * every part of them that may be left when others leave. A failure names the driver, the request, and those in front of
- * it, as {@code group.red(3) behind [group.green(1), group.red(2)]}: the part of the name that the driver wrote, and its place.
+ * it, as {@code group.red(3) behind [group.green(1), group.red(2)]}: the part of the name that the driver wrote, and
+ * its place.
  *
- * <p>A subclass tests what its lock does beyond this, over {@link #queues()}: for whom a request waits so that it rarely wakes,
- * and which payloads are legal.
+ * <p>A subclass tests what its lock does beyond this, over {@link #queues()}: for whom a request waits so that it
+ * rarely wakes, and which payloads are legal.
  */
 public abstract class LockDriverContract extends NodeNameContract {
     private static final int LONGEST = 6;
@@ -103,8 +104,9 @@ public abstract class LockDriverContract extends NodeNameContract {
     }
 
     /**
-     * For locks of which any two either conflict or do not, whatever else is there: checks over all queues that a request
-     * waits for the nearest one that it conflicts with and for nothing else, so that it wakes as rarely as can be.
+     * For locks of which any two either conflict or do not, whatever else is there: checks over all queues that a
+     * request waits for the nearest one that it conflicts with and for nothing else, so that it wakes as rarely as can
+     * be.
      *
      * @param conflict whether a node in front and the one that is decided on may not hold together
      * @throws AssertionError if the driver decides otherwise
@@ -154,7 +156,9 @@ public abstract class LockDriverContract extends NodeNameContract {
         }));
     }
 
-    /** Even after other questions. A driver that remembers or draws lots grants what it refused, or forgets a holder. */
+    /**
+     * Even after other questions. A driver that remembers or draws lots grants what it refused, or forgets a holder.
+     */
     @Test
     void sameQuestion_hasTheSameAnswer() {
         asked().forEach(queue -> {

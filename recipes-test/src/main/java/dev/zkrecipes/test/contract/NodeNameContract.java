@@ -13,7 +13,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What every driver must do with the names of nodes: write legal ones, read those of its lock, and leave all others alone. */
+/**
+ * What every driver must do with the names of nodes: write legal ones, read those of its lock, and leave all others
+ * alone.
+ */
 abstract class NodeNameContract {
     private static final Pattern LEGAL_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
     private static final Pattern LEGAL_PAYLOAD = Pattern.compile("[A-Za-z0-9._~]{0,80}-");
@@ -70,7 +73,10 @@ abstract class NodeNameContract {
         }
     }
 
-    /** When the counter is worn out, numbers are negative or repeat. A driver that does not see such a node grants a second holder. */
+    /**
+     * When the counter is worn out, numbers are negative or repeat. A driver that does not see such a node grants a
+     * second holder.
+     */
     @Test
     void numberOfAWornOutCounter_isRead() {
         for (LockDriver driver : drivers()) {

@@ -9,7 +9,9 @@ public enum Ownership {
     REENTRANT_THREAD,
     /** The thread that acquired, which queues like any other when it asks again; no other thread may release. */
     THREAD,
-    /** The instance, one hold at a time: any thread may release. As long as a lost hold is open, acquires are refused. */
+    /**
+     * The instance, one hold at a time: any thread may release. As long as a lost hold is open, acquires are refused.
+     */
     INSTANCE,
     /** No owner: any thread may release, and each acquire is a separate request, whatever happened to earlier ones. */
     NOBODY;

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>Each side is an {@link dev.zkrecipes.core.InterProcessLock}, too: two more tests, of the read lock with the write lock
- * as its rival and of the write lock, extend {@link InterProcessLockContract}. A lock without a downgrade extends
+ * <p>Each side is an {@link dev.zkrecipes.core.InterProcessLock}, too: two more tests, of the read lock with the write
+ * lock as its rival and of the write lock, extend {@link InterProcessLockContract}. A lock without a downgrade extends
  * {@link SharingContract} instead of this.
  */
 public abstract class ReadWriteLockContract {

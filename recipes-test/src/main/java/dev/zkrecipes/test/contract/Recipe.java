@@ -14,9 +14,10 @@ import java.util.List;
  * @param lock makes the lock under test
  * @param rival makes a lock that can never be held together with it; its node stands on the first of the queues
  * @param ownership whom the holds of the lock under test belong to
- * @param queues where the nodes of the lock under test stand, one on each: paths to be added to that of the lock, such as
- *     {@code ""} or {@code "/a"}
- * @param localHandoffs whether requests of one client share a node, so that only those of one client are granted in order
+ * @param queues where the nodes of the lock under test stand, one on each: paths to be added to that of the lock, such
+ *     as {@code ""} or {@code "/a"}
+ * @param localHandoffs whether requests of one client share a node, so that only those of one client are granted in
+ *     order
  */
 public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> queues, boolean localHandoffs) {
 
@@ -85,8 +86,8 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     }
 
     /**
-     * The same for a lock that is made with {@link LockOptions#localHandoffs}: requests of one client share a node and are
-     * granted in their order, but those of different clients are not.
+     * The same for a lock that is made with {@link LockOptions#localHandoffs}: requests of one client share a node and
+     * are granted in their order, but those of different clients are not.
      *
      * @return the recipe
      */

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Requests to give the lock back: each is reported once to each listening hold, whenever it was made, and breaks nothing. */
+/**
+ * Requests to give the lock back: each is reported once to each listening hold, whenever it was made, and breaks
+ * nothing.
+ */
 public abstract class RevocationContract extends Stage {
     /** How many requests a node keeps. */
     private static final int STANDING = 8;

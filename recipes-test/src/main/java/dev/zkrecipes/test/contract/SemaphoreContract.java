@@ -42,7 +42,8 @@ public abstract class SemaphoreContract {
     /**
      * A number of permits as a lock, and all permits as its rival.
      *
-     * @return the recipe; override it if the semaphore is made {@linkplain Recipe#withLocalHandoffs with local hand-overs}
+     * @return the recipe; override it if the semaphore is made
+     *     {@linkplain Recipe#withLocalHandoffs with local hand-overs}
      */
     protected Recipe permits() {
         return Recipe.rivals(

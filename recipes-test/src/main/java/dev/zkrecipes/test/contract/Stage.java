@@ -46,7 +46,10 @@ abstract class Stage {
         contenders.close();
     }
 
-    /** A failed test may have left anything behind: the next one begins with new clients, so that only its own failures count. */
+    /**
+     * A failed test may have left anything behind: the next one begins with new clients, so that only its own failures
+     * count.
+     */
     @BeforeEach
     void set() throws InterruptedException {
         if (!contenders.isClean()) {

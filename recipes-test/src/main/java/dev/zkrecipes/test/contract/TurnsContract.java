@@ -16,9 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Many requests of two clients for one lock: each has its turn, in the order in which they were made, and none is granted
- * beside another. Requests for the lock and for its rival alternate, so that neighbours conflict whatever the recipe is. If two
- * requests for the lock conflict as well, and two for its rival, then two of each stand one behind the other.
+ * Many requests of two clients for one lock: each has its turn, in the order in which they were made, and none is
+ * granted beside another. Requests for the lock and for its rival alternate, so that neighbours conflict whatever the
+ * recipe is. If two requests for the lock conflict as well, and two for its rival, then two of each stand one behind
+ * the other.
  */
 public abstract class TurnsContract extends Stage {
     private static final int WAITERS = 8;
@@ -98,7 +99,10 @@ public abstract class TurnsContract extends Stage {
         }
     }
 
-    /** Whether one client's lock of a kind keeps the other's out. Nobody else may be there. A lock that is its own rival must. */
+    /**
+     * Whether one client's lock of a kind keeps the other's out. Nobody else may be there. A lock that is its own rival
+     * must.
+     */
     private boolean isExclusive(Recipe.Maker kind) throws InterruptedException {
         if (contenders.recipe.lock().equals(contenders.recipe.rival())) {
             return true;

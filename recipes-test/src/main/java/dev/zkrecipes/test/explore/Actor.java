@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * of time, by a try, or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and
  * gives back.
  *
- * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of one
- * thread are, so one process at a time makes them; the others ask asynchronously meanwhile.
+ * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of
+ * one thread are, so one process at a time makes them; the others ask asynchronously meanwhile.
  */
 final class Actor {
     private static final int MILLIS = 25;

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a process to give a lock back: to its holders, or to one participant. Each one ends, and a node that is
- * said to be gone is gone. {@link Schedule} finds those that do not end.
+ * The requests of a process to give a lock back: to its holders, or to one participant. Each one ends, and a node that
+ * is said to be gone is gone. {@link Schedule} finds those that do not end.
  */
 final class AskingBack {
     private final Schedule schedule;

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The calls of a process that block, as a thread makes them: a try, with a limit of time or none, holds inside one another,
- * and changes of the rule. Each is over when its locks are given back.
+ * The calls of a process that block, as a thread makes them: a try, with a limit of time or none, holds inside one
+ * another, and changes of the rule. Each is over when its locks are given back.
  */
 final class BlockingCalls {
     private static final Duration LONG = Duration.ofMinutes(5);

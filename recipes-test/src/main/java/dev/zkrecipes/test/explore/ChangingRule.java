@@ -15,7 +15,9 @@ import java.util.function.Function;
  * ChangingRule limits = new ChangingRule(
  *         data -> atMost(limitIn(data)),
  *         List.of("lease.1-", "lease.2-"),
- *         List.of((client, path) -> semaphore(client, path).resize(1), (client, path) -> semaphore(client, path).resize(4)));
+ *         List.of(
+ *                 (client, path) -> semaphore(client, path).resize(1),
+ *                 (client, path) -> semaphore(client, path).resize(4)));
  * }</pre>
  *
  * @param under what the lock promises under the data of its node

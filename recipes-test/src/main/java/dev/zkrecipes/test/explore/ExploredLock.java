@@ -90,8 +90,8 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, where a thread may take one while it holds another: the same one, if it is re-entrant, or the shared mode
-     * beside the exclusive one. It then gives back the outer one first.
+     * The same, where a thread may take one while it holds another: the same one, if it is re-entrant, or the shared
+     * mode beside the exclusive one. It then gives back the outer one first.
      *
      * @param outer which of what the maker makes, from 0
      * @param inner the other one
@@ -167,8 +167,8 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away because its place in
-     * the queue is gone.
+     * The same, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away because its
+     * place in the queue is gone.
      *
      * @return the lock
      */
@@ -179,8 +179,8 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, whose processes ask more often, and for several at a time. It is so anyway for a lock {@link #withLocalHandoffs}
-     * and one {@link #withChangingRule}.
+     * The same, whose processes ask more often, and for several at a time. It is so anyway for a lock
+     * {@link #withLocalHandoffs} and one {@link #withChangingRule}.
      *
      * @return the lock
      */

@@ -14,31 +14,33 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays a lock on a simulated ensemble, by the thousand: each seed is a schedule of requests, delays and faults, and after
- * each of its steps the lock's promises are checked.
+ * Plays a lock on a simulated ensemble, by the thousand: each seed is a schedule of requests, delays and faults, and
+ * after each of its steps the lock's promises are checked.
  *
  * <ul>
  *   <li>holders do not conflict, by the order of the committed transactions
- *   <li>a lease whose node is gone is not valid, whether or not anyone knows that; if somebody else deleted it, or ended the
- *       session before its time, until the next check
+ *   <li>a lease whose node is gone is not valid, whether or not anyone knows that; if somebody else deleted it, or
+ *       ended the session before its time, until the next check
  *   <li>a loss is told, once, soon after the node has gone
  *   <li>a verified lease is held
  *   <li>a lease that may be held for a limited time is not valid after that
- *   <li>no request is granted before an earlier one that is still there and that it would have to wait for, and none whose
- *       own node was gone before its turn came
+ *   <li>no request is granted before an earlier one that is still there and that it would have to wait for, and none
+ *       whose own node was gone before its turn came
  *   <li>tokens rise
- *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after a loss
- *   <li>every waiter is granted once the faults are over, and not turned away because of them; no call reports that a free
- *       lock is busy, or ends as interrupted without an interrupt
+ *   <li>a node that may pass on inside a process has one holder at a time, no more of them than allowed, and none after
+ *   a loss
+ *   <li>every waiter is granted once the faults are over, and not turned away because of them; no call reports that a
+ *       free lock is busy, or ends as interrupted without an interrupt
  *   <li>a call with a time limit ends in time
- *   <li>a holder that listens is told of a request to give the lock back, once the faults are over; the requester is told
- *       when the node is gone, and not before
+ *   <li>a holder that listens is told of a request to give the lock back, once the faults are over; the requester is
+ *       told when the node is gone, and not before
  *   <li>the driver answers: it does not throw, nor wait for nothing
  *   <li>the engine comes to rest: it does not loop while there is nothing to do
  *   <li>in the end no node, watch, timer or map entry is left
  * </ul>
  *
- * <p>Not played: guarded writes, the {@code java.util.concurrent} view, and calls from several threads of one process at the same time.
+ * <p>Not played: guarded writes, the {@code java.util.concurrent} view, and calls from several threads of one process
+ * at the same time.
  *
  * <pre>{@code
  * Explorer explorer = Explorer.of(mutex);

@@ -24,8 +24,8 @@ public enum Fault {
     /** An operator takes away the right to read a node that holds a lock, and deletes it: no watch tells anybody. */
     UNTOLD_DELETION,
     /**
-     * An operator deletes the node of somebody who waits, at about the time when the one in front of it goes; that may be
-     * written to before, and the connection may break between the two.
+     * An operator deletes the node of somebody who waits, at about the time when the one in front of it goes; that may
+     * be written to before, and the connection may break between the two.
      */
     LOST_PLACE,
     /** Somebody writes to a lock node, which spends the watches on it. */

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the promises, by what the ensemble has committed and by what the processes are told. The order of the
- * committed transactions is the order of events: a lease whose node was deleted there is over, whether or not anyone knows.
+ * committed transactions is the order of events: a lease whose node was deleted there is over, whether or not anyone
+ * knows.
  */
 final class Judge {
     private static final long MOST_LATE = Schedule.SESSION.dividedBy(2).toNanos();

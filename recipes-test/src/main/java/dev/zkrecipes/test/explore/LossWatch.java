@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Checks what a lease says when a node of it has gone, whoever deleted it: not valid once the session's time-out has
- * passed, and lost soon after that, which is told once and without being asked. While its process stands still, time does
- * not count.
+ * passed, and lost soon after that, which is told once and without being asked. While its process stands still, time
+ * does not count.
  */
 final class LossWatch {
     private static final Duration MOST_VALID = Schedule.SESSION;

@@ -20,8 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: some processes on one path, some faults, and what must be true at every step and at the end, when the faults are
- * over. What happens is a function of the choices.
+ * One run: some processes on one path, some faults, and what must be true at every step and at the end, when the faults
+ * are over. What happens is a function of the choices.
  */
 final class Schedule {
     static final Duration SESSION = Duration.ofSeconds(6);
@@ -159,8 +159,8 @@ final class Schedule {
     }
 
     /**
-     * Besides, every client has heard by now whether its session has survived. A server that is away for two session time-outs
-     * after an election may have been the last that a client heard, which waits four thirds of one more.
+     * Besides, every client has heard by now whether its session has survived. A server that is away for two session
+     * time-outs after an election may have been the last that a client heard, which waits four thirds of one more.
      */
     boolean isCalmForLong() {
         return chaos.isOverFor(SESSION.multipliedBy(4));

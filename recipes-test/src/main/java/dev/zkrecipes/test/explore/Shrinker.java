@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * Makes a sequence of choices simpler as long as it still shows what it shows: first runs of choices are left out or made
- * plain, long runs first, then single ones are made smaller. After the idea of Hypothesis' reducer (D. R. MacIver and
- * A. F. Donaldson, Test-Case Reduction via Test-Case Generation, ECOOP 2020).
+ * Makes a sequence of choices simpler as long as it still shows what it shows: first runs of choices are left out or
+ * made plain, long runs first, then single ones are made smaller. After the idea of Hypothesis' reducer (D. R. MacIver
+ * and A. F. Donaldson, Test-Case Reduction via Test-Case Generation, ECOOP 2020).
  */
 final class Shrinker {
     private static final int MOST_TRIES = 2000;

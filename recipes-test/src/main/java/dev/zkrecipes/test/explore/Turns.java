@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whose turn it is, or ever was, under the rules that were in force.
  *
- * <p>A node had its turn if there was a moment at which the rule let it hold behind those in front of it. While one rule is
- * in force, those only become fewer. So it is enough to look at the end of each rule.
+ * <p>A node had its turn if there was a moment at which the rule let it hold behind those in front of it. While one
+ * rule is in force, those only become fewer. So it is enough to look at the end of each rule.
  */
 final class Turns {
     private final Rule initial;
@@ -64,7 +64,9 @@ final class Turns {
         return had.contains(place.path()) || isNow(place, tree);
     }
 
-    /** Whether any rule that was in force lets it hold behind these: they may have been granted under different ones. */
+    /**
+     * Whether any rule that was in force lets it hold behind these: they may have been granted under different ones.
+     */
     boolean everMayHold(String lockPath, List<String> front, String kind) {
         return of(lockPath).stream().anyMatch(known -> known.rule().mayHold(front, kind));
     }

@@ -8,8 +8,8 @@ import java.util.SplittableRandom;
 
 /**
  * Decides everything that a simulated run leaves open: how long a message takes, whether a fault strikes now,
- * what a client does next. A run is a function of these answers, so the answers are the run: the same ones replay it, and
- * fewer or smaller ones make a simpler one. Zero is always the plain answer: no fault, the shortest way.
+ * what a client does next. A run is a function of these answers, so the answers are the run: the same ones replay it,
+ * and fewer or smaller ones make a simpler one. Zero is always the plain answer: no fault, the shortest way.
  *
  * <p>Not thread-safe.
  */

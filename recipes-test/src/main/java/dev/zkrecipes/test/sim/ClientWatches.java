@@ -62,7 +62,9 @@ final class ClientWatches {
                 answer -> {});
     }
 
-    /** The client names the watches of a kind in the order of a hash table, and the server answers one after the other. */
+    /**
+     * The client names the watches of a kind in the order of a hash table, and the server answers one after the other.
+     */
     private static List<String> inAnyOrder(Set<String> paths, Choices choices) {
         List<String> order = new ArrayList<>(paths);
         for (int i = 0; i < order.size() - 1; i++) {

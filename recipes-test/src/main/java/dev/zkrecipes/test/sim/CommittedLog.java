@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** The transactions that a quorum has, in order. Each server applies them at its own pace, so it stands after one of them. */
+/**
+ * The transactions that a quorum has, in order. Each server applies them at its own pace, so it stands after one of
+ * them.
+ */
 final class CommittedLog {
     private final List<Proposal> log = new ArrayList<>();
     private final NodeTree empty = NodeTree.empty();

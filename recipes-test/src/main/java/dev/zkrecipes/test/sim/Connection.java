@@ -9,9 +9,9 @@ import java.util.Deque;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * A connection of a client with a server. What is sent arrives in order, after a while; when the connection breaks, some
- * of what was on its way to the server may still arrive, and nothing more comes back. A thread of the server may have one
- * more write in its hands, which it passes on much later.
+ * A connection of a client with a server. What is sent arrives in order, after a while; when the connection breaks,
+ * some of what was on its way to the server may still arrive, and nothing more comes back. A thread of the server may
+ * have one more write in its hands, which it passes on much later.
  */
 final class Connection {
     private final Simulation simulation;
@@ -137,7 +137,9 @@ final class Connection {
 
     // ---- Ends.
 
-    /** When the connection breaks, the first write that does not arrive is held back so long by a thread of the server. */
+    /**
+     * When the connection breaks, the first write that does not arrive is held back so long by a thread of the server.
+     */
     void holdBack(Duration time) {
         heldBack = time;
     }

@@ -10,8 +10,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One term of a leader: it takes writes in order, tries each on what the ones before it will have left, and commits them, in
- * order, when a quorum has them on disk. After its term no server listens to it, but it does not know that at once.
+ * One term of a leader: it takes writes in order, tries each on what the ones before it will have left, and commits
+ * them, in order, when a quorum has them on disk. After its term no server listens to it, but it does not know that at
+ * once.
  */
 final class Leader {
     private final SimulatedZooKeeper ensemble;

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process with one ZooKeeper handle after another, as one {@code ZooKeeperClient} opens them, and what can happen to its
- * connection. Not thread-safe.
+ * A process with one ZooKeeper handle after another, as one {@code ZooKeeperClient} opens them, and what can happen to
+ * its connection. Not thread-safe.
  */
 public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     private final SimulatedZooKeeper ensemble;
@@ -81,8 +81,8 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Breaks the connection, if there is one, while a thread of the server stands still with a write in its hands. It passes
-     * that on later, even if the session is back at that server by then.
+     * Breaks the connection, if there is one, while a thread of the server stands still with a write in its hands. It
+     * passes that on later, even if the session is back at that server by then.
      *
      * @param time how long the thread stands still
      */
@@ -93,8 +93,8 @@ public final class SimulatedProcess implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * Breaks the connection, if there is one, and makes the servers forget a transaction that this process alone has seen: they
-     * refuse its session from now on, for ever, and its client is not told that the session is over.
+     * Breaks the connection, if there is one, and makes the servers forget a transaction that this process alone has
+     * seen: they refuse its session from now on, for ever, and its client is not told that the session is over.
      */
     public void outliveData() {
         if (newest != null) {

@@ -13,9 +13,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's side of one session: its connections, the requests on their way, and the watches, as ZooKeeper's own client
- * keeps them. Whatever concerns connections happens on the handle's own threads; the engine learns of it in order, on its
- * thread.
+ * The client's side of one session: its connections, the requests on their way, and the watches, as ZooKeeper's own
+ * client keeps them. Whatever concerns connections happens on the handle's own threads; the engine learns of it in
+ * order, on its thread.
  */
 final class SimulatedSession {
     private final SimulatedZooKeeper ensemble;
@@ -146,7 +146,9 @@ final class SimulatedSession {
         keepAlive(made);
     }
 
-    /** Pings when it has sent nothing for a third of the time-out, gives up when it has heard nothing for two thirds. */
+    /**
+     * Pings when it has sent nothing for a third of the time-out, gives up when it has heard nothing for two thirds.
+     */
     private void keepAlive(Connection kept) {
         long due = Math.min(lastSent + timeout / 3, lastHeard + timeout * 2 / 3);
         scheduler.planHere(due, () -> {

@@ -24,21 +24,21 @@ import java.util.stream.IntStream;
  *   <li>writes: passed on to the leader in order, tried on what the ones before them will have left, committed when a
  *       quorum has them, applied by each server later; zxids, versions, sequence numbers, {@code multi}
  *   <li>reads: answered by the client's own server from what it has applied; behind the writes of the same session
- *   <li>sessions: only pings and traffic that a follower reports move the leader's clock; it reports when the leader pings
- *       it, every half tick or a little later, in order with the writes that it forwards; they end in one
+ *   <li>sessions: only pings and traffic that a follower reports move the leader's clock; it reports when the leader
+ *       pings it, every half tick or a little later, in order with the writes that it forwards; they end in one
  *       transaction; they move from server to server; a late request by way of the old server is refused
- *   <li>watches: one-shot, on data or on children, one of each kind for each session and node at the server; events in the
- *       order of the changes, but in any order where a client that comes back is told what it missed
- *   <li>the client: pings after a third of the time-out, gives up a silent connection after two thirds, ends the session
- *       itself after four thirds
+ *   <li>watches: one-shot, on data or on children, one of each kind for each session and node at the server; events in
+ *       the order of the changes, but in any order where a client that comes back is told what it missed
+ *   <li>the client: pings after a third of the time-out, gives up a silent connection after two thirds, ends the
+ *       session itself after four thirds
  *   <li>faults: lost and late messages, before and after the request was applied; dead lines between client and server
  *       and between follower and leader; followers that lag or serve on without a leader; a deposed leader, whose
  *       transactions may survive or not, serving reads of the past; what operators do
  * </ul>
  *
- * <p>What it leaves out: access rights, but for {@link #deleteNodeUntold}; quotas, read-only servers, reconfiguration, observers, nodes with a time to live. Also
- * the negative numbers that a server gives while several creates beyond the end of the sequence counter are under way at
- * once: here each of them gets the last number. Not thread-safe.
+ * <p>What it leaves out: access rights, but for {@link #deleteNodeUntold}; quotas, read-only servers, reconfiguration,
+ * observers, nodes with a time to live. Also the negative numbers that a server gives while several creates beyond the
+ * end of the sequence counter are under way at once: here each of them gets the last number. Not thread-safe.
  */
 public final class SimulatedZooKeeper {
     private static final int SERVERS = 3;
@@ -159,8 +159,8 @@ public final class SimulatedZooKeeper {
     /**
      * Reports every committed transaction.
      *
-     * @param listener run when one is committed, before any server has applied it; told all nodes as they were before it
-     *     and the paths that it deleted
+     * @param listener run when one is committed, before any server has applied it; told all nodes as they were before
+     *     it and the paths that it deleted
      */
     public void onCommit(BiConsumer<NodeTree, List<String>> listener) {
         log.onAdded(listener);
@@ -178,8 +178,8 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Cuts the connection between a follower and its leader, silently. The follower continues to serve reads; if the connection
-     * stays dead, it notices after a while and serves no client.
+     * Cuts the connection between a follower and its leader, silently. The follower continues to serve reads; if the
+     * connection stays dead, it notices after a while and serves no client.
      *
      * @param which one of the followers, 0 or more
      * @param time until the connection is repaired
@@ -210,8 +210,8 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Cuts the leader off from all others, which elect another one. Some of its uncommitted transactions may survive. It
-     * serves reads of the past until it notices.
+     * Cuts the leader off from all others, which elect another one. Some of its uncommitted transactions may survive.
+     * It serves reads of the past until it notices.
      *
      * @param time until it is back, as a follower, after the election
      */
@@ -263,8 +263,8 @@ public final class SimulatedZooKeeper {
     }
 
     /**
-     * Deletes a node as an operator does who has taken away the right to read it: the watches on it are spent, and nobody is
-     * told.
+     * Deletes a node as an operator does who has taken away the right to read it: the watches on it are spent, and
+     * nobody is told.
      *
      * @param path the node's path
      */

@@ -8,8 +8,8 @@ import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Something that the leader has decided on, in the order of the zxids. A refused write is one too: it takes a zxid and is
- * committed like the others.
+ * Something that the leader has decided on, in the order of the zxids. A refused write is one too: it takes a zxid and
+ * is committed like the others.
  *
  * @param tree all nodes after it
  * @param answer the answer to its requester

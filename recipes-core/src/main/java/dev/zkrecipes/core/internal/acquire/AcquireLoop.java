@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * The loop of all recipes: one acquire, from the request to the grant or any other ending.
  *
  * <pre>
- *           SEEKING   a session; then PEEKING, if only a free lock will do, or the driver's own rule refuses the request
+ *           SEEKING   a session; then PEEKING, if only a free lock will do, or the driver's own rule refuses it
  *              |
  *              v      create and list are sent together
  *  +----&gt; ENQUEUEING ---- no path -----&gt; MAKING_PATH, then ENQUEUEING

@@ -114,7 +114,10 @@ final class QueueView implements QueuePlace.View {
         });
     }
 
-    /** Asks by one read for all that wait here. A node that has no children, as those of locks, is read by a list of them. */
+    /**
+     * Asks by one read for all that wait here. A node that has no children, as those of locks, is read by a list of
+     * them.
+     */
     private void look() {
         List<String> watched =
                 places.stream().flatMap(QueuePlace::watchedPaths).distinct().toList();

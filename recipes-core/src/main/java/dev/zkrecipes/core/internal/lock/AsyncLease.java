@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
 /**
- * A hold that belongs to no thread, as applications have it. Only this object can give it back, so a hold that stands without
- * it is held for nothing. The hold of a thread needs none: {@code release()} gives it back without its lease.
+ * A hold that belongs to no thread, as applications have it. Only this object can give it back, so a hold that stands
+ * without it is held for nothing. The hold of a thread needs none: {@code release()} gives it back without its lease.
  */
 final class AsyncLease implements Lease {
     private final Hold hold;
@@ -25,7 +25,9 @@ final class AsyncLease implements Lease {
         this.hold = hold;
     }
 
-    /** Makes that of a new hold, which will be in the queue when nobody has the lease any more, unless it was closed. */
+    /**
+     * Makes that of a new hold, which will be in the queue when nobody has the lease any more, unless it was closed.
+     */
     static AsyncLease of(Hold hold, ReferenceQueue<Lease> dropped) {
         AsyncLease lease = new AsyncLease(hold);
         hold.keep(new Dropped(lease, hold, dropped));

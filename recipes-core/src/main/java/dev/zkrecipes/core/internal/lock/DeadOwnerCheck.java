@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns when a request waits for a lock that a thread of this process died with, once for each thread and lock; and of a
- * lock that nobody can give back because its lease was dropped. It looks once a second for all requests of a client, and a
- * last time after them; while there are none, it does not look.
+ * Warns when a request waits for a lock that a thread of this process died with, once for each thread and lock; and of
+ * a lock that nobody can give back because its lease was dropped. It looks once a second for all requests of a client,
+ * and a last time after them; while there are none, it does not look.
  */
 public final class DeadOwnerCheck {
     private static final Logger log = LoggerFactory.getLogger(DeadOwnerCheck.class);

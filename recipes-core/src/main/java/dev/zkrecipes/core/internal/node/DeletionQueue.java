@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where deletions wait to be sent: at most {@value #WINDOW} are under way at a time, each in the session of its node
- * while that lives, then in the client's next one, and none without a connection. A node that has to be looked for takes
- * no place before it is found, so that one list serves all that wait for a connection. Confined to the engine thread.
+ * while that lives, then in the client's next one, and none without a connection. A node that has to be looked for
+ * takes no place before it is found, so that one list serves all that wait for a connection. Confined to the engine
+ * thread.
  */
 final class DeletionQueue implements SessionSource.User {
     private static final int WINDOW = 100;

@@ -77,8 +77,8 @@ public final class NodeCleaner implements Deletion.Owner {
 
     /**
      * Ensures that these nodes, all of one session, are deleted. Several are deleted by one {@code multi}, if they are
-     * there; otherwise each by itself. When a node is gone that was alone on an old counter, the counter is reset if nobody
-     * has come. A node whose create is not answered yet is deleted as soon as it is.
+     * there; otherwise each by itself. When a node is gone that was alone on an old counter, the counter is reset if
+     * nobody has come. A node whose create is not answered yet is deleted as soon as it is.
      *
      * @return a future for each, which completes when it is gone
      */
@@ -122,11 +122,11 @@ public final class NodeCleaner implements Deletion.Owner {
     }
 
     /**
-     * This node was looked for behind a committed write and was not there. The write comes after the create in all cases
-     * but one: the client has come back to the server that it lost, while a thread of that server stood still with the
-     * create in its hands. Only time settles that. So the node is looked for again after the time in which the session
-     * would have ended without the client; and a last time when a server that was also cut off from the others must
-     * have passed on what it had, or have lost it.
+     * This node was looked for behind a committed write and was not there. The write comes after the create in all
+     * cases but one: the client has come back to the server that it lost, while a thread of that server stood still
+     * with the create in its hands. Only time settles that. So the node is looked for again after the time in which the
+     * session would have ended without the client; and a last time when a server that was also cut off from the others
+     * must have passed on what it had, or have lost it.
      */
     public void missed(OwnNode node) {
         switch (node.missing()) {

@@ -36,7 +36,9 @@ public final class OwnNode {
         IN_FLIGHT,
         /** The answer was lost: the node may exist now, later, or never. */
         UNKNOWN,
-        /** It was looked for behind a committed write; only a server that stood still, or was cut off, can make it yet. */
+        /**
+         * It was looked for behind a committed write; only a server that stood still, or was cut off, can make it yet.
+         */
         MISSING,
         /** The server said that it made the node. */
         CREATED,

@@ -61,7 +61,9 @@ final class HoldingNodes {
         return holding;
     }
 
-    /** The place of a node that is not granted, right behind one that is. Only among equal numbers is there a choice. */
+    /**
+     * The place of a node that is not granted, right behind one that is. Only among equal numbers is there a choice.
+     */
     private int firstNotGranted() {
         int low = 0;
         int high = nodes.size();

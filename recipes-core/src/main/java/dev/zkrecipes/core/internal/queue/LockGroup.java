@@ -134,11 +134,11 @@ public final class LockGroup {
     }
 
     /**
-     * Whether the list shows children that look like nodes of other kinds of lock. If so, the session is asked whether they
-     * are: nodes of locks are ephemeral.
+     * Whether the list shows children that look like nodes of other kinds of lock. If so, the session is asked whether
+     * they are: nodes of locks are ephemeral.
      *
-     * @param reply told OK if they are none, and the next list leaves them out; or the failure, or that they are, with the error
-     *     that says so
+     * @param reply told OK if they are none, and the next list leaves them out; or the failure, or that they are, with
+     *     the error that says so
      */
     public boolean hasStrangers(
             Session session, ChildrenSnapshot list, BiConsumer<Answer<?>, IncompatibleNodeException> reply) {

@@ -248,8 +248,8 @@ public final class LockQueue {
     }
 
     /**
-     * The nodes that held the lock under earlier rules, if they came before the last change of the rule. Some of them may
-     * hold it by the present one.
+     * The nodes that held the lock under earlier rules, if they came before the last change of the rule. Some of them
+     * may hold it by the present one.
      *
      * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
      * @throws LockRefusedException as {@link #decide}

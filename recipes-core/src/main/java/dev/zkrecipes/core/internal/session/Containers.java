@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether the servers of a client have container nodes. Some that speak ZooKeeper's protocol do not: they say that they do
- * not know the request, or just cut the connection. One that is cut may have many reasons; so this is known when it has
- * happened {@value #LOSSES} times in a row, on as many connections. Confined to the engine thread.
+ * Whether the servers of a client have container nodes. Some that speak ZooKeeper's protocol do not: they say that they
+ * do not know the request, or just cut the connection. One that is cut may have many reasons; so this is known when it
+ * has happened {@value #LOSSES} times in a row, on as many connections. Confined to the engine thread.
  */
 public final class Containers {
     private static final Logger log = LoggerFactory.getLogger(Containers.class);

@@ -17,10 +17,10 @@ import org.apache.zookeeper.OpResult;
 
 /**
  * Keeps the state of the leases of one session true. While the session holds a lease older than T/6, it sends every T/6
- * one {@code multi} of checks that names all nodes it holds. Its answer, which is committed, renews the session's proof,
- * and tells if a node is gone. If the proof is still good for less than another third of T, because answers are slow or the
- * process stood still, a second check follows at once, which proves more, see {@link SessionReports}. When T has passed
- * since the last committed write, every lease is lost, without asking anybody.
+ * one {@code multi} of checks that names all nodes it holds. Its answer, which is committed, renews the session's
+ * proof, and tells if a node is gone. If the proof is still good for less than another third of T, because answers are
+ * slow or the process stood still, a second check follows at once, which proves more, see {@link SessionReports}. When
+ * T has passed since the last committed write, every lease is lost, without asking anybody.
  *
  * <p>Confined to the engine thread.
  */
@@ -38,15 +38,18 @@ public final class KeepAlive {
         /** Ends it as lost, if it has not ended; the session need not keep it any longer. */
         void lose(String reason);
 
-        /** The client is being closed: ends it, as lost if it has not ended, and has its node deleted. On the engine thread. */
+        /**
+         * The client is being closed: ends it, as lost if it has not ended, and has its node deleted. On the engine
+         * thread.
+         */
         void endAtOnce(String reason);
 
         /** The node is gone. If that was not our doing, it is lost. */
         void onNodeGone();
 
         /**
-         * If it had ended by the last call of this and its node is still not being deleted, the thread that ended it has died
-         * before it could say so: has it deleted.
+         * If it had ended by the last call of this and its node is still not being deleted, the thread that ended it
+         * has died before it could say so: has it deleted.
          */
         void finishEnd();
 

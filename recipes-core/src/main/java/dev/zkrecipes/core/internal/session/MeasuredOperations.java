@@ -25,9 +25,9 @@ import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.CreateRequest;
 
 /**
- * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those that its connection would not survive, as {@link LargePackets} knows them.
- * Such a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with
- * what is known of the node.
+ * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those
+ * that its connection would not survive, as {@link LargePackets} knows them. Such a one is answered with
+ * MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with what is known of the node.
  *
  * <p>A short request for the node's metadata takes the place of a suspected read, so answers keep their order. If that
  * clears it, the read counts as lost with the connection once more; the caller asks again, and then it is sent.
@@ -86,7 +86,8 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     /**
      * Whether a request was lost with the connection that it was given for; not if that one never came about. A loss is
-     * known sooner than the change of the state, which may not be told at all: later requests go over the next connection.
+     * known sooner than the change of the state, which may not be told at all: later requests go over the next
+     * connection.
      */
     private boolean isLost(Answer<?> answer, long sentOn) {
         boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;

@@ -17,9 +17,10 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The children of lock paths that have the form of lock nodes by chance, such as a path of the application's that ends in
- * ten digits. Lock nodes are ephemeral, so a child that is not holds no lock. Lists of this session do not show it any
- * more; once a list of the server's does not, it is forgotten, since a node that comes later by that name is another one.
+ * The children of lock paths that have the form of lock nodes by chance, such as a path of the application's that ends
+ * in ten digits. Lock nodes are ephemeral, so a child that is not holds no lock. Lists of this session do not show it
+ * any more; once a list of the server's does not, it is forgotten, since a node that comes later by that name is
+ * another one.
  *
  * <p>Confined to the engine thread.
  */
@@ -33,8 +34,8 @@ public final class PersistentChildren {
     }
 
     /**
-     * Asks about children of which the form is all that is known: at first about one, since most often all are alike, then
-     * about all others. Their ACLs are read, as that costs little, however much data they have.
+     * Asks about children of which the form is all that is known: at first about one, since most often all are alike,
+     * then about all others. Their ACLs are read, as that costs little, however much data they have.
      *
      * @param reply told OK if none of them is a lock node; NODEEXISTS if one is or may be; or the failure
      */

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map that keeps the {@value #MOST} entries used last. Guava's cache does the same, but starts Java's logging, which a
- * short-lived process waits for. Confined to the engine thread.
+ * A map that keeps the {@value #MOST} entries used last. Guava's cache does the same, but starts Java's logging, which
+ * a short-lived process waits for. Confined to the engine thread.
  */
 final class RecentlyUsed<K, V> {
     private static final int MOST = 10_000;

@@ -157,8 +157,8 @@ public final class Session implements SessionLink {
     /**
      * A write has been committed.
      *
-     * @param findsAll whether the nodes that the session holds are known to be there. If not, it proves that the session
-     *     lives, but after a reconnect the leases are not valid yet
+     * @param findsAll whether the nodes that the session holds are known to be there. If not, it proves that the
+     *     session lives, but after a reconnect the leases are not valid yet
      */
     private void committed(long sentAt, boolean findsAll) {
         SessionProof old = proof;
@@ -172,8 +172,8 @@ public final class Session implements SessionLink {
 
     /**
      * Sends one {@code multi} of checks: a small committed write, which is OK if all paths exist. That one does not is
-     * an answer of the leader too, and as committed. While the handle lives, its answer comes before that of any request
-     * that is sent after it.
+     * an answer of the leader too, and as committed. While the handle lives, its answer comes before that of any
+     * request that is sent after it.
      */
     @Override
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
@@ -183,7 +183,8 @@ public final class Session implements SessionLink {
     /**
      * The same.
      *
-     * @param isLast asked when the paths are there: whether no others are still to be looked for, see {@link #committed}
+     * @param isLast asked when the paths are there: whether no others are still to be looked for, see
+     *     {@link #committed}
      */
     void check(List<String> paths, BooleanSupplier isLast, Consumer<Answer<List<OpResult>>> reply) {
         long sentAt = scheduler.nanoTime();

@@ -89,7 +89,9 @@ public final class WatchRegistry {
         deletions.onKnownGone(path);
     }
 
-    /** The node was read without its watch: if that shows a change of which no event came, it is read and watched again. */
+    /**
+     * The node was read without its watch: if that shows a change of which no event came, it is read and watched again.
+     */
     public void onSeen(String path, Stat stat) {
         content.setAgainIf(
                 path,

@@ -5,7 +5,9 @@ package dev.zkrecipes.core.internal.thread;
 
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 
-/** The {@link Pauses} of one task, each twice as long as the one before up to a limit. Confined to the engine thread. */
+/**
+ * The {@link Pauses} of one task, each twice as long as the one before up to a limit. Confined to the engine thread.
+ */
 public final class Backoff {
     private static final int MOST_DOUBLINGS = 40;
 

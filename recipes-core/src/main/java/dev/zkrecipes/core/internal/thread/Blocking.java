@@ -70,8 +70,8 @@ public final class Blocking {
     }
 
     /**
-     * The same for a future that may be waited for any number of times before it ends: a wait that is over leaves nothing
-     * in it.
+     * The same for a future that may be waited for any number of times before it ends: a wait that is over leaves
+     * nothing in it.
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // nobody sees the value of the limit
     public static <T> Optional<T> awaitAgain(CompletableFuture<T> future, Deadline deadline)

@@ -113,8 +113,8 @@ public final class Callbacks {
     }
 
     /**
-     * No thread can be started, but it must be delivered. What may block does not run on the engine thread as long as that
-     * can try again.
+     * No thread can be started, but it must be delivered. What may block does not run on the engine thread as long as
+     * that can try again.
      */
     private void deliverAnyhow(CallbackThreads own, OneRun task, Throwable why) {
         if (!scheduler.isEngineThread() || closed || !isTriedAgain(new Undelivered(own, task), why)) {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The real thread and the real clocks.
  *
- * <p>Threads that give a task share nothing with the engine but its {@link Inbox} and a few flags. They take no lock, so
- * wherever an Error ends one of them, the others continue. A StackOverflowError or OutOfMemoryError out of {@link
+ * <p>Threads that give a task share nothing with the engine but its {@link Inbox} and a few flags. They take no lock,
+ * so wherever an Error ends one of them, the others continue. A StackOverflowError or OutOfMemoryError out of {@link
  * #execute} means that the task was not given. A thread that is stopped after its task is in and before the engine is
  * woken delays that task until the next one is given, by {@link #LONGEST_SLEEP_NANOS} at most.
  *
@@ -180,7 +180,10 @@ public final class EngineThread implements EngineScheduler {
         EngineThreads.closing(task);
     }
 
-    /** Parks, and does nothing else: {@link CompletableFuture#get()} would run other tasks on a thread of a ForkJoinPool. */
+    /**
+     * Parks, and does nothing else: {@link CompletableFuture#get()} would run other tasks on a thread of a
+     * ForkJoinPool.
+     */
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
         if (future.isDone()) {

@@ -72,11 +72,11 @@ public final class EngineThreads {
     }
 
     /**
-     * Makes a thread that owes nothing to the one that happens to need it first: neither thread-locals nor class loader nor
-     * priority. It would keep them in memory as long as it lives. ZooKeeper's threads are made by these.
+     * Makes a thread that owes nothing to the one that happens to need it first: neither thread-locals nor class loader
+     * nor priority. It would keep them in memory as long as it lives. ZooKeeper's threads are made by these.
      *
-     * <p>Before JDK 24 a thread keeps the access control context in which it is made, and with that the class loader of every
-     * method that is being executed. A privileged action has a context of its own.
+     * <p>Before JDK 24 a thread keeps the access control context in which it is made, and with that the class loader of
+     * every method that is being executed. A privileged action has a context of its own.
      */
     // There is no other way to get rid of that context, as long as there is one; the priority is the usual one.
     @SuppressWarnings({"removal", "ThreadPriorityCheck"})

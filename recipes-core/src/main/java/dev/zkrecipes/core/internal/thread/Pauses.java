@@ -14,10 +14,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pauses of one client's tasks before they try again. Each task's pauses double up to a limit ({@link Backoff}), and
- * each ends in its second half, at a random time: clients that have lost the same server do not return together. But
- * pauses of this client end together if they may. So what a thousand tasks need after one lost answer is asked for once,
- * and not a thousand times within a few milliseconds.
+ * The pauses of one client's tasks before they try again. Each task's pauses double up to a limit ({@link Backoff}),
+ * and each ends in its second half, at a random time: clients that have lost the same server do not return together.
+ * But pauses of this client end together if they may. So what a thousand tasks need after one lost answer is asked for
+ * once, and not a thousand times within a few milliseconds.
  *
  * <p>Confined to the engine thread.
  */

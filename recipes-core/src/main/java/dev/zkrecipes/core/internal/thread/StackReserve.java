@@ -9,8 +9,9 @@ package dev.zkrecipes.core.internal.thread;
  * initialised again. So that is checked before anything begins.
  *
  * <p>The check calls a method so deep that its frames take up the room. The method keeps 80 values across the call, in
- * 80 slots of its frame. With them a frame takes 670 bytes compiled and 1,400 in the interpreter, on x86-64. Every compiled
- * frame has the slots, but only the first one fills them: to have a large frame costs nothing, to write to it does.
+ * 80 slots of its frame. With them a frame takes 670 bytes compiled and 1,400 in the interpreter, on x86-64. Every
+ * compiled frame has the slots, but only the first one fills them: to have a large frame costs nothing, to write to it
+ * does.
  */
 public final class StackReserve {
     private static final int FRAMES_FOR_A_TASK = 6; // 4 kB at least
@@ -18,8 +19,8 @@ public final class StackReserve {
     private static final int FRAMES_FOR_A_CALL = 60; // 40 kB at least
 
     /**
-     * Always 0. It is volatile so that each read is a value of its own, which must be read before the call and kept. It has
-     * no initialiser: one that fails at the end of a stack would never run again.
+     * Always 0. It is volatile so that each read is a value of its own, which must be read before the call and kept. It
+     * has no initialiser: one that fails at the end of a stack would never run again.
      */
     private static volatile long opaque;
 
@@ -49,7 +50,9 @@ public final class StackReserve {
         }
     }
 
-    /** The first frame is the one that fills its slots, so that a compiler sees them used even if no descent succeeds. */
+    /**
+     * The first frame is the one that fills its slots, so that a compiler sees them used even if no descent succeeds.
+     */
     private static long descend(int frames, boolean isFirst) {
         if (frames == 0) {
             return 0;

@@ -158,8 +158,9 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     /**
      * Removes the client's side of a watch that is silent already. Not with {@code local = true}, which would remove it
-     * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}. If the server has no
-     * such watch, as it has told nobody of the event that spent it, the client removes its side only if it is told so.
+     * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}. If the server has
+     * no such watch, as it has told nobody of the event that spent it, the client removes its side only if it is told
+     * so.
      */
     private void drop(String path, Watcher stub) {
         handle.removeWatches(
@@ -222,8 +223,9 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     /**
-     * The answer to one request. If ZooKeeper's client fails to read what the server has sent, such as for want of memory, it
-     * hands out as much as it has read as if it were all, and drops the connection. The first fields are read first.
+     * The answer to one request. If ZooKeeper's client fails to read what the server has sent, such as for want of
+     * memory, it hands out as much as it has read as if it were all, and drops the connection. The first fields are
+     * read first.
      */
     private static <T> Answer<T> answer(int rc, @Nullable T value) {
         if (rc != OK) {

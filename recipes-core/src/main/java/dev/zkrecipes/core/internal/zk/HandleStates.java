@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * tells the same as the last event of any kind, which has two consequences:
  *
  * <ul>
- *   <li>If a {@code removeWatches} with {@code local = true} is lost with the connection, nobody is told of that loss. The
- *       application may send such a request on a handle that it shares with us. So the connection is lost, too, if a
- *       request was lost with it and the event does not follow, and if the next connection is told of without it.
- *   <li>With Netty, which TLS needs, a node's event may be read after the loss of its connection. Then nobody is told of
- *       the next connection. So the server is asked when the handle says that it is connected and no event has said so.
+ *   <li>If a {@code removeWatches} with {@code local = true} is lost with the connection, nobody is told of that loss.
+ *       The application may send such a request on a handle that it shares with us. So the connection is lost, too, if
+ *       a request was lost with it and the event does not follow, and if the next connection is told of without it.
+ *   <li>With Netty, which TLS needs, a node's event may be read after the loss of its connection. Then nobody is told
+ *       of the next connection. So the server is asked when the handle says that it is connected and no event has said
+ *       so.
  * </ul>
  *
  * <p>Confined to the engine thread.

@@ -52,9 +52,10 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * The event thread of our own handle runs tasks itself while the engine has nothing to do. Not beside an executor of the
-     * application's, which may run user code where it is: that code could wait for an answer, which this thread has to bring.
-     * When the handle ends, requests are answered on other threads of ZooKeeper's, which must not wait for the engine.
+     * The event thread of our own handle runs tasks itself while the engine has nothing to do. Not beside an executor
+     * of the application's, which may run user code where it is: that code could wait for an answer, which this thread
+     * has to bring. When the handle ends, requests are answered on other threads of ZooKeeper's, which must not wait
+     * for the engine.
      */
     private void deliver(Runnable task) {
         if (settings.callbackExecutor() == null && Blocking.isEventThread()) {
@@ -64,7 +65,10 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
         }
     }
 
-    /** Waits for the server no longer than ZooKeeper's client does itself: if a thread of its own has died, it would wait forever. */
+    /**
+     * Waits for the server no longer than ZooKeeper's client does itself: if a thread of its own has died, it would
+     * wait forever.
+     */
     private void close(ZooKeeper handle) {
         Thread closing = Thread.currentThread();
         Duration limit = Duration.ofMillis(handle.getSessionTimeout()).plus(LONGEST_PAUSE_OF_THE_CLIENT);

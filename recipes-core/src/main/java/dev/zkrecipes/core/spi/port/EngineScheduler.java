@@ -10,9 +10,9 @@ import java.util.random.RandomGenerator;
 
 /**
  * Port: the engine's one thread, its clock and its randomness. Everything that the engine knows is confined to this
- * thread, so it needs no locks. Another thread may stand in for it, but never run beside it. A test puts a simulated clock
- * here and runs the tasks itself; since the engine asks nobody else for time, threads or random numbers, the same answers
- * make it do the same again.
+ * thread, so it needs no locks. Another thread may stand in for it, but never run beside it. A test puts a simulated
+ * clock here and runs the tasks itself; since the engine asks nobody else for time, threads or random numbers, the same
+ * answers make it do the same again.
  */
 public interface EngineScheduler {
 
@@ -46,8 +46,8 @@ public interface EngineScheduler {
     void execute(Runnable task);
 
     /**
-     * The same for a task that need not be run before the next one that the caller is sure to give soon: the engine is not woken
-     * for it alone.
+     * The same for a task that need not be run before the next one that the caller is sure to give soon: the engine is
+     * not woken for it alone.
      *
      * @param task must not block
      */
@@ -56,9 +56,9 @@ public interface EngineScheduler {
     }
 
     /**
-     * The same for a task that ZooKeeper's event thread brings from a session that the client has for itself. If the engine
-     * has nothing to do, that thread may run the task at once, and be the engine thread meanwhile. What the task gives to be
-     * executed runs later.
+     * The same for a task that ZooKeeper's event thread brings from a session that the client has for itself. If the
+     * engine has nothing to do, that thread may run the task at once, and be the engine thread meanwhile. What the task
+     * gives to be executed runs later.
      *
      * @param task must not block
      */
@@ -84,8 +84,8 @@ public interface EngineScheduler {
 
     /**
      * Lets a thread of the application wait for the engine. The thread must not run anything else meanwhile, as {@link
-     * CompletableFuture#get()} does on a thread of a {@link java.util.concurrent.ForkJoinPool}: a task that the thread has
-     * forked would run in the middle of what waits here. Never called on the engine thread.
+     * CompletableFuture#get()} does on a thread of a {@link java.util.concurrent.ForkJoinPool}: a task that the thread
+     * has forked would run in the middle of what waits here. Never called on the engine thread.
      *
      * @param future what to wait for, however it ends
      * @param timeout the longest wait, not negative

@@ -21,8 +21,8 @@ import org.apache.zookeeper.ZooDefs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link ZooKeeperClient} on other implementations of the engine's two ports, such as a simulated server and clock.
- * The settings mean what they mean in {@link dev.zkrecipes.core.ZooKeeperClientBuilder}. Not thread-safe.
+ * Makes a {@link ZooKeeperClient} on other implementations of the engine's two ports, such as a simulated server and
+ * clock. The settings mean what they mean in {@link dev.zkrecipes.core.ZooKeeperClientBuilder}. Not thread-safe.
  */
 public final class PortClientBuilder {
     private final HandleKind ports;
@@ -99,8 +99,8 @@ public final class PortClientBuilder {
     }
 
     /**
-     * Where listeners run and futures complete, those of losses too: a simulation has no threads but its own. Default: threads
-     * of the client's own.
+     * Where listeners run and futures complete, those of losses too: a simulation has no threads but its own. Default:
+     * threads of the client's own.
      *
      * @param executor runs user code
      * @return this builder

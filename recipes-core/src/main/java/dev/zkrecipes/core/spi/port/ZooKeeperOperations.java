@@ -178,7 +178,8 @@ public interface ZooKeeperOperations {
     void acl(String path, Consumer<Answer<Access>> reply);
 
     /**
-     * Reads a node and, if it exists, sets a one-shot watch on it, which tells of changes of its data and of its deletion.
+     * Reads a node and, if it exists, sets a one-shot watch on it, which tells of changes of its data and of its
+     * deletion.
      *
      * @param path its path
      * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
@@ -187,8 +188,8 @@ public interface ZooKeeperOperations {
     void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply);
 
     /**
-     * Sets a one-shot watch on a node, if it exists, which tells nothing of its data: of a node that cannot have children
-     * only the deletion. If there is no such node, nothing is set.
+     * Sets a one-shot watch on a node, if it exists, which tells nothing of its data: of a node that cannot have
+     * children only the deletion. If there is no such node, nothing is set.
      *
      * @param path its path
      * @param watch told the one event; the same object identifies the watch to {@link #dropWatch}
@@ -198,9 +199,9 @@ public interface ZooKeeperOperations {
 
     /**
      * Removes the client's side of a watch of either kind; without a connection, as soon as there is one. The watch is
-     * told nothing from this call on, not even that the node is gone. A watch object stands for one watch, on one node and of one kind, so both
-     * kinds on a node need two. The server's side may stay until the node vanishes: ZooKeeper cannot remove it without
-     * removing every other watch of the handle on that node.
+     * told nothing from this call on, not even that the node is gone. A watch object stands for one watch, on one node
+     * and of one kind, so both kinds on a node need two. The server's side may stay until the node vanishes: ZooKeeper
+     * cannot remove it without removing every other watch of the handle on that node.
      *
      * @param path the watched node
      * @param watch what was given to {@link #readAndWatch} or {@link #watchDeletion}
