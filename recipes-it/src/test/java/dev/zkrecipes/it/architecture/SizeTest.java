@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.architecture;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** How much there is to read, in the main code of all modules. The limits are today's figures, and may only fall. */
+class SizeTest {
+    private static final Path TOP = Pom.parent().folder();
+    private static final Pattern COMMENT = Pattern.compile("\\s*(\\*|/\\*|//)");
+    private static final List<Path> SOURCES = sources(TOP);
+
+    private static List<Path> sources(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> TOP.relativize(file).toString().contains("src/main/java"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void core_doesNotGrow() {
+        List<Path> core = sources(TOP.resolve("recipes-core"));
+        assertThat(core).hasSizeLessThanOrEqualTo(218);
+        assertThat(core.stream().mapToInt(file -> lines(file).size()).sum())
+                .as("lines of core")
+                .isLessThanOrEqualTo(23_600);
+    }
+
+    /** The formatter wraps code, and leaves comments as they are. */
+    @Test
+    void comments_areNotWiderThan120Columns() {
+        List<String> wide = SOURCES.stream()
+                .flatMap(file -> lines(file).stream()
+                        .filter(line ->
+                                line.length() > 120 && COMMENT.matcher(line).lookingAt())
+                        .map(line -> TOP.relativize(file) + ": " + line))
+                .toList();
+        assertThat(wide).isEmpty();
+    }
+
+    @Test
+    void fewNames_standForTwoThings() {
+        Set<String> twice = SOURCES.stream()
+                .map(file -> file.getFileName().toString())
+                .filter(name -> !name.equals("package-info.java"))
+                .collect(groupingBy(name -> name, Collectors.counting()))
+                .entrySet()
+                .stream()
+                .filter(name -> name.getValue() > 1)
+                .map(name -> name.getKey())
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(twice).hasSizeLessThanOrEqualTo(20);
+    }
+
+    /** An interface separates what differs: two implementations, or one and a test's. */
+    @Test
+    void fewInterfacesOfTheEngine_haveOneImplementationAndNoTestDouble() {
+        Path target = TOP.resolve("recipes-core/target");
+        JavaClasses all =
+                new ClassFileImporter().importPaths(target.resolve("classes"), target.resolve("test-classes"));
+        Set<String> mocked = all.stream()
+                .filter(SizeTest::isTest)
+                .flatMap(test -> test.getReferencedClassObjects().stream())
+                .map(reference -> reference.getRawType().getName())
+                .collect(toSet());
+        Set<String> needless = all.stream()
+                .filter(each -> each.isInterface() && !each.isAnnotation() && !isTest(each))
+                .filter(each -> each.getPackageName().contains(".internal"))
+                .filter(each -> !mocked.contains(each.getName()))
+                .filter(each -> implementations(each).size() == 1)
+                .filter(each -> implementations(each).stream().noneMatch(SizeTest::isTest))
+                .map(JavaClass::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(needless).hasSizeLessThanOrEqualTo(15);
+    }
+
+    private static Set<JavaClass> implementations(JavaClass type) {
+        return type.getAllSubclasses().stream()
+                .filter(each -> !each.isInterface())
+                .collect(toSet());
+    }
+
+    private static boolean isTest(JavaClass each) {
+        return each.getSource().orElseThrow().getUri().getPath().contains("/test-classes/");
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.it.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.it.run.Tally.Course;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import java.lang.reflect.Method;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * How much of core a reader meets when the code runs: the classes entered (nested ones count as their outermost), the
+ * moves from one class to another on the same thread, and the methods entered. The body of a lambda is a method; the
+ * object that the JVM makes for it has none. The limits are today's figures, and may only fall.
+ *
+ * <p>A timer that comes due, or a task that arrives just after the engine's thread has looked, adds to a round; a
+ * machine that stands still may end the count too early. So the third shortest of thirty rounds is what counts.
+ */
+class RunGatesIT {
+    private static final int ROUNDS = 30;
+    private static Map<String, List<Course>> rounds;
+
+    @BeforeAll
+    static void run() throws Exception {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            Method run = new CountingLoader()
+                    .loadClass(Run.class.getName())
+                    .getDeclaredMethod("run", String.class, int.class);
+            run.setAccessible(true);
+            run.invoke(null, server.connectString(), ROUNDS);
+        }
+        rounds = Tally.rounds();
+    }
+
+    private static Course course(String step) {
+        return rounds.get(step).stream()
+                .sorted(Comparator.comparing(Course::methods))
+                .skip(2)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void uncontendedAcquire_isShort() {
+        requireAtMost(new Course(63, 374, 617, 1, 28), course("acquire"));
+    }
+
+    @Test
+    void release_isShort() {
+        requireAtMost(new Course(42, 192, 350, 0, 0), course("release"));
+    }
+
+    /**
+     * From the call to the watch on the node in front. Whether the engine finds two of the tasks at once makes a
+     * difference of five methods.
+     */
+    @Test
+    void wait_isShort() {
+        requireAtMost(new Course(67, 543, 970, 4, 33), course("wait"));
+    }
+
+    private static void requireAtMost(Course limit, Course course) {
+        assertThat(course)
+                .satisfies(
+                        found -> assertThat(found.classes()).as("classes").isLessThanOrEqualTo(limit.classes()),
+                        found -> assertThat(found.moves())
+                                .as("moves between classes")
+                                .isLessThanOrEqualTo(limit.moves()),
+                        found -> assertThat(found.methods())
+                                .as("methods entered")
+                                .isLessThanOrEqualTo(limit.methods()),
+                        found -> assertThat(found.questions())
+                                .as("questions to the driver")
+                                .isLessThanOrEqualTo(limit.questions()),
+                        found -> assertThat(found.frames())
+                                .as("frames above the driver")
+                                .isLessThanOrEqualTo(limit.frames()));
+    }
+}
