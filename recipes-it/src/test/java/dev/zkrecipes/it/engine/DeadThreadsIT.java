@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(60)
 @Tag("H119")
+@Tag("alone")
 @WithZooKeeper(tickTimeMillis = 100)
 class DeadThreadsIT {
     private static final Duration SESSION = Duration.ofSeconds(1);
