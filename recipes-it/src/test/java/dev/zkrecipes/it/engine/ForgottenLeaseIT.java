@@ -4,10 +4,12 @@
 package dev.zkrecipes.it.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -50,6 +52,7 @@ class ForgottenLeaseIT {
             System.gc();
             return lost.refersTo(null);
         });
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class); // the thread is told once
         lock.acquire().close();
         assertThat(lock.holdCount()).isZero();
     }

@@ -68,6 +68,7 @@ final class HoldStack {
     static final class Lost extends WeakReference<Hold> {
         private final Hold.Origin lock;
         private final List<HeldNode> standing;
+        private final AtomicBoolean told = new AtomicBoolean();
         private final AtomicBoolean taken = new AtomicBoolean();
 
         Lost(Hold hold) {
@@ -127,6 +128,18 @@ final class HoldStack {
                 link.lose(reference);
             }
         }
+    }
+
+    /** Whether there are some that were lost and that nobody has any more, and one of them was not asked about yet. */
+    boolean isFirstAskedOfForgotten() {
+        boolean first = false;
+        for (Link link = youngest; link != null; link = link.older) {
+            Lost lost = link.lost;
+            if (lost != null && link.isForgotten()) {
+                first |= lost.told.compareAndSet(false, true);
+            }
+        }
+        return first;
     }
 
     /** Takes out the youngest that was lost and that nobody has any more: of these locks, or of any if it is null. */

@@ -128,8 +128,19 @@ public final class LockData implements HeldNode.Listener {
         }
     }
 
-    /** Lost holds that nobody has any more count as closed, since nobody will ever close them. */
+    /**
+     * Lost holds whose leases nobody has count as closed, but not before their owner was told of the loss: it may be in
+     * the middle of what they protect, and need no lease, since it is going to call release().
+     *
+     * @throws LockLostException the first time
+     */
     private void closeForgotten(String path) {
+        HoldStack holds = open.get(path);
+        if (holds != null && holds.isFirstAskedOfForgotten()) {
+            throw new LockLostException("lost the lock " + path
+                    + " while it was held: stop what it protects and give it back. Its lease was never closed and is referenced"
+                    + " by nobody, so from now on it counts as closed, and the next acquire is a fresh one");
+        }
         HoldStack.Lost first = takeForgotten(path, null);
         for (HoldStack.Lost next = first; next != null; next = takeForgotten(path, null)) {
             giveBackRest(next);

@@ -66,8 +66,11 @@ class ForgottenLeaseTest {
     }
 
     @Test
-    void lostLeaseThatNobodyHas_countsAsClosed() throws Exception {
+    void lostLeaseThatNobodyHas_countsAsClosed_onceTheThreadWasTold() throws Exception {
         loseAndForget(lock::acquire);
+        assertThatThrownBy(lock::acquire)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("from now on it counts as closed");
         assertThat(printedByAcquire())
                 .containsOnlyOnce("WARN")
                 .contains("The lock /locks/orders of label was lost while thread ");
@@ -97,6 +100,17 @@ class ForgottenLeaseTest {
         lock.acquire().close();
     }
 
+    /** As in {@code acquire(); try { inner(); } finally { release(); }}, where nobody has the lease. */
+    @Test
+    @Tag("H02")
+    void threadInTheSectionOfALostLock_isToldBeforeItGetsTheLockAgain() throws Exception {
+        loseAndForget(lock::acquire);
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
+        lock.acquire().close();
+        assertThat(lock.holdCount()).isZero();
+    }
+
     @Test
     void heldLeaseThatNobodyHas_isGivenBackByItsThread() throws Exception {
         lock.acquire();
@@ -110,6 +124,7 @@ class ForgottenLeaseTest {
     void lockHeldByItsObject_isFreeAgain() throws Exception {
         InterProcessLock once = internals.instanceOwned();
         loseAndForget(once::acquire);
+        assertThatThrownBy(once::acquire).isInstanceOf(LockLostException.class);
         once.acquire().close();
     }
 
@@ -124,6 +139,7 @@ class ForgottenLeaseTest {
         operations.remove(operations.nodes().get(0));
         scheduler.engine.advance(operations.sessionTimeout().dividedBy(2));
         awaitForgotten(lease);
+        assertThatThrownBy(both::tryAcquire).isInstanceOf(LockLostException.class);
         assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
                 .containsOnlyOnce("WARN");
         assertThat(operations.nodes()).isEmpty();
