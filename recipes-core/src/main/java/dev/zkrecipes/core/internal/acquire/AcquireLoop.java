@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -172,7 +171,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                 retryOrFail("list " + group.path(), seen.answer(), this::peek);
                 return;
             }
-            if (asksForStrangers(seen, this::peek)) {
+            LockGroup.Strangers strangers = seen.code() == Code.OK ? group.strangersIn(seen) : null;
+            if (strangers != null) {
+                askFor(strangers, this::peek);
                 return;
             }
             // Nodes of ours that are on their way out are gone before what this session sends next.
@@ -219,7 +220,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private void decide(ChildrenSnapshot taken) {
         switch (taken.code()) {
             case OK -> {
-                if (asksForStrangers(taken, this::askForList)) {
+                LockGroup.Strangers strangers = group.strangersIn(taken);
+                if (strangers != null) {
+                    askFor(strangers, this::askForList);
                     return;
                 }
                 resetPace();
@@ -253,20 +256,16 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     /** Children that only look like nodes of other locks are told apart first; then the list is taken again. */
-    private boolean asksForStrangers(ChildrenSnapshot taken, Runnable again) {
-        Consumer<Runnable> next = inThisState(Runnable::run);
-        return group.hasStrangers(
-                session(),
-                taken,
-                (answer, refusal) -> next.accept(() -> {
-                    if (answer.isOk()) {
-                        again.run();
-                    } else if (answer.code() == Code.NODEEXISTS) {
-                        fail(refusal);
-                    } else {
-                        retryOrFail("read the ACL of a node below " + group.path(), answer, again);
-                    }
-                }));
+    private void askFor(LockGroup.Strangers strangers, Runnable again) {
+        session().lists().persistent().ask(strangers.paths(), inThisState(answer -> {
+            if (answer.isOk()) {
+                again.run();
+            } else if (answer.code() == Code.NODEEXISTS) {
+                fail(strangers.refusal());
+            } else {
+                retryOrFail("read the ACL of a node below " + group.path(), answer, again);
+            }
+        }));
     }
 
     /** Whether a number of ours is too near the counter's end. */

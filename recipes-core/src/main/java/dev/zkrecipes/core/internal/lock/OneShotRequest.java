@@ -57,18 +57,27 @@ abstract class OneShotRequest<T> implements SessionSource.User {
                 .ask(
                         group.query(),
                         list -> guard(() -> {
-                            boolean asks = list.code() == Code.OK
-                                    && group.hasStrangers(session, list, (answer, refusal) -> {
-                                        if (answer.isOk()) {
-                                            list(session, body);
-                                        } else if (answer.code() == Code.NODEEXISTS) {
-                                            fail(refusal);
-                                        } else {
-                                            fail("read the ACL of a node below " + spec.path(), answer);
-                                        }
-                                    });
-                            if (!asks) {
+                            LockGroup.Strangers strangers = list.code() == Code.OK ? group.strangersIn(list) : null;
+                            if (strangers == null) {
                                 body.accept(list);
+                            } else {
+                                askFor(strangers, session, () -> list(session, body));
+                            }
+                        }));
+    }
+
+    private void askFor(LockGroup.Strangers strangers, Session session, Runnable again) {
+        session.lists()
+                .persistent()
+                .ask(
+                        strangers.paths(),
+                        answer -> guard(() -> {
+                            if (answer.isOk()) {
+                                again.run();
+                            } else if (answer.code() == Code.NODEEXISTS) {
+                                fail(strangers.refusal());
+                            } else {
+                                fail("read the ACL of a node below " + spec.path(), answer);
                             }
                         }));
     }

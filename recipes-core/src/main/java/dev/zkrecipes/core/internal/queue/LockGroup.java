@@ -8,15 +8,12 @@ import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.ListQuery;
-import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.spi.port.Answer;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -134,28 +131,28 @@ public final class LockGroup {
     }
 
     /**
-     * Whether the list shows children that look like nodes of other kinds of lock. If so, the session is asked whether
-     * they are: nodes of locks are ephemeral.
+     * Children that look like nodes of another kind of lock. Nodes of locks are ephemeral: if none of these is, the lock
+     * does not mind them.
      *
-     * @param reply told OK if they are none, and the next list leaves them out; or the failure, or that they are, with
-     *     the error that says so
+     * @param refusal the error if one is
      */
-    public boolean hasStrangers(
-            Session session, ChildrenSnapshot list, BiConsumer<Answer<?>, IncompatibleNodeException> reply) {
+    public record Strangers(List<String> paths, IncompatibleNodeException refusal) {}
+
+    /** Those of the first path that has any; null if no path has. */
+    public @Nullable Strangers strangersIn(ChildrenSnapshot list) {
         for (int i = 0; i < all.size(); i++) {
             LockSpec spec = all.get(i);
             try {
                 LockQueue.in(list, spec);
             } catch (IncompatibleNodeException e) {
                 List<String> strangers = LockQueue.strangers(list.names(spec.path()), spec);
-                if (!strangers.isEmpty()) {
-                    session.lists().persistent().ask(strangers, answer -> reply.accept(answer, e));
-                    return true;
+                if (strangers.isEmpty()) {
+                    throw e;
                 }
-                throw e;
+                return new Strangers(strangers, e);
             }
         }
-        return false;
+        return null;
     }
 
     @Override

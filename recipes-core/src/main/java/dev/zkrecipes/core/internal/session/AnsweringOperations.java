@@ -9,9 +9,9 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ForwardingOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -42,7 +42,7 @@ public final class AnsweringOperations implements ForwardingOperations {
     private final EngineScheduler scheduler;
     private final Consumer<State> told;
     private final ZooKeeperOperations inner;
-    private final Set<Asked<?>> unanswered = new LinkedHashSet<>();
+    private final Deque<Asked<?>> unanswered = new ArrayDeque<>(); // answered in this order, most of the time
     private State state = State.CONNECTING;
     private boolean heard;
     private int silentBeats;
@@ -128,7 +128,7 @@ public final class AnsweringOperations implements ForwardingOperations {
 
         @Override
         public void accept(Answer<T> answer) {
-            if (unanswered.remove(this)) {
+            if (unanswered.removeFirstOccurrence(this)) {
                 heard |= isFromServer(answer);
                 reply.accept(answer);
             }
@@ -136,6 +136,11 @@ public final class AnsweringOperations implements ForwardingOperations {
 
         void expire() {
             accept(Answer.failed(Code.SESSIONEXPIRED));
+        }
+
+        /** Later, like any other answer. */
+        void broken(Throwable thrown) {
+            scheduler.execute(() -> accept(Answer.broken(thrown)));
         }
     }
 
@@ -145,53 +150,84 @@ public final class AnsweringOperations implements ForwardingOperations {
 
     // ---- Requests.
 
-    private <T> void ask(Consumer<Answer<T>> reply, Consumer<Consumer<Answer<T>>> request) {
+    /** Remembers a request that is about to be sent; one to a handle that was given up is answered at once. */
+    private <T> Asked<T> ask(Consumer<Answer<T>> reply) {
         Asked<T> asked = new Asked<>(reply);
         unanswered.add(asked);
         if (givenUp) {
             scheduler.execute(asked::expire);
-            return;
         }
-        try {
-            request.accept(asked);
-        } catch (Throwable t) {
-            scheduler.execute(() -> asked.accept(Answer.broken(t))); // later, like any other answer
-        }
+        return asked;
     }
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        ask(reply, asked -> inner.createEphemeralSequential(prefix, data, acl, asked));
+        Asked<Created> asked = ask(reply);
+        try {
+            inner.createEphemeralSequential(prefix, data, acl, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        ask(reply, asked -> inner.createContainer(path, acl, asked));
+        Asked<String> asked = ask(reply);
+        try {
+            inner.createContainer(path, acl, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        ask(reply, asked -> inner.children(path, asked));
+        Asked<Children> asked = ask(reply);
+        try {
+            inner.children(path, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        ask(reply, asked -> inner.read(path, asked));
+        Asked<Content> asked = ask(reply);
+        try {
+            inner.read(path, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        ask(reply, asked -> inner.acl(path, asked));
+        Asked<Access> asked = ask(reply);
+        try {
+            inner.acl(path, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        ask(reply, asked -> inner.readAndWatch(path, watch, asked));
+        Asked<Content> asked = ask(reply);
+        try {
+            inner.readAndWatch(path, watch, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        ask(reply, asked -> inner.watchDeletion(path, watch, asked));
+        Asked<String> asked = ask(reply);
+        try {
+            inner.watchDeletion(path, watch, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     /** No answer is needed: the watch reports nothing more in any case. */
@@ -202,11 +238,21 @@ public final class AnsweringOperations implements ForwardingOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        ask(reply, asked -> inner.delete(path, asked));
+        Asked<String> asked = ask(reply);
+        try {
+            inner.delete(path, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        ask(reply, asked -> inner.multi(operations, asked));
+        Asked<List<OpResult>> asked = ask(reply);
+        try {
+            inner.multi(operations, asked);
+        } catch (Throwable t) {
+            asked.broken(t);
+        }
     }
 }

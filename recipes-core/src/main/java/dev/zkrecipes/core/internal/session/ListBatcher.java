@@ -52,11 +52,19 @@ public final class ListBatcher {
     }
 
     /** A list that is to be sent, and its recipients. */
-    private record Asked(Wish wish, List<Consumer<ChildrenSnapshot>> replies) implements Recipient {
+    private final class Asked implements Recipient {
+        private final Wish wish;
+        private final List<Consumer<ChildrenSnapshot>> replies = new ArrayList<>(1);
+
+        Asked(Wish wish) {
+            this.wish = wish;
+        }
+
         @Override
         public void tell(ChildrenSnapshot list) {
+            ChildrenSnapshot shown = persistent.leftOutOf(list);
             for (int i = 0; i < replies.size(); i++) {
-                Guarded.accept(replies.get(i), list);
+                Guarded.accept(replies.get(i), shown);
             }
         }
     }
@@ -90,16 +98,14 @@ public final class ListBatcher {
         if (asked.isEmpty()) {
             scheduler.execute(this::send);
         }
-        asked.computeIfAbsent(wish, key -> new Asked(key, new ArrayList<>(1)))
-                .replies()
-                .add(reply);
+        asked.computeIfAbsent(wish, Asked::new).replies.add(reply);
     }
 
     private void send() {
         List<Asked> batch = List.copyOf(asked.values());
         asked.clear();
         for (Asked list : batch) {
-            send(list.wish(), answered -> list.tell(persistent.leftOutOf(answered)));
+            send(list.wish, list);
         }
     }
 

@@ -298,12 +298,21 @@ public final class MeasuredOperations implements ForwardingOperations {
                 .toList();
     }
 
+    private static boolean makesContainer(List<Op> operations) {
+        for (int i = 0; i < operations.size(); i++) {
+            if (makesContainer(operations.get(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static boolean makesContainer(Op operation) {
         return operation.getType() == OpCode.createContainer;
     }
 
     private void write(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        boolean makesContainer = operations.stream().anyMatch(MeasuredOperations::makesContainer);
+        boolean makesContainer = makesContainer(operations);
         if (makesContainer && containers.areUnused()) {
             write(withoutContainers(operations), reply);
             return;

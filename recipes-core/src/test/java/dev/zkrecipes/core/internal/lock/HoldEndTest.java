@@ -5,11 +5,9 @@ package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -26,23 +24,21 @@ import org.junit.jupiter.api.Test;
 /** A lease that is closed while its node is lost says the same everywhere, and that is what became of its node. */
 @Tag("H126")
 class HoldEndTest {
-    private final ManualScheduler scheduler = new ManualScheduler();
-    private final ScriptedOperations operations = new ScriptedOperations(scheduler);
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
     private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
     private final List<String> told = new ArrayList<>();
     private final EngineLock lock = EngineLock.behind(
-                    new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults()).threadOwned())
+                    new LockInternals(client, "/locks/orders", new MutexDriver(), LockOptions.defaults())
+                            .instanceOwned())
             .orElseThrow();
     private Hold held;
 
     @BeforeEach
-    void hold() {
-        scheduler.run();
-        CompletableFuture<Lease> wanted = lock.acquireAsync();
-        scheduler.run();
-        held = (Hold) wanted.join();
+    void hold() throws InterruptedException {
+        held = (Hold) lock.acquire();
     }
 
     /** Does something between the decision to close and the release of the node. */
@@ -90,7 +86,7 @@ class HoldEndTest {
     void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost() {
         Hold lease = sameWith(() -> held.grants().get(0).lose("played"));
         lease.close();
-        scheduler.run();
+        scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThat(told).containsExactly("lost");
@@ -100,10 +96,10 @@ class HoldEndTest {
     void lossThatIsHeardOfWhileTheLeaseIsClosed_isToldOnce() {
         Hold lease = sameWith(() -> {
             held.grants().get(0).lose("played");
-            scheduler.run();
+            scheduler.engine.run();
         });
         lease.close();
-        scheduler.run();
+        scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
         assertThat(told).containsExactly("lost");
@@ -114,7 +110,7 @@ class HoldEndTest {
         Hold lease = sameWith(() -> {});
         lease.close();
         held.grants().get(0).lose("played");
-        scheduler.run();
+        scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
         assertThat(told).isEmpty();
