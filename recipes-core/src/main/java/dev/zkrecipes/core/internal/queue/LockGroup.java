@@ -131,8 +131,8 @@ public final class LockGroup {
     }
 
     /**
-     * Children that look like nodes of another kind of lock. Nodes of locks are ephemeral: if none of these is, the lock
-     * does not mind them.
+     * Children that look like nodes of another kind of lock. Nodes of locks are ephemeral: if none of these is, the
+     * lock does not mind them.
      *
      * @param refusal the error if one is
      */
