@@ -146,7 +146,7 @@ public final class ZooKeeperClientBuilder {
     }
 
     /**
-     * The same, for ACLs that differ from lock to lock. The function is called once for each lock object, when it is
+     * Sets ACLs that differ from lock to lock. The function is called once for each lock object, when it is
      * created. The lock's path, its nodes and any missing nodes above it get the ACL that it returns. The lock's
      * constructor throws what the function throws, and refuses what {@link #acl(List)} refuses.
      *
