@@ -46,13 +46,8 @@ public final class ListBatcher {
         }
     }
 
-    /** Takes a list. */
-    private interface Recipient {
-        void tell(ChildrenSnapshot list);
-    }
-
     /** A list that is to be sent, and its recipients. */
-    private final class Asked implements Recipient {
+    private final class Asked {
         private final Wish wish;
         private final List<Consumer<ChildrenSnapshot>> replies = new ArrayList<>(1);
 
@@ -60,8 +55,7 @@ public final class ListBatcher {
             this.wish = wish;
         }
 
-        @Override
-        public void tell(ChildrenSnapshot list) {
+        void tell(ChildrenSnapshot list) {
             ChildrenSnapshot shown = persistent.leftOutOf(list);
             for (int i = 0; i < replies.size(); i++) {
                 Guarded.accept(replies.get(i), shown);
@@ -105,11 +99,11 @@ public final class ListBatcher {
         List<Asked> batch = List.copyOf(asked.values());
         asked.clear();
         for (Asked list : batch) {
-            send(list.wish, list);
+            send(list.wish, list::tell);
         }
     }
 
-    private void send(Wish wish, Recipient recipient) {
+    private void send(Wish wish, Consumer<ChildrenSnapshot> recipient) {
         if (wish.behindWrite()) {
             sendBehindWrite(wish, recipient);
         } else {
@@ -117,18 +111,18 @@ public final class ListBatcher {
         }
     }
 
-    private void sendBehindWrite(Wish wish, Recipient recipient) {
+    private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> recipient) {
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
         session.check(wish.paths(), written::add);
         send(wish.query(), list -> {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
             // A missing path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
-            recipient.tell(committed ? list : ChildrenSnapshot.failed(write));
+            recipient.accept(committed ? list : ChildrenSnapshot.failed(write));
         });
     }
 
-    private void send(ListQuery query, Recipient recipient) {
+    private void send(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         if (query.parts().size() == 1) {
             sendOne(query.parts().get(0), recipient);
         } else if (perhapsTooLarge.get(query) != null) {
@@ -138,15 +132,15 @@ public final class ListBatcher {
         }
     }
 
-    private void sendOne(ListQuery.Part part, Recipient recipient) {
+    private void sendOne(ListQuery.Part part, Consumer<ChildrenSnapshot> recipient) {
         if (part.withRule()) {
             sendTogether(new ListQuery(List.of(part)), recipient);
         } else {
-            session.zk().children(part.path(), answer -> recipient.tell(ChildrenSnapshot.of(part, answer, ++answers)));
+            session.zk().children(part.path(), answer -> recipient.accept(ChildrenSnapshot.of(part, answer, ++answers)));
         }
     }
 
-    private void sendTogether(ListQuery query, Recipient recipient) {
+    private void sendTogether(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         List<Op> reads = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
             reads.add(Op.getChildren(part.path()));
@@ -159,11 +153,11 @@ public final class ListBatcher {
             if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
                 perhapsTooLarge.put(query, true);
             }
-            recipient.tell(ChildrenSnapshot.of(query.parts(), answer, ++answers));
+            recipient.accept(ChildrenSnapshot.of(query.parts(), answer, ++answers));
         });
     }
 
-    private void sendOneByOne(ListQuery query, Recipient recipient) {
+    private void sendOneByOne(ListQuery query, Consumer<ChildrenSnapshot> recipient) {
         List<ChildrenSnapshot> lists = new ArrayList<>();
         for (ListQuery.Part part : query.parts()) {
             sendOne(part, list -> {
@@ -173,7 +167,7 @@ public final class ListBatcher {
                     if (together.code() == Code.OK && together.size() < SMALL) {
                         perhapsTooLarge.remove(query); // it was just the connection
                     }
-                    recipient.tell(together);
+                    recipient.accept(together);
                 }
             });
         }
