@@ -105,7 +105,8 @@ public final class Enqueue {
 
     private boolean knowsRights() {
         for (int i = 0; i < group.all().size(); i++) {
-            if (!session.checkedAcls().knows(group.all().get(i))) {
+            LockSpec spec = group.all().get(i);
+            if (spec.hasOwnAcl() && !session.checkedAcls().knows(spec.path(), spec.acl())) {
                 return false;
             }
         }
@@ -114,7 +115,8 @@ public final class Enqueue {
 
     private boolean isAsChecked(ChildrenSnapshot list) {
         for (LockSpec spec : group.all()) {
-            if (spec.hasOwnAcl() && !session.checkedAcls().isAsChecked(spec, list.stat(spec.path()))) {
+            if (spec.hasOwnAcl()
+                    && !session.checkedAcls().isAsChecked(spec.path(), spec.acl(), list.stat(spec.path()))) {
                 return false;
             }
         }
@@ -174,7 +176,7 @@ public final class Enqueue {
         }
         task.become(AcquireStep.MAKING_PATH);
         LockSpec spec = group.all().get(from);
-        session.checkedAcls().forget(spec);
+        session.checkedAcls().forget(spec.path(), spec.acl());
         parents.get(from).make(spec.path(), spec.initialRule(), task.inThisState(answer -> {
             switch (answer.code()) {
                 case OK -> makePaths(from + 1);

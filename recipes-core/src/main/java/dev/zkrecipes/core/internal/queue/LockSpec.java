@@ -7,7 +7,6 @@ import com.google.common.base.Preconditions;
 import com.google.common.base.Strings;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.session.CheckedAcls;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The driver is user code that may throw anything. All calls of it go through here, and its exceptions become {@link
  * LockRefusedException}s.
  */
-public final class LockSpec implements CheckedAcls.Subject {
+public final class LockSpec {
     private static final String NOTHING = "the driver returned null";
     private static final Pattern NODE_NAME = Pattern.compile("[A-Za-z0-9._~]{1,120}[-_]");
 
@@ -78,7 +77,6 @@ public final class LockSpec implements CheckedAcls.Subject {
         this.kind = own.get().kind();
     }
 
-    @Override
     public String path() {
         return path;
     }
@@ -88,13 +86,11 @@ public final class LockSpec implements CheckedAcls.Subject {
     }
 
     /** Whether the lock has an ACL other than the client's default. */
-    @Override
     public boolean hasOwnAcl() {
         return ownAcl.isPresent();
     }
 
     /** What its path and its nodes are made with. */
-    @Override
     public List<ACL> acl() {
         return ownAcl.orElse(defaultAcl);
     }

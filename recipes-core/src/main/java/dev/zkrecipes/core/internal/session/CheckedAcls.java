@@ -15,21 +15,7 @@ import org.apache.zookeeper.data.Stat;
  */
 public final class CheckedAcls {
 
-    /** A lock path, and the rights that it is to have. */
-    public interface Subject {
-        String path();
-
-        /** Whether the lock has other rights than the client's default. */
-        boolean hasOwnAcl();
-
-        List<ACL> acl();
-    }
-
-    private record Key(String path, List<ACL> acl) {
-        Key(Subject subject) {
-            this(subject.path(), subject.acl());
-        }
-    }
+    private record Key(String path, List<ACL> acl) {}
 
     private record Version(long czxid, int aversion) {
         Version(Stat stat) {
@@ -40,24 +26,23 @@ public final class CheckedAcls {
     private final RecentlyUsed<Key, Version> versions = new RecentlyUsed<>();
 
     /** Whether the path was found right once, so that the client has rights there. */
-    public boolean knows(Subject subject) {
-        return !subject.hasOwnAcl() || versions.get(new Key(subject)) != null;
+    public boolean knows(String path, List<ACL> acl) {
+        return versions.get(new Key(path, acl)) != null;
     }
 
     /** Whether the path is the one that was found right. */
-    public boolean isAsChecked(Subject subject, Optional<Stat> seen) {
-        return !subject.hasOwnAcl()
-                || seen.map(Version::new)
-                        .filter(version -> version.equals(versions.get(new Key(subject))))
-                        .isPresent();
+    public boolean isAsChecked(String path, List<ACL> acl, Optional<Stat> seen) {
+        return seen.map(Version::new)
+                .filter(version -> version.equals(versions.get(new Key(path, acl))))
+                .isPresent();
     }
 
     /** The path is being made: what was found before was another one. */
-    public void forget(Subject subject) {
-        versions.remove(new Key(subject));
+    public void forget(String path, List<ACL> acl) {
+        versions.remove(new Key(path, acl));
     }
 
-    public void note(Subject subject, Stat found) {
-        versions.put(new Key(subject), new Version(found));
+    public void note(String path, List<ACL> acl, Stat found) {
+        versions.put(new Key(path, acl), new Version(found));
     }
 }
