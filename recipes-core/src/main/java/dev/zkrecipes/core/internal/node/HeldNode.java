@@ -48,7 +48,7 @@ public final class HeldNode implements KeepAlive.Held {
     private boolean wasEnded; // when the session looked last
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
-    private @Nullable Holders holders; // if it may pass on; set before anybody else sees this
+    private @Nullable Succession succession; // if it may pass on; set before anybody else sees this
 
     /** Has to know when the node is no longer held. */
     @FunctionalInterface
@@ -107,7 +107,7 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** A later holder of the node that {@code first} was granted. */
-    HeldNode(HeldNode first, Holders holders, long token) {
+    HeldNode(HeldNode first, Succession succession, long token) {
         this.spec = first.spec;
         this.scheduler = first.scheduler;
         this.cleaner = first.cleaner;
@@ -115,7 +115,7 @@ public final class HeldNode implements KeepAlive.Held {
         this.nodePath = first.nodePath;
         this.token = token;
         this.grantedAt = first.grantedAt;
-        this.holders = holders;
+        this.succession = succession;
         this.limit = first.limit == null ? null : first.limit.fromNow();
     }
 
@@ -124,8 +124,8 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     /** From now on it passes to others when it is released. */
-    void passesOnIn(Holders all) {
-        holders = all;
+    void passesOnIn(Succession all) {
+        succession = all;
     }
 
     public EngineScheduler scheduler() {
@@ -138,8 +138,8 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** The node carries requests to give it back, or carries none. On the engine thread. */
     public void noteRequests(boolean isAsked) {
-        if (holders != null) {
-            holders.noteRequests(isAsked);
+        if (succession != null) {
+            succession.noteRequests(isAsked);
         }
     }
 
@@ -216,8 +216,8 @@ public final class HeldNode implements KeepAlive.Held {
     /** The next holder of the node, if there is one, has a time of its own. */
     private void expire(HoldLimit over) {
         StackReserve.requireForATask();
-        if (holders != null) {
-            holders.expire(this, over.reason());
+        if (succession != null) {
+            succession.expire(this, over.reason());
         } else if (endAsLost(over.reason())) {
             scheduler.execute(this::afterEnd);
         }
@@ -292,8 +292,8 @@ public final class HeldNode implements KeepAlive.Held {
     }
 
     private void onReleased() {
-        if (holders != null) {
-            holders.onReleased();
+        if (succession != null) {
+            succession.onReleased();
         } else {
             scheduler.execute(this::afterEnd);
         }
@@ -302,8 +302,8 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void lose(String reason) {
         StackReserve.requireForATask();
-        if (holders != null) {
-            holders.lose(reason); // the one that has the node now
+        if (succession != null) {
+            succession.lose(reason); // the one that has the node now
         } else if (endAsLost(reason)) {
             scheduler.execute(this::afterEnd);
         }
@@ -341,8 +341,8 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void endAtOnce(String reason) {
         lose(reason);
-        if (holders != null) {
-            holders.giveBack();
+        if (succession != null) {
+            succession.giveBack();
         } else {
             afterEnd();
         }
@@ -351,7 +351,7 @@ public final class HeldNode implements KeepAlive.Held {
     /** The client is closed, so only the end of the session deletes the node. */
     @Override
     public void finishEnd() {
-        if (wasEnded && holders == null) {
+        if (wasEnded && succession == null) {
             afterEnd();
         }
         wasEnded = end != null;
@@ -359,7 +359,7 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** Ends it for a thread that cannot do more, for want of memory: its session does the rest a little later. */
     public void endLater() {
-        if (holders == null) {
+        if (succession == null) {
             endAsReleased();
         }
     }
@@ -367,7 +367,7 @@ public final class HeldNode implements KeepAlive.Held {
     @Override
     public void abandon() {
         lose("the client was closed");
-        HeldNode last = holders == null ? this : holders.present();
+        HeldNode last = succession == null ? this : succession.present();
         last.tellListener();
         last.gone.complete(null);
     }
@@ -379,7 +379,7 @@ public final class HeldNode implements KeepAlive.Held {
         }
         isSeenTo = true;
         cleaner.discard(node, gone);
-        session().keepAlive().remove(holders == null ? this : holders.first());
+        session().keepAlive().remove(succession == null ? this : succession.first());
         tellListener();
         tellOfLoss();
     }

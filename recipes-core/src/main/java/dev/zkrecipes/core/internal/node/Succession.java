@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread. Only one thread at a time passes the node on: the one that ended the present holder.
  */
-public final class Succession implements Holders {
+public final class Succession {
 
     /** The requests that wait for the node inside the process. */
     public interface Heirs {
@@ -77,12 +77,10 @@ public final class Succession implements Holders {
     }
 
     /** The one that the session knows. */
-    @Override
     public HeldNode first() {
         return first;
     }
 
-    @Override
     public HeldNode present() {
         return present;
     }
@@ -107,13 +105,11 @@ public final class Succession implements Holders {
     }
 
     /** The node carries requests to give it back, or carries none. */
-    @Override
     public void noteRequests(boolean isAsked) {
         asked = isAsked;
     }
 
     /** The present holder has ended. */
-    @Override
     public void onReleased() {
         HeldNode released = present;
         boolean seenTo = false;
@@ -160,7 +156,6 @@ public final class Succession implements Holders {
     }
 
     /** The node is gone, or the session that it belongs to. */
-    @Override
     public void lose(String reason) {
         lost = reason;
         end();
@@ -168,7 +163,6 @@ public final class Succession implements Holders {
     }
 
     /** A holder that has released the node, or passed it on, has lost nothing. */
-    @Override
     public void expire(HeldNode holder, String reason) {
         endAsLost(holder, reason);
     }
@@ -184,7 +178,6 @@ public final class Succession implements Holders {
         }
     }
 
-    @Override
     public void giveBack() {
         end();
         if (givenBack.compareAndSet(false, true)) {
