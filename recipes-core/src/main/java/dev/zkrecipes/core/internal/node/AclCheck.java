@@ -42,7 +42,8 @@ public final class AclCheck {
         session.zk().acl(spec.path(), answer -> {
             found = answer;
             if (answer().isOk() && refusal().isEmpty()) {
-                session.checkedAcls().note(spec.path(), spec.acl(), found.value().stat());
+                session.checkedAcls()
+                        .note(spec.path(), spec.acl(), found.value().stat());
             }
             done.accept(this);
         });

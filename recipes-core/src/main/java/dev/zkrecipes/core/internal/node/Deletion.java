@@ -26,25 +26,12 @@ import org.slf4j.LoggerFactory;
 final class Deletion implements DeletionQueue.Entry {
     private static final Logger log = LoggerFactory.getLogger(Deletion.class);
 
-    /** What follows from what happens to a deletion. */
-    interface Owner {
-        void onRefused(Deletion deletion);
-
-        /** Its node was looked for and is there. */
-        void onFound(Deletion deletion);
-
-        /** Its node was looked for and is not there; it finishes next. */
-        void onNotThere(Deletion deletion);
-
-        void onFinished(Deletion deletion);
-    }
-
     private final OwnNode node;
     private final Leftover leftover;
     private final EngineScheduler scheduler;
     private final Supplier<Backoff> pace;
     private final DeletionQueue queue;
-    private final Owner owner;
+    private final NodeCleaner cleaner;
     private final CompletableFuture<Void> done;
     private @Nullable Backoff pauses; // none before an answer was missing
     private @Nullable Timer timer;
@@ -63,7 +50,7 @@ final class Deletion implements DeletionQueue.Entry {
             EngineScheduler scheduler,
             Supplier<Backoff> pace,
             DeletionQueue queue,
-            Owner owner,
+            NodeCleaner cleaner,
             CompletableFuture<Void> done) {
         this.node = leftover.node();
         this.leftover = leftover;
@@ -71,7 +58,7 @@ final class Deletion implements DeletionQueue.Entry {
         this.pace = pace;
         this.done = done;
         this.queue = queue;
-        this.owner = owner;
+        this.cleaner = cleaner;
     }
 
     @Override
@@ -193,10 +180,10 @@ final class Deletion implements DeletionQueue.Entry {
         if (verdict instanceof Verdict.Gone) {
             finish();
         } else if (verdict instanceof Verdict.NotThere) {
-            owner.onNotThere(this);
+            cleaner.missed(node);
             finish();
         } else if (verdict instanceof Verdict.Found) {
-            owner.onFound(this);
+            cleaner.onFound(this);
             begin();
         } else if (verdict instanceof Verdict.Again) {
             Backoff known = pauses == null ? pace.get() : pauses;
@@ -216,7 +203,7 @@ final class Deletion implements DeletionQueue.Entry {
             log.warn("{}.", told.getMessage());
             done.completeExceptionally(told);
         }
-        owner.onRefused(this);
+        cleaner.onRefused(this);
     }
 
     void finish() {
@@ -227,7 +214,7 @@ final class Deletion implements DeletionQueue.Entry {
             if (node.existence() == Existence.CREATED) {
                 node.session().watches().onKnownGone(node.path());
             }
-            owner.onFinished(this);
+            cleaner.onFinished(this);
             done.complete(null);
         }
     }

@@ -12,8 +12,11 @@ import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +26,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
@@ -41,7 +45,7 @@ import org.apache.zookeeper.Op;
  *
  * <p>A {@link Deletion} is one of them, with all its states. Confined to the engine thread.
  */
-public final class NodeCleaner implements Deletion.Owner {
+public final class NodeCleaner {
     /**
      * Halves of the session time-out. A time-out is two ticks or more, and the leader drops a server that it has not
      * heard for {@code syncLimit} ticks: for a limit of ten, which is twice the usual one, after five time-outs.
@@ -235,27 +239,23 @@ public final class NodeCleaner implements Deletion.Owner {
         return deletion;
     }
 
-    @Override
-    public void onRefused(Deletion deletion) {
+    /** What ZooKeeper refused waits for its turn. */
+    void onRefused(Deletion deletion) {
         PathDeletions path = pending.get(deletion.node().lockPath());
         if (path != null) {
             path.onRefused(deletion, requestTimeout.get());
         }
     }
 
-    /** Those that were created with it are there too. One that is missing was looked for just before that. */
-    @Override
-    public void onFound(Deletion deletion) {
+    /**
+     * A node was looked for and is there. Those that were created with it are there too; one that is missing was looked
+     * for just before that.
+     */
+    void onFound(Deletion deletion) {
         deletion.node().createdTogether().forEach(this::lookFor);
     }
 
-    @Override
-    public void onNotThere(Deletion deletion) {
-        missed(deletion.node());
-    }
-
-    @Override
-    public void onFinished(Deletion deletion) {
+    void onFinished(Deletion deletion) {
         deletion.node().onItsWayOut(false);
         String lockPath = deletion.node().lockPath();
         PathDeletions path = pending.get(lockPath);
@@ -312,5 +312,52 @@ public final class NodeCleaner implements Deletion.Owner {
     private void afterMulti(List<Deletion> deletions, Answer<?> answer) {
         deletions.forEach(deletion -> deletion.onAnswer(answer.isOk() ? deletion::finish : deletion::begin));
         queue.pump();
+    }
+
+    /**
+     * The deletions on one lock path. The right to delete is the path's, so those that ZooKeeper refused take turns at
+     * growing intervals. When one of them is gone, the next follows at once.
+     */
+    private static final class PathDeletions {
+        /** Between two turns, in request time-outs. */
+        private static final int LONGEST_REST = 16;
+
+        private final Set<Deletion> all = new LinkedHashSet<>(2);
+        private @Nullable Deque<Deletion> refused; // none before one was; it is the first one's turn
+        private int rest = 1;
+
+        Set<Deletion> all() {
+            return all;
+        }
+
+        Collection<Deletion> refused() {
+            return refused == null ? List.of() : refused;
+        }
+
+        /** A deletion was refused, for the first time or in its turn. */
+        void onRefused(Deletion deletion, Duration requestTimeout) {
+            Deque<Deletion> turns = refused == null ? new ArrayDeque<>() : refused;
+            refused = turns;
+            boolean hadTurn = turns.isEmpty() || turns.remove(deletion);
+            turns.add(deletion);
+            if (hadTurn) {
+                turns.element().beginAfter(requestTimeout.multipliedBy(rest));
+                rest = Math.min(2 * rest, LONGEST_REST);
+            }
+        }
+
+        void onFinished(Deletion deletion) {
+            all.remove(deletion);
+            Deque<Deletion> turns = refused;
+            if (turns == null) {
+                return;
+            }
+            boolean hadTurn = turns.peek() == deletion;
+            turns.remove(deletion);
+            if (hadTurn && !turns.isEmpty()) {
+                rest = 1;
+                turns.element().begin();
+            }
+        }
     }
 }

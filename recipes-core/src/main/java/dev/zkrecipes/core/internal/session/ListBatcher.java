@@ -136,7 +136,8 @@ public final class ListBatcher {
         if (part.withRule()) {
             sendTogether(new ListQuery(List.of(part)), recipient);
         } else {
-            session.zk().children(part.path(), answer -> recipient.accept(ChildrenSnapshot.of(part, answer, ++answers)));
+            session.zk()
+                    .children(part.path(), answer -> recipient.accept(ChildrenSnapshot.of(part, answer, ++answers)));
         }
     }
 
