@@ -12,7 +12,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
-import dev.zkrecipes.core.internal.lock.HoldingHost;
+import dev.zkrecipes.core.internal.lock.LockHost;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.lock.Questions;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
@@ -40,7 +40,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /** Ties the parts of one client together and ends them. */
-public final class EngineClient implements HoldingHost {
+public final class EngineClient implements LockHost {
     private final HandleKind kind;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;

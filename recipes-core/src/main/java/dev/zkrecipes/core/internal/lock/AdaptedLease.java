@@ -3,6 +3,9 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
@@ -22,9 +25,9 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /** One hold of an {@link AdaptedLock}. */
-final class AdaptedLease implements Lease, AdaptedGrant.Listener {
+final class AdaptedLease implements Lease {
     private final String path;
-    private final AdaptedGrant grant;
+    private final Grant grant;
     private final Thread owner;
     private final Consumer<AdaptedLease> whenClosed;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
@@ -38,7 +41,7 @@ final class AdaptedLease implements Lease, AdaptedGrant.Listener {
      *
      * @param whenClosed told when it is closed, before the lock is given back with the last one
      */
-    AdaptedLease(String path, AdaptedGrant grant, Consumer<AdaptedLease> whenClosed) {
+    AdaptedLease(String path, Grant grant, Consumer<AdaptedLease> whenClosed) {
         this.path = path;
         this.grant = grant;
         this.owner = Thread.currentThread();
@@ -46,7 +49,7 @@ final class AdaptedLease implements Lease, AdaptedGrant.Listener {
         grant.attach(this);
     }
 
-    AdaptedGrant grant() {
+    Grant grant() {
         return grant;
     }
 
@@ -54,8 +57,7 @@ final class AdaptedLease implements Lease, AdaptedGrant.Listener {
         return owner;
     }
 
-    @Override
-    public void onGrantLost() {
+    private void onGrantLost() {
         ended.complete(LeaseState.LOST);
     }
 
@@ -252,5 +254,49 @@ final class AdaptedLease implements Lease, AdaptedGrant.Listener {
     public String toString() {
         String standsOn = grant.hold() instanceof FencedHold fenced ? ", of " + fenced : "";
         return "Lease[" + path() + ", " + state() + standsOn + "]";
+    }
+
+    /** What a thread has of the lock; all its re-entrant leases stand on it. */
+    static final class Grant {
+        private final ForeignLock.Hold hold;
+        private final Set<AdaptedLease> leases = ConcurrentHashMap.newKeySet();
+        /** The leases that stand on it. A count, as several threads may close the leases of a dead one. */
+        private final AtomicInteger open = new AtomicInteger();
+
+        Grant(ForeignLock.Hold hold) {
+            this.hold = hold;
+        }
+
+        ForeignLock.Hold hold() {
+            return hold;
+        }
+
+        LeaseState state() {
+            return hold.state();
+        }
+
+        /** Tells the lease of a loss, unless it is detached before. */
+        void attach(AdaptedLease lease) {
+            open.incrementAndGet();
+            leases.add(lease);
+            try {
+                if (state() == LeaseState.LOST) {
+                    lease.onGrantLost();
+                }
+            } catch (RuntimeException | Error e) {
+                detach(lease);
+                throw e;
+            }
+        }
+
+        /** Returns whether this was the last lease, with which the lock is to be given back. */
+        boolean detach(AdaptedLease lease) {
+            leases.remove(lease);
+            return open.decrementAndGet() == 0;
+        }
+
+        void tellOfLoss() {
+            leases.forEach(AdaptedLease::onGrantLost);
+        }
     }
 }

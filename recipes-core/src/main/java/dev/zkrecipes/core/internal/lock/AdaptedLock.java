@@ -71,7 +71,7 @@ public final class AdaptedLock implements InterProcessLock {
     }
 
     private Lease begin(ForeignLock.Hold hold) {
-        AdaptedGrant grant = new AdaptedGrant(hold);
+        AdaptedLease.Grant grant = new AdaptedLease.Grant(hold);
         try {
             Thread owner = Thread.currentThread();
             hold.onLost(() -> {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * the grant, the request leaves the queue.
  */
 final class AsyncRequest {
-    private final HoldingHost client;
+    private final LockHost client;
     private final Hold.Origin lock;
     private final LockData data;
     private final Acquisition acquisition;
@@ -31,7 +31,7 @@ final class AsyncRequest {
      * @param data where its lease is recorded
      */
     AsyncRequest(
-            HoldingHost client,
+            LockHost client,
             Hold.Origin lock,
             LockData data,
             Acquisition acquisition,

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
 final class BlockingRequest {
-    private final HoldingHost client;
+    private final LockHost client;
     private final Hold.Origin lock;
     private final Ownership ownership;
     private final Acquisition acquisition;
@@ -35,7 +35,7 @@ final class BlockingRequest {
 
     /** Prepares a request, which is not launched yet. */
     BlockingRequest(
-            HoldingHost client,
+            LockHost client,
             Hold.Origin lock,
             Ownership ownership,
             Acquisition acquisition,

@@ -38,28 +38,28 @@ import org.jspecify.annotations.Nullable;
 public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     private final LockGroup group;
-    private final HoldingHost client;
+    private final LockHost client;
     private final Ownership ownership;
 
-    private EngineLock(HoldingHost client, LockGroup group, Ownership ownership) {
+    private EngineLock(LockHost client, LockGroup group, Ownership ownership) {
         this.group = group;
         this.client = client;
         this.ownership = ownership;
     }
 
     /** A lock that is held by threads, re-entrantly. */
-    public static EngineLock threadOwned(HoldingHost client, LockSpec spec) {
+    public static EngineLock threadOwned(LockHost client, LockSpec spec) {
         return new EngineLock(client, LockGroup.of(spec), Ownership.ofThread(client.holds()));
     }
 
     /** The mode of a lock that excludes all others; its thread may take the shared one too. */
-    public static EngineLock exclusiveMode(HoldingHost client, LockSpec spec, LockSpec shared) {
+    public static EngineLock exclusiveMode(LockHost client, LockSpec spec, LockSpec shared) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
         return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideShared(client.holds(), shared));
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
-    public static EngineLock sharedMode(HoldingHost client, LockSpec spec, LockSpec exclusive) {
+    public static EngineLock sharedMode(LockHost client, LockSpec spec, LockSpec exclusive) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
         return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideExclusive(client.holds(), exclusive));
     }
@@ -75,7 +75,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         List<LockSpec> all =
                 members.stream().flatMap(member -> member.group.all().stream()).toList();
         LockGroup group = LockGroup.together(all, options);
-        HoldingHost client = members.get(0).client;
+        LockHost client = members.get(0).client;
         for (EngineLock member : members) {
             Preconditions.checkArgument(
                     member.client == client,
@@ -94,12 +94,12 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     /** A lock that is held by the instance, once at a time. */
-    public static EngineLock instanceOwned(HoldingHost client, LockSpec spec) {
+    public static EngineLock instanceOwned(LockHost client, LockSpec spec) {
         return new EngineLock(client, LockGroup.of(spec), Ownership.ofInstance(client.holds()));
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
-    public static EngineLock unowned(HoldingHost client, LockSpec spec) {
+    public static EngineLock unowned(LockHost client, LockSpec spec) {
         return new EngineLock(client, LockGroup.of(spec), Ownership.ofNobody(client.holds()));
     }
 
@@ -123,7 +123,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     @Override
-    public HoldingHost client() {
+    public LockHost client() {
         return client;
     }
 

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A client, as its locks see it. */
-public interface LockHost {
+public interface LockHost extends ZooKeeperClient {
     EngineScheduler scheduler();
 
     Callbacks callbacks();
@@ -33,10 +33,10 @@ public interface LockHost {
     /** How long a call that needs one answer waits for it. */
     Duration requestTimeout();
 
-    ConnectionState connectionState();
+    /** The record of all holds. */
+    LockDataTable holds();
 
-    /** By which other processes know the client. */
-    String ownerLabel();
+    DeadOwnerCheck deadOwners();
 
     /**
      * An error that tells of the missing connection.
