@@ -8,6 +8,8 @@ import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.session.WatchRegistry;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
@@ -38,20 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueuePlace {
 
-    /** All places of the path. */
-    interface View {
-        boolean has(QueuePlace place);
-
-        /** Returns whether the place was here. */
-        boolean remove(QueuePlace place);
-
-        void endIfEmpty();
-
-        /** Watches the data of the path, by which the drivers decide. */
-        void watchRule();
-    }
-
-    private final View view;
+    private final QueueView view;
     private final SeenQueue seen;
     private final Session session;
     private final ServingOrder order;
@@ -67,7 +56,13 @@ final class QueuePlace {
 
     /** See {@link QueueView#enter}. */
     QueuePlace(
-            View view, SeenQueue seen, ServingOrder order, LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
+            QueueView view,
+            SeenQueue seen,
+            ServingOrder order,
+            LockSpec spec,
+            OwnNode node,
+            LockNode self,
+            Waiter waiter) {
         this.view = view;
         this.seen = seen;
         this.session = seen.session();
@@ -127,12 +122,12 @@ final class QueuePlace {
 
     /** The paths of the nodes that are watched for this one and for those that are served in order with it. */
     Stream<String> watchedPaths() {
-        return order.predecessors().paths();
+        return order.watchedPaths();
     }
 
     /** A read has told what became of a node that is perhaps still watched here, and of which no event came. */
     void onLooked(String nodePath, Answer<?> answer) {
-        if (granted || !view.has(this) || !order.predecessors().hasPath(nodePath)) {
+        if (granted || !view.has(this) || !order.watches(nodePath)) {
             return;
         }
         if (answer.code() == Code.NOAUTH) {
@@ -218,7 +213,7 @@ final class QueuePlace {
         isBehindWaiter = !blockingBoth.isEmpty();
         List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
         boolean isKnown = fresh
-                || order.predecessors().haveAll(next, seen::isKnownToStand)
+                || order.watchesAll(next, seen::isKnownToStand)
                 || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
         if (isKnown) {
             watch(next, !isBehindWaiter && !ownIsWatched && queue.wouldGrantWithout(next, self));
@@ -242,7 +237,7 @@ final class QueuePlace {
         if (ownToo) {
             watchOwnNode(); // first: then its end is known first
         }
-        order.predecessors().moveTo(next);
+        order.watch(next);
     }
 
     private void watchOwnNode() {
@@ -257,6 +252,45 @@ final class QueuePlace {
         if (untilOwnIsWatched != null) {
             untilOwnIsWatched.cancel();
             untilOwnIsWatched = null;
+        }
+    }
+
+    /**
+     * Watches a node of ours: first for the request that waits with it, then for its holder.
+     */
+    private static final class OwnNodeWatch implements WatchRegistry.DeletionSubscriber {
+        private @Nullable Waiter waiter;
+        private Runnable whenGone = () -> {};
+
+        OwnNodeWatch(Waiter waiter) {
+            this.waiter = waiter;
+        }
+
+        /** Forgets the request, which may be much larger than what outlives it. */
+        void leave(Runnable whenNodeIsGone) {
+            waiter = null;
+            whenGone = whenNodeIsGone;
+        }
+
+        @Override
+        public void onWatched(String nodePath) {
+            // Whether it is set is asked when a grant depends on it.
+        }
+
+        @Override
+        public void onGone(String nodePath) {
+            if (waiter != null) {
+                waiter.onVanished();
+            } else {
+                whenGone.run();
+            }
+        }
+
+        @Override
+        public void onRefused(String nodePath, Answer<?> answer) {
+            if (waiter != null) {
+                waiter.fail(ZooKeeperErrors.of(LockPath.parent(nodePath), "watch " + nodePath, answer));
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread.
  */
-final class QueueView implements QueuePlace.View {
+final class QueueView {
     private final Session session;
     private final SeenQueue seen;
     private final Runnable onEmpty;
@@ -80,18 +80,16 @@ final class QueueView implements QueuePlace.View {
         return place;
     }
 
-    @Override
-    public boolean has(QueuePlace place) {
+    boolean has(QueuePlace place) {
         return places.contains(place);
     }
 
-    @Override
-    public boolean remove(QueuePlace place) {
+    /** Returns whether the place was here. */
+    boolean remove(QueuePlace place) {
         return places.remove(place);
     }
 
-    @Override
-    public void endIfEmpty() {
+    void endIfEmpty() {
         if (places.isEmpty()) {
             if (ruleWatch != null) {
                 session.watches().unsubscribeLater(seen.path(), ruleWatch);
@@ -152,8 +150,8 @@ final class QueueView implements QueuePlace.View {
 
     // ---- The rule, if it is shared.
 
-    @Override
-    public void watchRule() {
+    /** Watches the data of the path, by which the drivers decide. */
+    void watchRule() {
         if (ruleWatch == null) {
             ruleWatch = new RuleWatch();
             session.watches().subscribe(seen.path(), ruleWatch);

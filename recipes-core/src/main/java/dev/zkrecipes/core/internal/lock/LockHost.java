@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
