@@ -48,8 +48,8 @@ public final class LockGroups {
         LockSpec sharedSpec =
                 new LockInternals(client, path, shared, options).spec().withNodesInFront(shared.nodeName());
         return new Modes(
-                EngineLock.exclusiveMode(engine, exclusiveSpec, sharedSpec),
-                EngineLock.sharedMode(engine, sharedSpec, exclusiveSpec));
+                EngineLock.exclusiveMode(engine, engine.holds(), exclusiveSpec, sharedSpec),
+                EngineLock.sharedMode(engine, engine.holds(), sharedSpec, exclusiveSpec));
     }
 
     /**
@@ -88,7 +88,7 @@ public final class LockGroups {
      * @return its client; empty if it is not a lock of the engine, or already several together
      */
     public static Optional<ZooKeeperClient> clientOf(InterProcessLock lock) {
-        return EngineLock.behind(lock).filter(EngineLock::isSingle).map(EngineLock::client);
+        return EngineLock.behind(lock).filter(EngineLock::isSingle).map(engine -> (EngineClient) engine.client());
     }
 
     /**

@@ -89,7 +89,7 @@ public final class LockInternals {
      * @return a new lock, which shares its holds with the others
      */
     public InterProcessLock threadOwned() {
-        return EngineLock.threadOwned(client, spec);
+        return EngineLock.threadOwned(client, client.holds(), spec);
     }
 
     /**
@@ -100,7 +100,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock instanceOwned() {
-        return EngineLock.instanceOwned(client, spec);
+        return EngineLock.instanceOwned(client, client.holds(), spec);
     }
 
     /**
@@ -111,7 +111,7 @@ public final class LockInternals {
      * @return a new lock with holds of its own
      */
     public InterProcessLock unowned() {
-        return EngineLock.unowned(client, spec);
+        return EngineLock.unowned(client, client.holds(), spec);
     }
 
     /**

@@ -92,8 +92,8 @@ final class ServingOrder implements WatchRegistry.DeletionSubscriber {
     }
 
     /**
-     * Watches these nodes and no others. The next request usually waits for most of the same nodes, so the set passes to
-     * it and only the difference is sent: the cost of a change is that of the added nodes, however many are watched.
+     * Watches these nodes and no others. The next request usually waits for most of the same nodes, so the set passes
+     * to it and only the difference is sent: the cost of a change is that of the added nodes, however many are watched.
      */
     void watch(List<LockNode> next) {
         for (LockNode node : next) {

@@ -11,7 +11,6 @@ import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.acquire.Requests;
-import dev.zkrecipes.core.internal.lock.DeadOwnerCheck;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.lock.LockHost;
 import dev.zkrecipes.core.internal.lock.Questions;
@@ -40,7 +39,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /** Ties the parts of one client together and ends them. */
-public final class EngineClient implements LockHost {
+public final class EngineClient implements LockHost, ZooKeeperClient {
     private final HandleKind kind;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
@@ -50,8 +49,7 @@ public final class EngineClient implements LockHost {
     private final NodeCleaner cleaner;
     private final Requests requests;
     private final Acquisitions acquisitions;
-    private final LockDataTable holds = new LockDataTable();
-    private final DeadOwnerCheck deadOwners;
+    private final LockDataTable holds;
     private final Revocations revocations;
     private final Questions questions = new Questions();
 
@@ -86,7 +84,7 @@ public final class EngineClient implements LockHost {
         this.acquisitions = new Acquisitions(requests);
         this.revocations =
                 new Revocations(scheduler, sessions.source(), pauses::newBackoff, callbacks, this::requireOpenFor);
-        this.deadOwners = new DeadOwnerCheck(holds, requests.open(), scheduler);
+        this.holds = new LockDataTable(requests.open(), scheduler);
     }
 
     /** Makes a client and returns at once. */
@@ -158,14 +156,9 @@ public final class EngineClient implements LockHost {
         return questions;
     }
 
-    @Override
+    /** The record of all holds. */
     public LockDataTable holds() {
         return holds;
-    }
-
-    @Override
-    public DeadOwnerCheck deadOwners() {
-        return deadOwners;
     }
 
     /** An error that tells of the missing connection. Any thread. */

@@ -20,25 +20,21 @@ import org.jspecify.annotations.Nullable;
 final class AsyncRequest {
     private final LockHost client;
     private final Hold.Origin lock;
-    private final LockData data;
+    private final Ownership ownership;
     private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
     private final CompletableFuture<Lease> future = new CompletableFuture<>();
 
-    /**
-     * Prepares a request, which is not launched yet.
-     *
-     * @param data where its lease is recorded
-     */
+    /** Prepares a request, which is not launched yet. */
     AsyncRequest(
             LockHost client,
             Hold.Origin lock,
-            LockData data,
+            Ownership ownership,
             Acquisition acquisition,
             @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
-        this.data = data;
+        this.ownership = ownership;
         this.acquisition = acquisition;
         this.observed = observed;
     }
@@ -52,7 +48,7 @@ final class AsyncRequest {
         Completion.on(future, (lease, failure) -> acquisition.giveUp());
         try {
             acquisition.launch();
-            client.deadOwners().begin();
+            ownership.table().lookForDeadOwners();
         } catch (Throwable t) {
             abandon(t);
             throw t;
@@ -69,8 +65,8 @@ final class AsyncRequest {
             return;
         }
         orGiveBack(grants, () -> {
-            Hold lease = Hold.open(lock, grants, data, observed);
-            if (!future.complete(AsyncLease.of(lease, client.holds().dropped()))) {
+            Hold lease = Hold.open(lock, grants, ownership.asynchronous(), observed);
+            if (!future.complete(AsyncLease.of(lease, ownership.table().dropped()))) {
                 lease.beginClosing();
             }
         });

@@ -51,7 +51,7 @@ final class BlockingRequest {
     <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
         try {
             acquisition.launch();
-            client.deadOwners().begin();
+            ownership.table().lookForDeadOwners();
             T outcome = wait.on(this);
             if (observed != null) {
                 observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted

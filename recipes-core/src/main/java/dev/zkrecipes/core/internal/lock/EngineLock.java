@@ -48,20 +48,20 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     /** A lock that is held by threads, re-entrantly. */
-    public static EngineLock threadOwned(LockHost client, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThread(client.holds()));
+    public static EngineLock threadOwned(LockHost client, LockDataTable holds, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThread(holds));
     }
 
     /** The mode of a lock that excludes all others; its thread may take the shared one too. */
-    public static EngineLock exclusiveMode(LockHost client, LockSpec spec, LockSpec shared) {
+    public static EngineLock exclusiveMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec shared) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideShared(client.holds(), shared));
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideShared(holds, shared));
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
-    public static EngineLock sharedMode(LockHost client, LockSpec spec, LockSpec exclusive) {
+    public static EngineLock sharedMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec exclusive) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideExclusive(client.holds(), exclusive));
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideExclusive(holds, exclusive));
     }
 
     /**
@@ -83,7 +83,8 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                     member.path(),
                     members.get(0).path());
         }
-        return new EngineLock(client, group, Ownership.ofThread(client.holds()));
+        return new EngineLock(
+                client, group, Ownership.ofThread(members.get(0).ownership.table()));
     }
 
     private static void requireNoHandoffs(LockOptions options, String what) {
@@ -94,13 +95,13 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     /** A lock that is held by the instance, once at a time. */
-    public static EngineLock instanceOwned(LockHost client, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofInstance(client.holds()));
+    public static EngineLock instanceOwned(LockHost client, LockDataTable holds, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofInstance(holds));
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
-    public static EngineLock unowned(LockHost client, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofNobody(client.holds()));
+    public static EngineLock unowned(LockHost client, LockDataTable holds, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Ownership.ofNobody(holds));
     }
 
     /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */
@@ -214,7 +215,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         StackReserve.requireForACall();
         Acquisition acquisition = client.acquisitions().of(group, Mode.QUEUE, true);
         ObservedRequest observed = ObservedRequest.begin(client, group);
-        return new AsyncRequest(client, this, ownership.asynchronous(), acquisition, observed).begin();
+        return new AsyncRequest(client, this, ownership, acquisition, observed).begin();
     }
 
     /**

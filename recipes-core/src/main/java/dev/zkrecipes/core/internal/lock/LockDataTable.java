@@ -4,22 +4,53 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
+import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All holds of one client: a record for each thread that holds anything, through whatever lock objects, and one for the
  * leases that belong to no thread. Thread-safe.
+ *
+ * <p>It warns when a request waits for a lock that a thread of this process died with, once for each thread and lock;
+ * and of a lock that nobody can give back because its lease was dropped. It looks once a second for all requests of a
+ * client, and a last time after them; while there are none, it does not look.
  */
 public final class LockDataTable {
+    private static final Logger log = LoggerFactory.getLogger(LockDataTable.class);
+
+    /** Nothing depends on it, but people wait for the message. */
+    static final Duration PERIOD = Duration.ofSeconds(1);
+
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
     private final LockData ofNobody = new LockData(null);
     private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
+    private final Collection<Acquisition> requests;
+    private final EngineScheduler scheduler;
+    private volatile boolean armed; // written on the engine thread
+
+    /**
+     * Begins without a hold.
+     *
+     * @param requests those that are under way; may change at any time
+     */
+    public LockDataTable(Collection<Acquisition> requests, EngineScheduler scheduler) {
+        this.requests = requests;
+        this.scheduler = scheduler;
+    }
 
     /** The calling thread's record; null if it holds nothing. */
     @Nullable
@@ -64,5 +95,67 @@ public final class LockDataTable {
     /** The records of all threads. */
     public Collection<LockData> ofThreads() {
         return ofThreads.values();
+    }
+
+    // ---- Owners that are gone.
+
+    /**
+     * A request has begun: from now on it is looked for owners that have died. Any thread.
+     */
+    void lookForDeadOwners() {
+        if (!armed) {
+            scheduler.execute(this::arm);
+        }
+    }
+
+    private void arm() {
+        if (!armed) {
+            scheduler.schedule(PERIOD, this::look);
+            armed = true;
+        }
+    }
+
+    private void look() {
+        armed = false; // before the requests are looked at: one that comes after that arms it itself
+        warnOfDropped();
+        if (requests.isEmpty()) {
+            return;
+        }
+        List<LockData> orphaned =
+                ofThreads.values().stream().filter(LockData::isOrphaned).toList();
+        if (!orphaned.isEmpty()) {
+            Set<String> waitedFor = requests.stream()
+                    .flatMap(request -> request.paths().stream())
+                    .collect(Collectors.toSet());
+            orphaned.forEach(data -> look(data, waitedFor));
+        }
+        arm();
+    }
+
+    private void warnOfDropped() {
+        for (Reference<?> next = dropped.poll(); next != null; next = dropped.poll()) {
+            if (next instanceof AsyncLease.Dropped lease && lease.hold().isStanding()) {
+                log.warn(
+                        "The lock {} of {} is held by a lease of acquireAsync that nobody references any more, so nobody can"
+                                + " close it. The lock stays held until the client is closed. Close the lease in a stage that"
+                                + " follows the future itself, whatever becomes of other stages.",
+                        lease.hold().path(),
+                        lease.hold().origin().client().ownerLabel());
+            }
+        }
+    }
+
+    private void look(LockData data, Set<String> waitedFor) {
+        if (data.isForgettable()) {
+            forget(data);
+            return;
+        }
+        for (String lock : data.notYetWarnedOf(waitedFor)) {
+            log.warn(
+                    "Thread {} ended while it held the lock {}. The lock stays held until its leases are closed,"
+                            + " which any thread may now do, or until the client is closed. Close leases with try-with-resources.",
+                    data.ownerName(),
+                    lock);
+        }
     }
 }

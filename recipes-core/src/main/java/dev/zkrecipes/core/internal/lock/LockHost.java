@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockObserver;
-import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A client, as its locks see it. */
-public interface LockHost extends ZooKeeperClient {
+public interface LockHost {
     EngineScheduler scheduler();
 
     Callbacks callbacks();
@@ -33,10 +33,10 @@ public interface LockHost extends ZooKeeperClient {
     /** How long a call that needs one answer waits for it. */
     Duration requestTimeout();
 
-    /** The record of all holds. */
-    LockDataTable holds();
+    ConnectionState connectionState();
 
-    DeadOwnerCheck deadOwners();
+    /** By which other processes know the client. */
+    String ownerLabel();
 
     /**
      * An error that tells of the missing connection.

@@ -68,6 +68,11 @@ final class Ownership {
 
     // ---- Records.
 
+    /** Of all holds of the client. */
+    LockDataTable table() {
+        return table;
+    }
+
     /** What the caller holds; null if it holds nothing. */
     @Nullable
     LockData mine() {

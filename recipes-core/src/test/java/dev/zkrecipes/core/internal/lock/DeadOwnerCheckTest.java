@@ -122,7 +122,7 @@ class DeadOwnerCheckTest {
 
     private long looks() {
         return scheduler.engine.delays().stream()
-                .filter(DeadOwnerCheck.PERIOD::equals)
+                .filter(LockDataTable.PERIOD::equals)
                 .count();
     }
 
