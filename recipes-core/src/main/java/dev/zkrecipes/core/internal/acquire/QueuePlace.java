@@ -43,7 +43,7 @@ final class QueuePlace {
     private final QueueView view;
     private final SeenQueue seen;
     private final Session session;
-    private final ServingOrder order;
+    private final QueueView.ServingOrder order;
     private final LockSpec spec;
     private final OwnNode node;
     private final LockNode self;
@@ -58,7 +58,7 @@ final class QueuePlace {
     QueuePlace(
             QueueView view,
             SeenQueue seen,
-            ServingOrder order,
+            QueueView.ServingOrder order,
             LockSpec spec,
             OwnNode node,
             LockNode self,

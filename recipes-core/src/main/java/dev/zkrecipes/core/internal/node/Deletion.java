@@ -13,6 +13,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ final class Deletion implements DeletionQueue.Entry {
     private final EngineScheduler scheduler;
     private final Supplier<Backoff> pace;
     private final DeletionQueue queue;
-    private final NodeCleaner cleaner;
+    private final BiConsumer<Deletion, Verdict> told;
     private final CompletableFuture<Void> done;
     private @Nullable Backoff pauses; // none before an answer was missing
     private @Nullable Timer timer;
@@ -43,6 +44,7 @@ final class Deletion implements DeletionQueue.Entry {
      * Prepares one.
      *
      * @param pace makes the pauses after answers that did not come
+     * @param told told GONE once, at its end; and what was found before, or refused, each time
      * @param done completed at its end
      */
     Deletion(
@@ -50,7 +52,7 @@ final class Deletion implements DeletionQueue.Entry {
             EngineScheduler scheduler,
             Supplier<Backoff> pace,
             DeletionQueue queue,
-            NodeCleaner cleaner,
+            BiConsumer<Deletion, Verdict> told,
             CompletableFuture<Void> done) {
         this.node = leftover.node();
         this.leftover = leftover;
@@ -58,7 +60,7 @@ final class Deletion implements DeletionQueue.Entry {
         this.pace = pace;
         this.done = done;
         this.queue = queue;
-        this.cleaner = cleaner;
+        this.told = told;
     }
 
     @Override
@@ -180,10 +182,10 @@ final class Deletion implements DeletionQueue.Entry {
         if (verdict instanceof Verdict.Gone) {
             finish();
         } else if (verdict instanceof Verdict.NotThere) {
-            cleaner.missed(node);
+            told.accept(this, verdict);
             finish();
         } else if (verdict instanceof Verdict.Found) {
-            cleaner.onFound(this);
+            told.accept(this, verdict);
             begin();
         } else if (verdict instanceof Verdict.Again) {
             Backoff known = pauses == null ? pace.get() : pauses;
@@ -192,18 +194,18 @@ final class Deletion implements DeletionQueue.Entry {
         } else if (verdict instanceof Verdict.Later later) {
             beginAfter(later.after());
         } else if (verdict instanceof Verdict.Refused refused) {
-            onRefused(refused.why());
+            onRefused(refused);
         }
     }
 
-    private void onRefused(Supplier<LockException> why) {
+    private void onRefused(Verdict.Refused refused) {
         if (refusal == null) {
-            refusal = why;
-            LockException told = why.get();
-            log.warn("{}.", told.getMessage());
-            done.completeExceptionally(told);
+            refusal = refused.why();
+            LockException why = refusal.get();
+            log.warn("{}.", why.getMessage());
+            done.completeExceptionally(why);
         }
-        cleaner.onRefused(this);
+        told.accept(this, refused);
     }
 
     void finish() {
@@ -214,7 +216,7 @@ final class Deletion implements DeletionQueue.Entry {
             if (node.existence() == Existence.CREATED) {
                 node.session().watches().onKnownGone(node.path());
             }
-            cleaner.onFinished(this);
+            told.accept(this, Verdict.GONE);
             done.complete(null);
         }
     }

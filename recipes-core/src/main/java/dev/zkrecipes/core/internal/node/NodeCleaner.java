@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.node;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.node.Leftover.Verdict;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
@@ -233,29 +234,30 @@ public final class NodeCleaner {
     private Deletion added(OwnNode node, CompletableFuture<Void> gone) {
         PathDeletions path = pending.computeIfAbsent(node.lockPath(), key -> new PathDeletions());
         Leftover leftover = new Leftover(node, scheduler, !path.refused().isEmpty());
-        Deletion deletion = new Deletion(leftover, scheduler, pace, queue, this, gone);
+        Deletion deletion = new Deletion(leftover, scheduler, pace, queue, this::onVerdict, gone);
         path.all().add(deletion);
         node.onItsWayOut(true);
         return deletion;
     }
 
-    /** What ZooKeeper refused waits for its turn. */
-    void onRefused(Deletion deletion) {
-        PathDeletions path = pending.get(deletion.node().lockPath());
-        if (path != null) {
-            path.onRefused(deletion, requestTimeout.get());
+    private void onVerdict(Deletion deletion, Verdict verdict) {
+        OwnNode node = deletion.node();
+        if (verdict instanceof Verdict.Gone) {
+            onFinished(deletion);
+        } else if (verdict instanceof Verdict.NotThere) {
+            missed(node);
+        } else if (verdict instanceof Verdict.Found) {
+            // Those that were created with it are there too. One that is missing was looked for just before that.
+            node.createdTogether().forEach(this::lookFor);
+        } else if (verdict instanceof Verdict.Refused) {
+            PathDeletions path = pending.get(node.lockPath());
+            if (path != null) {
+                path.onRefused(deletion, requestTimeout.get());
+            }
         }
     }
 
-    /**
-     * A node was looked for and is there. Those that were created with it are there too; one that is missing was looked
-     * for just before that.
-     */
-    void onFound(Deletion deletion) {
-        deletion.node().createdTogether().forEach(this::lookFor);
-    }
-
-    void onFinished(Deletion deletion) {
+    private void onFinished(Deletion deletion) {
         deletion.node().onItsWayOut(false);
         String lockPath = deletion.node().lockPath();
         PathDeletions path = pending.get(lockPath);
