@@ -27,7 +27,7 @@ import java.util.function.Function;
  *   <li><b>Decide</b> ({@code queue.LockQueue}, {@code queue.JointDecision}). Sort the list and hand the
  *       {@link LockDriver} the nodes in front of our own. A list without our own node never reaches the driver: the
  *       node is gone, and the request queues again.
- *   <li><b>Wait</b> ({@code acquire.QueuePlace}, {@code session.NodeWatches}). Watch the nodes that the driver names,
+ *   <li><b>Wait</b> ({@code acquire.QueuePlace}, {@code session.WatchRegistry}). Watch the nodes that the driver names,
  *       so that only their deletion is told, and our own: at once if the request is next in line, otherwise after a
  *       while. When one in front is gone, take it out of the list and decide again: the list may show too many nodes in
  *       front of ours, never too few. Where that is in doubt, list again first: after a reconnect, when unwatched nodes

@@ -6,13 +6,16 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 
 /**
  * The lists of lock paths that attempts of one session ask for. A list that is asked for while the engine is busy with
@@ -27,8 +30,9 @@ public final class ListBatcher {
     /** As many names as fit a packet ten times over. */
     private static final int SMALL = 1000;
 
-    private final SessionLink session;
+    private final ZooKeeperOperations zk;
     private final EngineScheduler scheduler;
+    private final BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check;
     private final Map<Wish, Asked> asked = new LinkedHashMap<>();
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
     private final PersistentChildren persistent;
@@ -63,10 +67,19 @@ public final class ListBatcher {
         }
     }
 
-    ListBatcher(SessionLink session, EngineScheduler scheduler) {
-        this.session = session;
+    /**
+     * Begins without lists.
+     *
+     * @param check sends a small write that is committed, see {@link Session#check}
+     */
+    ListBatcher(
+            ZooKeeperOperations zk,
+            EngineScheduler scheduler,
+            BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check) {
+        this.zk = zk;
         this.scheduler = scheduler;
-        this.persistent = new PersistentChildren(session);
+        this.check = check;
+        this.persistent = new PersistentChildren(zk);
     }
 
     /** The children that it leaves out. */
@@ -113,7 +126,7 @@ public final class ListBatcher {
 
     private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> recipient) {
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
-        session.check(wish.paths(), written::add);
+        check.accept(wish.paths(), written::add);
         send(wish.query(), list -> {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
             // A missing path is an answer too, and a committed one.
@@ -136,8 +149,7 @@ public final class ListBatcher {
         if (part.withRule()) {
             sendTogether(new ListQuery(List.of(part)), recipient);
         } else {
-            session.zk()
-                    .children(part.path(), answer -> recipient.accept(ChildrenSnapshot.of(part, answer, ++answers)));
+            zk.children(part.path(), answer -> recipient.accept(ChildrenSnapshot.of(part, answer, ++answers)));
         }
     }
 
@@ -150,7 +162,7 @@ public final class ListBatcher {
                 reads.add(Op.getData(part.path()));
             }
         }
-        session.zk().multi(reads, answer -> {
+        zk.multi(reads, answer -> {
             if (answer.code() == Code.CONNECTIONLOSS && query.parts().size() > 1) {
                 perhapsTooLarge.put(query, true);
             }

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,12 +26,12 @@ import org.apache.zookeeper.KeeperException.Code;
  * <p>Confined to the engine thread.
  */
 public final class PersistentChildren {
-    private final SessionLink session;
+    private final ZooKeeperOperations zk;
     private final RecentlyUsed<String, Set<String>> known = new RecentlyUsed<>(); // names, by path of the parent
     private final Map<String, List<Consumer<Answer<Access>>>> asked = new HashMap<>();
 
-    PersistentChildren(SessionLink session) {
-        this.session = session;
+    PersistentChildren(ZooKeeperOperations zk) {
+        this.zk = zk;
     }
 
     /**
@@ -72,7 +73,7 @@ public final class PersistentChildren {
             return;
         }
         asked.put(nodePath, new ArrayList<>(List.of(reply)));
-        session.zk().acl(nodePath, answer -> {
+        zk.acl(nodePath, answer -> {
             List<Consumer<Answer<Access>>> told = asked.remove(nodePath);
             if (told != null) {
                 told.forEach(each -> Guarded.accept(each, answer));

@@ -27,7 +27,7 @@ import org.apache.zookeeper.OpResult.ErrorResult;
  *
  * <p>Confined to the engine thread, but for {@link #isProven()}, {@link #isOutlived()} and what never changes.
  */
-public final class Session implements SessionLink {
+public final class Session {
     /** Why leases are lost when the session {@link #isOutlived}. */
     public static final String OUTLIVED = "no server has confirmed the session for a whole session time-out";
 
@@ -76,9 +76,9 @@ public final class Session implements SessionLink {
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = factory.open(this::become);
         this.nodes = new SessionNodes(operations);
-        this.watches = new WatchRegistry(this);
+        this.watches = new WatchRegistry(operations, () -> state, this::later);
         this.keepAlive = new KeepAlive(this, scheduler);
-        this.lists = new ListBatcher(this, scheduler);
+        this.lists = new ListBatcher(operations, scheduler, this::check);
     }
 
     /** Takes up the state that the handle is in already. */
@@ -86,7 +86,6 @@ public final class Session implements SessionLink {
         become(operations.initialState());
     }
 
-    @Override
     public ZooKeeperOperations zk() {
         return operations;
     }
@@ -111,7 +110,6 @@ public final class Session implements SessionLink {
         return keepAlive;
     }
 
-    @Override
     public boolean isConnected() {
         return state == State.CONNECTED;
     }
@@ -123,7 +121,6 @@ public final class Session implements SessionLink {
         return connections;
     }
 
-    @Override
     public boolean isEnded() {
         return state.isFinal();
     }
@@ -175,7 +172,6 @@ public final class Session implements SessionLink {
      * an answer of the leader too, and as committed. While the handle lives, its answer comes before that of any
      * request that is sent after it.
      */
-    @Override
     public void check(List<String> paths, Consumer<Answer<List<OpResult>>> reply) {
         check(paths, () -> true, reply);
     }
@@ -256,7 +252,7 @@ public final class Session implements SessionLink {
         return scheduler.schedule(Duration.ofNanos(least + least / 4000 * spread), task);
     }
 
-    @Override
+    /** Runs a task after the longest retry delay. */
     public void later(Runnable task) {
         scheduler.schedule(retryDelay, task);
     }
