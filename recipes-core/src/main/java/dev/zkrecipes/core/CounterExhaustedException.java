@@ -4,9 +4,13 @@
 package dev.zkrecipes.core;
 
 /**
- * The sequence counter of the lock's path is nearly used up and cannot be reset: a node that is not a lock node
- * lies below the path, the client has no right to recreate the path, or the path is the root. ZooKeeper numbers
- * two billion nodes below a path. After that numbers repeat, and the order of requests would be unknown.
+ * The sequence counter of the lock's path is nearly used up, so this request was not granted. ZooKeeper numbers two
+ * billion nodes below a path. After that numbers repeat, and the order of requests would be unknown.
+ *
+ * <p>Most often this passes. The path resets itself as soon as nobody holds the lock or waits for it; a request that
+ * finds nobody else resets it and is granted. Release what is held for long, and try again later. The message says
+ * if the path cannot be reset: a node that is not a lock node lies below it, the client has no right to recreate it, or
+ * it is the root.
  */
 public final class CounterExhaustedException extends LockException {
     private static final long serialVersionUID = 1L;

@@ -32,7 +32,7 @@ class ExploreRecipesTest {
      * The first: an operator deletes one of several nodes while they are given back on a nearly exhausted counter. The
      * second: a create that was given up is carried out by a server that was cut off for longer than the session
      * time-out. The third: two paths are listed one by one, and nodes are created on both between the two lists. The
-     * others broke nothing: the explorer did not know how late a client may hear that its session has ended.
+     * fourth: on an exhausted path, an operator deletes a node that nobody may read, and nobody is told. The others broke nothing: the explorer did not know how late a client may hear that its session has ended.
      */
     @ParameterizedTest
     @Tag("H108")
@@ -40,6 +40,7 @@ class ExploreRecipesTest {
         "MULTILOCK, 190509336479883",
         "SEMAPHORE_HANDOFFS_RESIZED, 63103705208170",
         "MULTILOCK_MIXED, 16756",
+        "SEMAPHORE_HANDOFFS_RESIZED, 85489532574988",
         "MUTEX_FAILING, 127971491954782",
         "MUTEX_FAILING, 246981353832073"
     })

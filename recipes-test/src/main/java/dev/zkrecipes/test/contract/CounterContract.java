@@ -4,7 +4,9 @@
 package dev.zkrecipes.test.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.Soon;
 import java.nio.charset.StandardCharsets;
@@ -119,17 +121,18 @@ public abstract class CounterContract extends OwnStage {
 
     @Test
     @Tag("H05")
-    void wornOutCounter_waitsForHolders() throws InterruptedException {
+    void wornOutCounter_admitsNobodyWhileAnyoneIsThere() throws InterruptedException {
         Lease held = scene.rival.acquire();
         age(STUCK);
-        assertThat(lock.tryAcquire()).isEmpty();
-        CompletableFuture<Lease> waiting = lock.acquireAsync();
+        assertThatThrownBy(lock::acquire)
+                .isInstanceOf(CounterExhaustedException.class)
+                .hasMessageContaining("It is reset as soon as nobody holds the lock or waits for it");
         scene.awaitOnlyTheRival();
         held.verify();
-        assertThat(waiting).isNotDone();
 
         held.close();
-        Lease young = Soon.get(waiting);
+        scene.awaitNobody();
+        Lease young = lock.acquire();
         assertNumbers(0, LOW);
         young.verify();
         young.close();

@@ -5,6 +5,7 @@ package dev.zkrecipes.test.explore;
 
 import com.google.common.base.Throwables;
 import com.google.common.collect.Sets;
+import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -237,7 +238,9 @@ final class Actor {
 
     /** Why a request for one of these that waits may end without the lock, although its client is open. */
     boolean mayEnd(@Nullable Throwable failure, List<Integer> asked, long begin) {
-        return neverMayHold(failure, asked, begin) || mayHaveLostPlace(failure);
+        return neverMayHold(failure, asked, begin)
+                || mayHaveLostPlace(failure)
+                || (failure instanceof CounterExhaustedException && schedule.isNearEndOfCounters());
     }
 
     private boolean mayHaveLostPlace(@Nullable Throwable failure) {
@@ -274,6 +277,12 @@ final class Actor {
     }
 
     // ---- The end.
+
+    /** Asks once more, when nobody else is there. */
+    CompletableFuture<Lease> askAtTheEnd() {
+        tell("asks when nobody is there");
+        return locks.get(0).acquireAsync();
+    }
 
     void close() {
         tell("closes its client");

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,7 @@ final class Schedule {
     private boolean blocking;
     private boolean interrupted; // who blocks
     private boolean heldLong;
+    private int firstNumber; // of each path
 
     Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
         this.lock = lock;
@@ -56,7 +58,8 @@ final class Schedule {
                 new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(TICKS[choices.next(TICKS.length)]));
         this.judge = new Judge(ensemble, lock, simulation::now);
         if (choices.next(16) == 1) {
-            ensemble.beginCountersAt(oldCounter(choices));
+            firstNumber = oldCounter(choices);
+            ensemble.beginCountersAt(firstNumber);
         }
         for (int i = 1; i <= clients; i++) {
             actors.add(new Actor(this, i, 1 + choices.next(lock.needsManyRequests() ? MANY_REQUESTS : 3)));
@@ -92,6 +95,11 @@ final class Schedule {
             case 1 -> Integer.MAX_VALUE - (1 << 20) - near;
             default -> Integer.MAX_VALUE - near;
         };
+    }
+
+    /** Whether a request that finds somebody else there may be refused. */
+    boolean isNearEndOfCounters() {
+        return firstNumber > 1 << 30;
     }
 
     ExploredLock lock() {
@@ -264,6 +272,9 @@ final class Schedule {
         try {
             runUntilDone();
             awaitNothingLeft();
+            if (isNearEndOfCounters()) {
+                requireUsable();
+            }
         } finally {
             Thread.interrupted(); // nobody's any more
         }
@@ -300,6 +311,19 @@ final class Schedule {
         }
         if (!left.isEmpty()) {
             throw new BrokenPromise("nothing is left behind", String.join("; ", left));
+        }
+    }
+
+    /** However high the numbers are: whoever finds nobody else is granted. */
+    private void requireUsable() {
+        Optional<Actor> open =
+                actors.stream().filter(actor -> !closed.contains(actor)).findFirst();
+        if (open.isPresent()) {
+            CompletableFuture<Lease> last = open.get().askAtTheEnd();
+            simulation.passUntil(simulation.now() + SESSION.multipliedBy(4).toNanos());
+            if (!last.isDone() || last.isCompletedExceptionally()) {
+                throw new BrokenPromise("whoever finds nobody else is granted", String.valueOf(last));
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.core.internal.node.CounterReset;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.JointDecision;
@@ -49,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  *  |        +--- a predecessor is gone -----+
  *  |
  *  +-- own node gone, by way of PAUSED; by way of SEEKING, if the session has ended;
- *      by way of RENEWING, if the path's counter is near its end
+ *      by way of RESETTING, if the path's counter is near its end and nobody else is there
  * </pre>
  *
  * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
@@ -60,8 +61,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, except for what callers do.
  */
-public final class AcquireLoop extends AcquisitionTask<AcquireStep>
-        implements Enqueue.Owner, Waiter, CounterRenewal.Owner {
+public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Enqueue.Owner, Waiter {
 
     private final Requests requests;
     private final LockGroup group;
@@ -72,7 +72,6 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
-    private @Nullable CounterRenewal renewal;
     private volatile boolean seenBusy;
     private volatile @Nullable LockException obstacle;
 
@@ -236,8 +235,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void decide() {
-        if (isWornOut()) {
-            renewCounter();
+        OwnNode last = nodeNearTheEnd();
+        if (last != null) {
+            resetCounter(last);
             return;
         }
         JointDecision decision = JointDecision.onOwn(group, ownLockNodes(), list());
@@ -268,14 +268,43 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
         }));
     }
 
-    /** Whether a number of ours is too near the counter's end. */
-    private boolean isWornOut() {
+    /** One of ours whose number is too near the counter's end; null if there is none. */
+    private @Nullable OwnNode nodeNearTheEnd() {
         for (OwnNode node : nodes()) {
             if (CounterAge.of(node.path()) >= CounterAge.WORN_OUT) {
-                return true;
+                return node;
             }
         }
-        return false;
+        return null;
+    }
+
+    /** A number this high is never granted. If ours is the only node, the counter is reset, and we enter again. */
+    private void resetCounter(OwnNode own) {
+        List<String> others = new ArrayList<>(list().names(own.lockPath()));
+        if (!others.remove(own.name())) {
+            onVanished();
+        } else if (!others.isEmpty()) {
+            fail(CounterReset.refusedFor(own.lockPath(), others));
+        } else {
+            become(AcquireStep.RESETTING);
+            new CounterReset(session(), own.lockPath()).send(List.of(own), inThisState(answer -> {
+                switch (answer.code()) {
+                    case OK -> {
+                        own.absent();
+                        enterAnew();
+                    }
+                    case BADVERSION, NONODE -> askForList(); // somebody has changed the rule, or deleted our node
+                    case NOTEMPTY, NOAUTH -> fail(CounterReset.refused(own.lockPath(), answer.code()));
+                    default -> retryOrFail("reset the sequence counter of " + own.lockPath(), answer, this::enterAnew);
+                }
+            }));
+        }
+    }
+
+    /** Also if it is not known whether our node is gone: another one has a name of its own. */
+    private void enterAnew() {
+        leaveQueue();
+        enqueue();
     }
 
     /** Our nodes as the drivers see them. */
@@ -489,28 +518,6 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
                 + "; acquire again, or use QueueLossPolicy.REQUEUE");
     }
 
-    /** Our numbers are too near the counter's end to be granted. */
-    private void renewCounter() {
-        leaveQueue();
-        CounterRenewal begun = new CounterRenewal(requests.renewals(), group, session(), this, this);
-        renewal = begun;
-        begun.begin();
-    }
-
-    @Override
-    public boolean mayWaitForRenewal() {
-        if (mode == Mode.TRY) {
-            endAsBusy();
-        }
-        return mode == Mode.QUEUE;
-    }
-
-    @Override
-    public void onRenewed() {
-        endRenewal();
-        enqueue();
-    }
-
     // ---- Endings.
 
     @Override
@@ -519,25 +526,13 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep>
     }
 
     private void leaveQueue() {
-        leavePlaces();
-        endRenewal();
+        List<QueuePlace> leaving = places;
+        places = List.of();
+        leaving.forEach(place -> place.leave(() -> {}));
         Enqueue left = entry;
         if (left != null) {
             entry = null;
             requests.cleaner().discard(left.nodes());
-        }
-    }
-
-    private void leavePlaces() {
-        List<QueuePlace> left = places;
-        places = List.of();
-        left.forEach(place -> place.leave(() -> {}));
-    }
-
-    private void endRenewal() {
-        if (renewal != null) {
-            renewal.end();
-            renewal = null;
         }
     }
 

@@ -15,7 +15,7 @@ enum AcquireStep {
     WAITING,
     LISTING,
     PROVING,
-    RENEWING,
+    RESETTING,
     PAUSED,
     GRANTED,
     ENDED

@@ -34,7 +34,6 @@ public final class Requests {
     private final String rootName;
     private final Function<String, LockConnectionException> notConnected;
     private final QueueViews queues = new QueueViews();
-    private final CounterRenewals renewals = new CounterRenewals();
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
     private long newest; // on the engine thread
@@ -106,10 +105,6 @@ public final class Requests {
 
     QueueViews queues() {
         return queues;
-    }
-
-    CounterRenewals renewals() {
-        return renewals;
     }
 
     Supplier<Backoff> pace() {

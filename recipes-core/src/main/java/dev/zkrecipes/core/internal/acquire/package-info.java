@@ -2,8 +2,7 @@
 // Copyright the zkrecipes authors
 
 /**
- * The acquire loop: enter the queue, decide, wait for predecessors, grant; and the ways beside it: a downgrade, the
- * renewal of a counter.
+ * The acquire loop: enter the queue, decide, wait for predecessors, grant; and the way beside it: a downgrade.
  */
 @NullMarked
 package dev.zkrecipes.core.internal.acquire;

@@ -3,7 +3,11 @@
 
 package dev.zkrecipes.core.internal.node;
 
+import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
@@ -16,37 +20,29 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Starts the counter of a path anew: by one {@code multi} that checks that nobody has written to the path since it was
- * read, deletes it, which ZooKeeper refuses if anybody is below it, and makes it again with the same data and ACL. So
- * nothing happens to a path that somebody uses.
+ * Resets the counter of a path: by one {@code multi} that checks that nobody has written to the path since it was read,
+ * deletes it, which ZooKeeper refuses if anybody is below it, and creates it with the same data and ACL. So nothing
+ * happens to a path that somebody uses.
  *
  * <p>ZooKeeper does not tell containers from persistent nodes. A path with data is recreated as a persistent node, any
  * other as a container: that is how this library creates its paths.
  */
 public final class CounterReset {
     private final Session session;
-    private final List<Op> operations = new ArrayList<>();
+    private final String path;
 
-    public CounterReset(Session session) {
+    public CounterReset(Session session, String path) {
         this.session = session;
+        this.path = path;
     }
 
     /**
      * Sends it.
      *
+     * @param leaving nodes below the path that the same {@code multi} deletes; no one comes between
      * @param done told OK, or why nothing was changed, or that this is not known
      */
-    public void renew(String path, Consumer<Answer<?>> done) {
-        prepare(path, answer -> {
-            if (answer.isOk()) {
-                session.zk().multi(operations, done::accept);
-            } else {
-                done.accept(answer);
-            }
-        });
-    }
-
-    private void prepare(String path, Consumer<Answer<?>> done) {
+    public void send(List<OwnNode> leaving, Consumer<Answer<?>> done) {
         if (path.equals("/")) {
             done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it
             return;
@@ -61,13 +57,19 @@ public final class CounterReset {
             } else if (access.acl().stream().anyMatch(CounterReset::isMasked)) {
                 done.accept(Answer.failed(Code.NOAUTH));
             } else {
-                operations.add(Op.check(path, content.stat().getVersion()));
-                operations.add(Op.delete(path, -1));
-                CreateMode mode = content.data().length > 0 ? CreateMode.PERSISTENT : CreateMode.CONTAINER;
-                operations.add(Op.create(path, content.data(), access.acl(), mode));
-                done.accept(answer);
+                session.zk().multi(operations(content, access, leaving), done::accept);
             }
         });
+    }
+
+    private List<Op> operations(Content content, Access access, List<OwnNode> leaving) {
+        List<Op> operations = new ArrayList<>();
+        operations.add(Op.check(path, content.stat().getVersion()));
+        leaving.forEach(node -> operations.add(Op.delete(node.path(), -1)));
+        operations.add(Op.delete(path, -1));
+        CreateMode mode = content.data().length > 0 ? CreateMode.PERSISTENT : CreateMode.CONTAINER;
+        operations.add(Op.create(path, content.data(), access.acl(), mode));
+        return operations;
     }
 
     /**
@@ -76,5 +78,39 @@ public final class CounterReset {
      */
     private static boolean isMasked(ACL acl) {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
+    }
+
+    /** The error of a request whose number is too high, while others are below the path. */
+    public static CounterExhaustedException refusedFor(String path, List<String> others) {
+        return others.stream()
+                .filter(name -> !LockNode.isLockForm(name))
+                .findFirst()
+                .map(name -> never(path, "the node " + Printable.of(name) + " lies below it: remove that node"))
+                .orElseGet(() -> notYet(
+                        path, "There are " + others.size() + " other nodes, such as " + Printable.of(others.get(0))));
+    }
+
+    /** The error of a request whose number is too high, when the reset was refused. */
+    public static CounterExhaustedException refused(String path, Code code) {
+        if (code == Code.NOTEMPTY) {
+            return notYet(path, "Another request has just come, or a node that is not ephemeral lies below it");
+        }
+        return never(
+                path,
+                path.equals("/")
+                        ? "it is the root, which cannot be recreated"
+                        : "this client may not recreate it: give it ADMIN rights on it, and CREATE and DELETE on "
+                                + LockPath.parent(path));
+    }
+
+    private static CounterExhaustedException notYet(String path, String why) {
+        return new CounterExhaustedException("the sequence counter of " + path
+                + " is nearly used up, so new requests are refused. It is reset as soon as nobody holds the lock or"
+                + " waits for it. " + why + ": release what is held for long, and try again later");
+    }
+
+    private static CounterExhaustedException never(String path, String why) {
+        return new CounterExhaustedException("the sequence counter of " + path
+                + " is nearly used up, and cannot be reset: " + why + ", or use another path for the lock");
     }
 }

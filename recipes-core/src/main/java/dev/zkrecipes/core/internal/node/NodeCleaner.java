@@ -272,15 +272,15 @@ public final class NodeCleaner {
         }
     }
 
-    /** Starts the counter of a path anew, unless somebody is there. On a path in use, once in T/6 is often enough. */
+    /** Resets the counter of a path, unless somebody is there. On a path in use, once in T/6 is often enough. */
     private void resetCounter(OwnNode last) {
         String path = last.lockPath();
         boolean wasTriedLately = resets.replace(path, true) != null;
         if (!wasTriedLately && last.session().isConnected()) {
             resets.put(path, false);
-            new CounterReset(last.session())
-                    .renew(
-                            path,
+            new CounterReset(last.session(), path)
+                    .send(
+                            List.of(),
                             answer -> last.session().afterAWhile(() -> {
                                 if (Boolean.TRUE.equals(resets.remove(path))) {
                                     resetCounter(last);

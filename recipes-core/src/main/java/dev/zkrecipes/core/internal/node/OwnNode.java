@@ -251,7 +251,8 @@ public final class OwnNode {
 
     /** Whether the path's counter is to be started anew when this node leaves, if nobody has come meanwhile. */
     public boolean leavesOldCounter() {
-        return sawNobodyElse && CounterAge.of(path()) >= CounterAge.OLD;
+        return existence == Existence.CREATED
+                && CounterAge.of(path()) >= (sawNobodyElse ? CounterAge.OLD : CounterAge.WORN_OUT);
     }
 
     /** Notes that the node was looked for, and was not there; returns how often that was so. */

@@ -22,14 +22,12 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -176,33 +174,6 @@ class AcquireLoopEndingsTest {
         AcquireLoop attempt = fixture.launched(Mode.QUEUE);
         scheduler.run();
         fixture.assertFailed(attempt, LockException.class, "create the chroot node first");
-    }
-
-    @Test
-    @Tag("H05")
-    void tryOnAWornOutCounterWhileOthersAreThere_isEmpty() {
-        operations.show(names -> operations.deleted().isEmpty() ? names : List.of(OTHER));
-        AcquireLoop attempt = fixture.launched(Mode.TRY);
-        operations.count(CounterAge.WORN_OUT);
-        scheduler.run();
-        assertThat(attempt.outcome()).isCompletedWithValueMatching(grants -> grants.isEmpty());
-        fixture.assertLeftNothing();
-        assertThat(operations.requests()).doesNotContain(Request.WATCH_DELETION);
-    }
-
-    @Test
-    @Tag("H05")
-    void givingUpOnAWornOutCounter_leavesNoWatch() {
-        operations.add(OTHER);
-        AcquireLoop attempt = fixture.launched(Mode.QUEUE);
-        operations.count(CounterAge.WORN_OUT);
-        scheduler.run();
-        assertThat(operations.watched()).containsExactly(OTHER);
-        attempt.giveUp();
-        scheduler.run();
-        assertThatThrownBy(attempt.outcome()::join).isInstanceOf(CancellationException.class);
-        fixture.assertLeftNothing();
-        assertThat(operations.dropped()).containsExactly(OTHER);
     }
 
     /** What the session keeps alive would keep everybody out, and nobody would have a lease of it. */

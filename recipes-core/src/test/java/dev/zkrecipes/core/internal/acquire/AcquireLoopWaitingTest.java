@@ -16,7 +16,6 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
-import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.Collections;
@@ -204,69 +203,6 @@ class AcquireLoopWaitingTest {
         scheduler.run();
         granted(attempt);
         assertThat(operations.nodes()).hasSize(2);
-    }
-
-    @Test
-    @Tag("H05")
-    void numberNearTheEndOfTheCounter_isNotGrantedButStartsItAnew() {
-        scheduler.run();
-        operations.count(CounterAge.WORN_OUT - 1);
-        HeldNode grant = granted(queueing());
-        assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isLessThan(CounterAge.OLD);
-        assertThat(operations.nodes()).hasSize(1);
-    }
-
-    @Test
-    @Tag("H05")
-    void lastUsableNumber_isGranted() {
-        scheduler.run();
-        operations.count(CounterAge.WORN_OUT - 2);
-        HeldNode grant = granted(queueing());
-        assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isEqualTo(CounterAge.WORN_OUT - 1);
-    }
-
-    @Test
-    @Tag("H05")
-    void counterNearItsEnd_isStartedAnewWhenTheOthersHaveLeft() {
-        scheduler.run();
-        operations.add(OTHER);
-        operations.count(CounterAge.WORN_OUT);
-        AcquireLoop attempt = queueing();
-        assertThat(attempt.outcome()).isNotDone();
-        assertThat(operations.nodes()).as("has left the queue").containsExactly(OTHER);
-        operations.remove(OTHER);
-        scheduler.run();
-        HeldNode grant = granted(attempt);
-        assertThat(CounterAge.of(LockPath.name(grant.nodePath()))).isLessThan(CounterAge.OLD);
-    }
-
-    @Test
-    @Tag("H90")
-    void newcomersAtTheEndOfTheCounter_startItAnewTogether() {
-        scheduler.run();
-        operations.add(OTHER);
-        operations.count(CounterAge.WORN_OUT);
-        int newcomers = 200;
-        List<AcquireLoop> loops = fixture.launchedTogether(newcomers, new MutexDriver());
-        scheduler.run();
-        operations.requests();
-        operations.remove(OTHER);
-        scheduler.advance(Duration.ofMillis(1));
-        List<Request> cost = operations.requests();
-        assertThat(cost)
-                .filteredOn(request -> request != Request.CREATE)
-                .as(
-                        "what is left below it, one renewal, the path as it is then and with their nodes, and the next in line")
-                .containsExactly(
-                        Request.LIST,
-                        Request.READ,
-                        Request.ACL,
-                        Request.MULTI,
-                        Request.LIST,
-                        Request.LIST,
-                        Request.WATCH_DELETION,
-                        Request.WATCH_DELETION);
-        assertThat(loops.stream().filter(loop -> loop.outcome().isDone())).hasSize(1);
     }
 
     @Test
