@@ -13,13 +13,10 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
-import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
-import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -61,14 +58,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, except for what callers do.
  */
-public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Enqueue.Owner, Waiter {
+public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Waiter {
 
     private final Requests requests;
     private final LockGroup group;
     private final Mode mode;
     private final BiConsumer<HeldNode, Optional<Content>> onHeld;
 
-    private @Nullable Enqueue entry; // its nodes, while it has any that are not held
+    private @Nullable CreateNodes creation; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
@@ -147,7 +144,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
 
     @Override
     protected void onSessionEnded(State how) {
-        boolean hadPlace = entry != null && entry.hasNode();
+        boolean hadPlace = creation != null && creation.hasNode();
         leaveQueue();
         if (how == State.AUTH_FAILED) {
             fail(ZooKeeperErrors.credentialsRefused("the lock " + group.path() + " cannot be acquired"));
@@ -203,15 +200,138 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
     }
 
     private void enqueue() {
-        Enqueue begun = new Enqueue(requests, group, session(), this, this);
-        entry = begun;
-        begun.create();
+        creation = new CreateNodes(requests, group, session());
+        create();
     }
 
-    @Override
-    public void onEntered(ChildrenSnapshot taken) {
-        proofs = 1; // the create
-        decide(taken);
+    /** With new node objects: every create has ids of its own. */
+    private void createAnew() {
+        creation = creation().anew();
+        create();
+    }
+
+    /**
+     * Sends the create and, without waiting for the answer, the list: the server answers one after the other. As long
+     * as it is not known whether the client has the rights that the lock's own ACL names, they are sent one after the
+     * other.
+     */
+    private void create() {
+        become(AcquireStep.ENQUEUEING);
+        if (creation().knowsRights()) {
+            creation().send(inThisState(this::onCreated));
+            // If the create fails, the step has changed by the time this answer comes.
+            session().lists().ask(group.query(), inThisState(this::onListed));
+        } else {
+            creation().sendTogether(inThisState(answer -> {
+                onCreated(answer);
+                if (answer.isOk()) {
+                    checkAccess();
+                }
+            }));
+        }
+    }
+
+    private void onCreated(Answer<?> answer) {
+        switch (answer.code()) {
+            case OK -> {}
+            case NONODE -> makePaths(0);
+            default -> retryOrFail("create a node below " + group.path(), answer, this::settle);
+        }
+    }
+
+    private void makePaths(int from) {
+        if (from == group.all().size()) {
+            createAnew();
+            return;
+        }
+        become(AcquireStep.MAKING_PATH);
+        String path = group.paths().get(from);
+        creation().makePath(from, inThisState(answer -> {
+            switch (answer.code()) {
+                case OK -> makePaths(from + 1);
+                case NONODE ->
+                    fail(new LockException(requests.rootName() + " does not exist, so the lock " + path
+                            + " cannot be made; create the chroot node first"));
+                default -> retryOrFail(ZooKeeperErrors.CREATE_PATH + path, answer, this::createAnew);
+            }
+        }));
+    }
+
+    /** The nodes are there, proven by a write that was committed just now, and the list was taken after that. */
+    private void onListed(ChildrenSnapshot taken) {
+        if (taken.code() != Code.OK || creation().isAsChecked(taken)) {
+            proofs = 1; // the create
+            decide(taken);
+        } else {
+            checkAccess();
+        }
+    }
+
+    /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
+    private void checkAccess() {
+        become(AcquireStep.CHECKING_ACL);
+        creation().checkAcls(inThisState(check -> {
+            Answer<?> answer = check.answer();
+            switch (answer.code()) {
+                case OK -> check.refusal().ifPresent(this::fail);
+                case NONODE -> enterAgain();
+                default -> retryOrFail("read the ACLs of the lock path and its nodes", answer, this::settle);
+            }
+        }));
+        session().lists().ask(group.query(), inThisState(this::onListed));
+    }
+
+    // ---- Settle.
+
+    /** Finds out what became of a create after a lost answer. */
+    private void settle() {
+        become(AcquireStep.SETTLING);
+        session().lists().askBehindWrite(group.query(), inThisState(seen -> {
+            switch (seen.code()) {
+                case OK, NONODE -> adoptOrCreate(seen);
+                default -> retryOrFail("list " + group.path(), seen.answer(), this::settle);
+            }
+        }));
+    }
+
+    private void adoptOrCreate(ChildrenSnapshot seen) {
+        boolean wasThere = creation().hasNode();
+        List<OwnNode> missing = creation().notIn(seen);
+        if (missing.isEmpty()) {
+            adopt();
+        } else if (wasThere) {
+            missing.forEach(OwnNode::absent);
+            enterAgain(); // they were made together, so somebody has deleted what is missing
+        } else if (missing.size() == nodes().size()) {
+            missing.forEach(requests.cleaner()::missed);
+            createAnew();
+        } else {
+            settle(); // some paths may have been listed just before the nodes were made, and others just after
+        }
+    }
+
+    /**
+     * Nodes that were found are ours only if they belong to this session. They are listed again: meanwhile others may
+     * have been told of a later list than the one that showed them.
+     */
+    private void adopt() {
+        become(AcquireStep.ADOPTING);
+        creation().read(inThisState(this::judge));
+        // If the nodes are not ours, the step has changed by the time this answer comes.
+        session().lists().ask(group.query(), inThisState(this::onListed));
+    }
+
+    private void judge(List<Answer<Content>> answers) {
+        for (int i = 0; i < answers.size(); i++) {
+            Answer<Content> answer = answers.get(i);
+            if (!answer.isOk() && answer.code() != Code.NONODE) {
+                retryOrFail("read " + nodes().get(i).path(), answer, this::settle);
+                return;
+            }
+        }
+        if (!creation().areOurs(answers)) {
+            enterAgain();
+        }
     }
 
     // ---- Decide.
@@ -235,12 +355,12 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
     }
 
     private void decide() {
-        OwnNode last = nodeNearTheEnd();
+        OwnNode last = creation().nodeNearTheEnd();
         if (last != null) {
             resetCounter(last);
             return;
         }
-        JointDecision decision = JointDecision.onOwn(group, ownLockNodes(), list());
+        JointDecision decision = JointDecision.onOwn(group, creation().parsed(), list());
         if (decision instanceof JointDecision.Vanished) {
             onVanished();
         } else if (decision instanceof JointDecision.Never never) {
@@ -266,16 +386,6 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
                 retryOrFail("read the ACL of a node below " + group.path(), answer, again);
             }
         }));
-    }
-
-    /** One of ours whose number is too near the counter's end; null if there is none. */
-    private @Nullable OwnNode nodeNearTheEnd() {
-        for (OwnNode node : nodes()) {
-            if (CounterAge.of(node.path()) >= CounterAge.WORN_OUT) {
-                return node;
-            }
-        }
-        return null;
     }
 
     /** A number this high is never granted. If ours is the only node, the counter is reset, and we enter again. */
@@ -307,15 +417,6 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
         enqueue();
     }
 
-    /** Our nodes as the drivers see them. */
-    private List<LockNode> ownLockNodes() {
-        List<LockNode> own = new ArrayList<>(nodes().size());
-        for (int i = 0; i < nodes().size(); i++) {
-            own.add(group.all().get(i).parseOwn(nodes().get(i).name()));
-        }
-        return own;
-    }
-
     // ---- Wait.
 
     private void await() {
@@ -323,7 +424,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
         seenBusy = true;
         proofs = 0;
         if (places.isEmpty()) {
-            enterViews();
+            enterQueues();
         }
         list = null; // what the views know is newer, and a list is large
         if (isIn(AcquireStep.WAITING)) { // and not in doubt already
@@ -333,14 +434,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
         }
     }
 
-    private void enterViews() {
-        List<LockNode> own = ownLockNodes();
-        List<QueuePlace> entered = new ArrayList<>();
-        for (int i = 0; i < own.size(); i++) {
-            LockSpec spec = group.all().get(i);
-            entered.add(
-                    requests.queues().at(session(), spec.path(), list()).enter(spec, nodes().get(i), own.get(i), this));
-        }
+    private void enterQueues() {
+        List<QueuePlace> entered =
+                requests.queues().enter(session(), group, nodes(), creation().parsed(), list(), this);
         places = entered;
         entered.forEach(QueuePlace::watch); // last: it may tell at once
     }
@@ -435,7 +531,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
         try {
             hold(nodes, held);
         } catch (Throwable t) {
-            entry = null;
+            creation = null;
             held.forEach(node -> Guarded.run(() -> node.endAtOnce("an error came while it was granted")));
             nodes.stream()
                     .skip(held.size())
@@ -467,7 +563,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
                             ? list().rule(node.lockPath())
                             : places.get(i).rule());
         }
-        entry = null;
+        creation = null;
         for (int i = 0; i < held.size(); i++) {
             session().keepAlive().add(held.get(i));
         }
@@ -479,8 +575,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
 
     // ---- Retry.
 
-    @Override
-    public void retryOrFail(String what, Answer<?> answer, Runnable again) {
+    private void retryOrFail(String what, Answer<?> answer, Runnable again) {
         if (answer.code() == Code.SESSIONEXPIRED) {
             session().become(State.EXPIRED);
         } else if (!answer.isUnsettled()) {
@@ -497,7 +592,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
     /** A node of ours is gone though the session lives: somebody deleted it. All enter again together. */
     @Override
     public void onVanished() {
-        if (entry != null) {
+        if (creation != null) {
             guard(this::enterAgain);
         }
     }
@@ -529,15 +624,19 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements E
         List<QueuePlace> leaving = places;
         places = List.of();
         leaving.forEach(place -> place.leave(() -> {}));
-        Enqueue left = entry;
+        CreateNodes left = creation;
         if (left != null) {
-            entry = null;
+            creation = null;
             requests.cleaner().discard(left.nodes());
         }
     }
 
+    private CreateNodes creation() {
+        return Preconditions.checkNotNull(creation, "no node");
+    }
+
     private List<OwnNode> nodes() {
-        return Preconditions.checkNotNull(entry, "no node").nodes();
+        return creation().nodes();
     }
 
     private ChildrenSnapshot list() {

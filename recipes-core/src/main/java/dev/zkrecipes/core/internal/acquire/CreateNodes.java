@@ -5,13 +5,20 @@ package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.PacketTooLargeException;
+import dev.zkrecipes.core.internal.node.AclCheck;
 import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.node.ParentMaker;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.wire.CounterAge;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -22,9 +29,11 @@ import org.apache.zookeeper.OpResult.CreateResult;
 import org.apache.zookeeper.OpResult.SetDataResult;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The create of one node, or of several by one {@code multi}, sent once.
+ * The create of one node, or of several by one {@code multi}, sent once; and what a request asks about its nodes and
+ * their paths until it waits. A {@code multi} creates all of them or none. Confined to the engine thread.
  *
  * <p>The answer to a {@code multi} does not tell the transaction's id, which the fencing token is made of: a create in
  * it is answered with the path alone. A write of data is answered with a Stat; so the {@code multi} also makes a node,
@@ -40,11 +49,17 @@ public final class CreateNodes {
     private final LockGroup group;
     private final Session session;
     private final List<OwnNode> nodes;
+    private final List<ParentMaker> parents; // makers of the paths; none before one was missing
 
     public CreateNodes(Requests requests, LockGroup group, Session session) {
+        this(requests, group, session, new ArrayList<>(0));
+    }
+
+    private CreateNodes(Requests requests, LockGroup group, Session session, List<ParentMaker> parents) {
         this.requests = requests;
         this.group = group;
         this.session = session;
+        this.parents = parents;
         this.nodes = new ArrayList<>(group.all().size());
         for (int i = 0; i < group.all().size(); i++) {
             nodes.add(new OwnNode(
@@ -53,12 +68,51 @@ public final class CreateNodes {
         if (nodes.size() > 1) {
             nodes.forEach(node -> node.createdTogether(nodes));
         }
+        nameParents();
+    }
+
+    private void nameParents() {
+        for (int i = 0; i < parents.size(); i++) {
+            nodes.get(i).madeBelow(parents.get(i));
+        }
+    }
+
+    /** Another create of the same, with nodes of its own. */
+    CreateNodes anew() {
+        return new CreateNodes(requests, group, session, parents);
     }
 
     /** The nodes, in the order of the group. */
     public List<OwnNode> nodes() {
         return nodes;
     }
+
+    /** Whether a node is known to have been made, and so all, as they are made together. */
+    boolean hasNode() {
+        return nodes.stream().anyMatch(node -> node.existence() == OwnNode.Existence.CREATED);
+    }
+
+    /** The nodes as the drivers see them. */
+    List<LockNode> parsed() {
+        List<LockNode> own = new ArrayList<>(nodes.size());
+        for (int i = 0; i < nodes.size(); i++) {
+            own.add(group.all().get(i).parseOwn(nodes.get(i).name()));
+        }
+        return own;
+    }
+
+    /** The first whose number is too near the counter's end; null if there is none. */
+    @Nullable
+    OwnNode nodeNearTheEnd() {
+        for (OwnNode node : nodes) {
+            if (CounterAge.of(node.path()) >= CounterAge.WORN_OUT) {
+                return node;
+            }
+        }
+        return null;
+    }
+
+    // ---- The create.
 
     /**
      * Sends it; the answer is noted in the nodes before it is passed on.
@@ -186,5 +240,93 @@ public final class CreateNodes {
             nodes.get(i).created(LockPath.name(((CreateResult) results.get(i)).getPath()), zxid);
         }
         requests.made(nodes.get(0), zxid, newest);
+    }
+
+    // ---- The paths.
+
+    /** Makes the path of one of the locks, see {@link ParentMaker#make}. */
+    void makePath(int index, Consumer<Answer<?>> done) {
+        if (parents.isEmpty()) {
+            group.all().forEach(spec -> parents.add(new ParentMaker(session, spec.acl())));
+            nameParents();
+        }
+        LockSpec spec = group.all().get(index);
+        session.checkedAcls().forget(spec.path(), spec.acl());
+        parents.get(index).make(spec.path(), spec.initialRule(), done);
+    }
+
+    /** Whether it is known that the client has the rights that the locks' own ACLs name. */
+    boolean knowsRights() {
+        for (int i = 0; i < group.all().size(); i++) {
+            LockSpec spec = group.all().get(i);
+            if (spec.hasOwnAcl() && !session.checkedAcls().knows(spec.path(), spec.acl())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the paths in this list are those of which the ACLs were found right. */
+    boolean isAsChecked(ChildrenSnapshot list) {
+        for (LockSpec spec : group.all()) {
+            if (spec.hasOwnAcl()
+                    && !session.checkedAcls().isAsChecked(spec.path(), spec.acl(), list.stat(spec.path()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Compares each path that is to have an ACL of its own with its node, which was created. */
+    void checkAcls(Consumer<AclCheck> done) {
+        for (int i = 0; i < nodes.size(); i++) {
+            LockSpec spec = group.all().get(i);
+            if (spec.hasOwnAcl()) {
+                new AclCheck(session, spec, nodes.get(i)).send(done);
+            }
+        }
+    }
+
+    // ---- What became of a create that got no answer.
+
+    /** Notes which nodes this list shows, and returns the others. */
+    List<OwnNode> notIn(ChildrenSnapshot list) {
+        List<OwnNode> missing = new ArrayList<>();
+        for (OwnNode node : nodes) {
+            list.names(node.lockPath()).stream()
+                    .filter(node::isOurs)
+                    .findFirst()
+                    .ifPresentOrElse(name -> node.created(name, 0), () -> missing.add(node));
+        }
+        return missing;
+    }
+
+    /** Reads all nodes, which were found. */
+    void read(Consumer<List<Answer<Content>>> done) {
+        List<Answer<Content>> answers = new ArrayList<>();
+        for (OwnNode node : nodes) {
+            session.zk().read(node.path(), answer -> {
+                answers.add(answer);
+                if (answers.size() == nodes.size()) {
+                    done.accept(answers);
+                }
+            });
+        }
+    }
+
+    /** Whether the nodes that were read are there and belong to this session. */
+    boolean areOurs(List<Answer<Content>> answers) {
+        boolean ours = true;
+        for (int i = 0; i < answers.size(); i++) {
+            Content content = answers.get(i).valueOrNull();
+            if (content == null) {
+                ours = false;
+            } else {
+                OwnNode node = nodes.get(i);
+                node.created(node.name(), content.stat().getCzxid());
+                ours &= content.stat().getEphemeralOwner() == session.zk().sessionId();
+            }
+        }
+        return ours;
     }
 }

@@ -3,11 +3,15 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.spi.LockNode;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -31,8 +35,28 @@ public final class QueueViews {
         }
     }
 
+    /**
+     * Gives each node of a group, which is in the list, a place in the queue of its path.
+     *
+     * @param own the same nodes as the drivers see them
+     */
+    List<QueuePlace> enter(
+            Session session,
+            LockGroup group,
+            List<OwnNode> nodes,
+            List<LockNode> own,
+            ChildrenSnapshot list,
+            Waiter waiter) {
+        List<QueuePlace> entered = new ArrayList<>(nodes.size());
+        for (int i = 0; i < nodes.size(); i++) {
+            LockSpec spec = group.all().get(i);
+            entered.add(at(session, spec.path(), list).enter(spec, nodes.get(i), own.get(i), waiter));
+        }
+        return entered;
+    }
+
     /** The view of a path; it begins with this list if nothing waits there yet. */
-    QueueView at(Session session, String path, ChildrenSnapshot list) {
+    private QueueView at(Session session, String path, ChildrenSnapshot list) {
         Key key = new Key(session, path);
         return views.computeIfAbsent(key, absent -> new QueueView(session, path, list, () -> views.remove(key)));
     }
