@@ -41,7 +41,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         CREATE,
         MAKE_PATH,
         LIST,
-        /** A list of what is below a node of a lock, to see if that is there. */
+        /** A read of watched nodes, to see if they are there. */
         LOOK,
         READ,
         ACL,
@@ -364,8 +364,9 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     /** All or nothing; or a list with the data of its path, or of several paths. */
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        if (operations.get(0) instanceof Op.GetChildren) {
-            boolean ofLock = isLockPath(LockPath.name(operations.get(0).getPath()));
+        if (operations.get(0).getKind() == Op.OpKind.READ) {
+            Op first = operations.get(0);
+            boolean ofLock = first instanceof Op.GetChildren && isLockPath(LockPath.name(first.getPath()));
             lookedAt = ofLock
                     ? lookedAt
                     : operations.stream().map(Op::getPath).map(LockPath::name).toList();

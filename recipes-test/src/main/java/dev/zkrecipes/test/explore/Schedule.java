@@ -305,7 +305,7 @@ final class Schedule {
 
     private void awaitNothingLeft() {
         List<String> left = leftovers();
-        for (int slice = 0; slice < SLICES && !left.isEmpty(); slice++) {
+        for (int slice = 0; !left.isEmpty() && (slice < SLICES || !chaos.isOverFor(SESSION)); slice++) {
             simulation.passUntil(simulation.now() + SESSION.toNanos() / 4);
             left = leftovers();
         }

@@ -328,6 +328,12 @@ class BrokenLocksTest {
                 MUTEX.through(NeverLookingAgain::new),
                 "every waiter is granted or told why not",
                 Fault.UNTOLD_DELETION);
+        // Who asked a holder to give the lock back waits for its node, too.
+        assertBroken(
+                MUTEX.withRevocations().through(NeverLookingAgain::new),
+                "nothing is left behind",
+                found -> found.message().contains("follows a request to give a lock back"),
+                Fault.UNTOLD_DELETION);
     }
 
     /** What the engine watches for its deletion, anybody's write takes it away from. */

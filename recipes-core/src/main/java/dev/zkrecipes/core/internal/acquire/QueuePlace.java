@@ -18,8 +18,6 @@ import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
-import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,25 +113,6 @@ final class QueuePlace {
                 order.advance();
             }
             view.endIfEmpty();
-        }
-    }
-
-    // ---- Look again.
-
-    /** The paths of the nodes that are watched for this one and for those that are served in order with it. */
-    Stream<String> watchedPaths() {
-        return order.watchedPaths();
-    }
-
-    /** A read has told what became of a node that is perhaps still watched here, and of which no event came. */
-    void onLooked(String nodePath, Answer<?> answer) {
-        if (granted || !view.has(this) || !order.watches(nodePath)) {
-            return;
-        }
-        if (answer.code() == Code.NOAUTH) {
-            waiter.fail(ZooKeeperErrors.of(seen.path(), "watch " + nodePath, answer));
-        } else if (answer.code() == Code.NONODE && order.isFirst(this)) {
-            waiter.onDoubt();
         }
     }
 

@@ -14,9 +14,7 @@ import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -25,20 +23,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.OpResult.ErrorResult;
-import org.apache.zookeeper.OpResult.GetDataResult;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of this client that wait in the queue of one lock path, and what they know of it together: the {@link
  * SeenQueue}. Each has a {@link QueuePlace}, and a {@link ServingOrder} says for which of them to decide.
- *
- * <p><b>What no watch tells.</b> A server tells nobody of a change to a node that he may not read at that moment (since
- * 3.8.4 and 3.9.2), and the watch is spent. So once in a long while one small read asks whether what is waited for is
- * still there. Nothing else is sent while nothing happens.
  *
  * <p>Confined to the engine thread.
  */
@@ -49,7 +38,6 @@ final class QueueView {
     private final Set<QueuePlace> places = new LinkedHashSet<>();
     private final ServingOrder servedInOrder;
     private @Nullable RuleWatch ruleWatch;
-    private @Nullable Timer nextLook;
     private @Nullable RuleVersion decidedBy; // none before a list had a rule
 
     /**
@@ -81,9 +69,6 @@ final class QueueView {
         ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder(seen);
         QueuePlace place = new QueuePlace(this, seen, order, spec, node, self, waiter);
         places.add(place);
-        if (nextLook == null) {
-            planLook();
-        }
         return place;
     }
 
@@ -102,56 +87,7 @@ final class QueueView {
                 session.watches().unsubscribeLater(seen.path(), ruleWatch);
                 ruleWatch = null;
             }
-            if (nextLook != null) {
-                nextLook.cancel();
-                nextLook = null;
-            }
             onEmpty.run();
-        }
-    }
-
-    // ---- Look again.
-
-    private void planLook() {
-        nextLook = session.afterALongWhile(seen.path(), () -> {
-            planLook();
-            look();
-        });
-    }
-
-    /**
-     * Asks by one read for all that wait here. A node that has no children, as those of locks, is read by a list of
-     * them.
-     */
-    private void look() {
-        List<String> watched =
-                places.stream().flatMap(QueuePlace::watchedPaths).distinct().toList();
-        if (watched.isEmpty() || !session.isConnected()) {
-            return;
-        }
-        List<Op> reads = new ArrayList<>();
-        watched.forEach(nodePath -> reads.add(Op.getChildren(nodePath)));
-        if (ruleWatch != null) {
-            reads.add(Op.getData(seen.path()));
-        }
-        session.zk().multi(reads, answer -> {
-            List<OpResult> results = answer.valueOrNull();
-            if (results != null && results.size() == reads.size()) {
-                onLooked(watched, results);
-            }
-        });
-    }
-
-    private void onLooked(List<String> watched, List<OpResult> results) {
-        for (int i = 0; i < watched.size(); i++) {
-            if (results.get(i) instanceof ErrorResult error) {
-                String nodePath = watched.get(i);
-                Answer<?> answer = Answer.failed(Answer.codeOf(error.getErr()));
-                List.copyOf(places).forEach(place -> place.waiter().guard(() -> place.onLooked(nodePath, answer)));
-            }
-        }
-        if (results.get(results.size() - 1) instanceof GetDataResult rule) {
-            session.watches().onSeen(seen.path(), rule.getStat());
         }
     }
 
@@ -265,15 +201,6 @@ final class QueueView {
                 }
             }
             return true;
-        }
-
-        /** The paths of the watched nodes. */
-        Stream<String> watchedPaths() {
-            return watched.stream().map(name -> LockPath.child(seen.path(), name));
-        }
-
-        boolean watches(String nodePath) {
-            return watched.contains(LockPath.name(nodePath));
         }
 
         /**

@@ -25,8 +25,9 @@ import java.util.Set;
  * QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours, never
  * too few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node
  * is known first: it is watched before any predecessor is, and the events of one connection arrive in the order of the
- * changes. After a reconnect they do not, since the server goes through the watches in any order. So until a list was
- * taken on the new connection, what is seen here is not {@linkplain #isInOrder in order}.
+ * changes. After a reconnect they do not, since the server goes through the watches in any order; nor do all come if
+ * one is found to be missing. So until a list was taken after that, what is seen here is not {@linkplain #isInOrder in
+ * order}.
  *
  * <p>Confined to the engine thread.
  */
@@ -36,14 +37,14 @@ final class SeenQueue {
     private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less what is gone
     private final Set<String> goneSince = new HashSet<>();
     private ChildrenSnapshot list;
-    private int listedOn;
+    private int listedIn;
 
     /** Begins with a list that was taken just now. */
     SeenQueue(Session session, String path, ChildrenSnapshot list) {
         this.session = session;
         this.path = path;
         this.list = list;
-        this.listedOn = session.connection();
+        this.listedIn = session.order();
     }
 
     Session session() {
@@ -61,7 +62,7 @@ final class SeenQueue {
     void accept(ChildrenSnapshot taken) {
         if (taken != list && taken.turn(path) >= list.turn(path)) {
             list = taken;
-            listedOn = session.connection();
+            listedIn = session.order();
             goneSince.clear();
             queues.clear();
         }
@@ -88,7 +89,7 @@ final class SeenQueue {
     boolean isInOrder(LockSpec spec) {
         boolean knowsRule = !spec.hasSharedRule()
                 || (rule().isPresent() && session.watches().tellsContentOf(path));
-        return session.isConnected() && listedOn == session.connection() && knowsRule;
+        return session.isConnected() && listedIn == session.order() && knowsRule;
     }
 
     /** Whether the end of this node would be heard of. */

@@ -76,7 +76,7 @@ public final class Session {
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = factory.open(this::become);
         this.nodes = new SessionNodes(operations);
-        this.watches = new WatchRegistry(operations, () -> state, this::later);
+        this.watches = new WatchRegistry(operations, () -> state, this::later, this::afterALongWhile);
         this.keepAlive = new KeepAlive(this, scheduler);
         this.lists = new ListBatcher(operations, scheduler, this::check);
     }
@@ -114,11 +114,14 @@ public final class Session {
         return state == State.CONNECTED;
     }
 
-    /**
-     * The number of the present connection, or of the last one. What was seen on an earlier one may be out of order.
-     */
+    /** The number of the present connection, or of the last one. */
     public int connection() {
         return connections;
+    }
+
+    /** Changes with each connection and each missed event: what was seen before may be out of order. */
+    public int order() {
+        return connections + watches.missedEvents();
     }
 
     public boolean isEnded() {
@@ -242,17 +245,15 @@ public final class Session {
     }
 
     /**
-     * Runs a task after 2 T, or a minute if that is longer, and up to a quarter more: how long a wait may last before
-     * somebody looks whether its reason still stands. What is added depends on the session and the path, so that those
-     * that began to wait together do not look together.
+     * After 2 T, or a minute if that is longer, and up to a quarter more. What is added depends on the session, so that
+     * those that began to wait together do not look together.
      */
-    public Timer afterALongWhile(String path, Runnable task) {
+    private Timer afterALongWhile(Runnable task) {
         long least = Math.max(2 * timeoutNanos, A_LONG_WHILE.toNanos());
-        long spread = Math.floorMod(31 * operations.sessionId() + path.hashCode(), 1000);
+        long spread = Math.floorMod(31 * operations.sessionId(), 1000);
         return scheduler.schedule(Duration.ofNanos(least + least / 4000 * spread), task);
     }
 
-    /** Runs a task after the longest retry delay. */
     public void later(Runnable task) {
         scheduler.schedule(retryDelay, task);
     }
@@ -291,6 +292,7 @@ public final class Session {
             List.copyOf(observers).forEach(observer -> Guarded.run(observer::onConnected));
         } else if (next.isFinal()) {
             Guarded.run(() -> keepAlive.onEnded(next));
+            watches.planLook();
             List.copyOf(observers).forEach(observer -> Guarded.run(() -> observer.onEnded(next)));
             observers.clear();
         }

@@ -3,20 +3,29 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import com.google.common.collect.Iterators;
 import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.ErrorResult;
+import org.apache.zookeeper.OpResult.GetDataResult;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +33,10 @@ import org.jspecify.annotations.Nullable;
  * The watches of one session. There are two kinds, which do not disturb each other on the same node: one reports each
  * read of the node, and that it is gone; the other reports only that it is gone. A node has one watch of each kind,
  * however many subscribe.
+ *
+ * <p><b>What no watch tells.</b> A server tells nobody of a change to a node that he may not read at that moment (since
+ * 3.8.4 and 3.9.2), and the watch is spent. So once in a long while the watched nodes are looked at. Nothing else is
+ * sent while nothing happens.
  */
 public final class WatchRegistry {
 
@@ -66,22 +79,37 @@ public final class WatchRegistry {
         void tell(S subscriber, String path, T answer);
     }
 
+    /** A read that shows whether an event did not come, and what is to be told its result. */
+    private record Look(Op read, Consumer<OpResult> onResult) {}
+
+    /** How many nodes one request looks at. */
+    private static final int TOGETHER = 100;
+
     private final ZooKeeperOperations zk;
     private final Supplier<State> state;
     private final Consumer<Runnable> later;
+    private final Function<Runnable, Timer> afterALongWhile;
     private final NodeWatches<Content, Subscriber> content;
     private final NodeWatches<String, DeletionSubscriber> deletions;
+    private @Nullable Timer nextLook;
+    private int missedEvents;
 
     /**
      * Begins without watches.
      *
      * @param state of the session
      * @param later runs a task after the longest retry delay
+     * @param afterALongWhile runs a task when it is time to look at what is watched
      */
-    WatchRegistry(ZooKeeperOperations zk, Supplier<State> state, Consumer<Runnable> later) {
+    WatchRegistry(
+            ZooKeeperOperations zk,
+            Supplier<State> state,
+            Consumer<Runnable> later,
+            Function<Runnable, Timer> afterALongWhile) {
         this.zk = zk;
         this.state = state;
         this.later = later;
+        this.afterALongWhile = afterALongWhile;
         this.content = new NodeWatches<>(zk::readAndWatch, (subscriber, path, read) -> subscriber.onRead(path, read));
         this.deletions = new NodeWatches<>(zk::watchDeletion, (subscriber, path, same) -> subscriber.onWatched(path));
     }
@@ -130,16 +158,6 @@ public final class WatchRegistry {
         deletions.onKnownGone(path);
     }
 
-    /**
-     * The node was read without its watch: if that shows a change of which no event came, it is read and watched again.
-     */
-    public void onSeen(String path, Stat stat) {
-        content.setAgainIf(
-                path,
-                known -> known.stat().getVersion() != stat.getVersion()
-                        || known.stat().getCzxid() != stat.getCzxid());
-    }
-
     /** Sets again what was lost with the connection. */
     public void onConnected() {
         content.onConnected();
@@ -149,6 +167,51 @@ public final class WatchRegistry {
     public boolean isEmpty() {
         return content.isEmpty() && deletions.isEmpty();
     }
+
+    // ---- Look again.
+
+    /** How many deletions were found of which no event came. */
+    int missedEvents() {
+        return missedEvents;
+    }
+
+    /** There is a first watch of a kind, or none any more, or the session has ended. */
+    void planLook() {
+        boolean isNeeded = !isEmpty() && !state.get().isFinal();
+        if (isNeeded && nextLook == null) {
+            nextLook = afterALongWhile.apply(this::look);
+        } else if (!isNeeded && nextLook != null) {
+            nextLook.cancel();
+            nextLook = null;
+        }
+    }
+
+    private void look() {
+        nextLook = null;
+        planLook();
+        if (state.get() == State.CONNECTED) {
+            List<Look> looks = Stream.concat(deletions.looks(Op::getChildren), content.looks(Op::getData))
+                    .toList();
+            lookAt(Iterators.partition(looks.iterator(), TOGETHER));
+        }
+    }
+
+    private void lookAt(Iterator<List<Look>> next) {
+        if (next.hasNext()) {
+            List<Look> looks = next.next();
+            zk.multi(looks.stream().map(Look::read).toList(), answer -> {
+                List<OpResult> results = answer.valueOrNull();
+                for (int i = 0; results != null && results.size() == looks.size() && i < looks.size(); i++) {
+                    looks.get(i).onResult().accept(results.get(i));
+                }
+                if (!answer.isUnsettled()) {
+                    lookAt(next);
+                }
+            });
+        }
+    }
+
+    // ---- Each kind.
 
     /**
      * The watches of one kind: one for each node, however many subscribe. A watch is set again here if an
@@ -176,6 +239,9 @@ public final class WatchRegistry {
             if (watch == null) {
                 watch = new Watch(path);
                 watches.put(path, watch);
+                if (watches.size() == 1) {
+                    planLook();
+                }
                 watch.set();
             }
             watch.subscribers.add(subscriber);
@@ -208,21 +274,17 @@ public final class WatchRegistry {
             List.copyOf(watches.values()).forEach(Watch::setIfLost);
         }
 
-        /** Sets a watch again that was confirmed and has told no event since, if what it saw then is out of date. */
-        void setAgainIf(String path, Predicate<T> isOutOfDate) {
-            Watch watch = watches.get(path);
-            if (watch != null && watch.seen != null && isOutOfDate.test(watch.seen)) {
-                watch.set();
-            }
-        }
-
         /** The node is gone, and no event told it. */
         void onKnownGone(String path) {
             Watch watch = watches.get(path);
             if (watch != null && !state.get().isFinal()) {
-                zk.dropWatch(path, watch.onEvent);
-                watch.end(subscriber -> subscriber.onGone(path));
+                watch.endUntold(subscriber -> subscriber.onGone(path));
             }
+        }
+
+        /** What there is to look at, by such reads. */
+        Stream<Look> looks(Function<String, Op> read) {
+            return watches.values().stream().map(watch -> new Look(read.apply(watch.path), watch::onLooked));
         }
 
         /** Whether the server has confirmed the watch and reported no event since. */
@@ -254,11 +316,17 @@ public final class WatchRegistry {
             }
 
             void dropIfIdle() {
-                if (subscribers.isEmpty()
-                        && watches.remove(path, this)
-                        && !state.get().isFinal()) {
+                if (subscribers.isEmpty() && remove() && !state.get().isFinal()) {
                     zk.dropWatch(path, onEvent);
                 }
+            }
+
+            private boolean remove() {
+                boolean removed = watches.remove(path, this);
+                if (watches.isEmpty()) {
+                    planLook();
+                }
+                return removed;
             }
 
             void set() {
@@ -299,7 +367,7 @@ public final class WatchRegistry {
                     case DELETED -> end(subscriber -> subscriber.onGone(path));
                     case CHANGED -> {
                         if (subscribers.isEmpty()) {
-                            watches.remove(path, this); // it had no subscribers or was dropped, and now it is spent
+                            remove(); // it had no subscribers or was dropped, and now it is spent
                         } else {
                             set();
                         }
@@ -307,8 +375,35 @@ public final class WatchRegistry {
                 }
             }
 
+            /** Answers and events come in order: what was told meanwhile has ended the watch, or is being read. */
+            private void onLooked(OpResult result) {
+                if (watches.get(path) != this || state.get().isFinal()) {
+                    return;
+                }
+                if (result instanceof GetDataResult data && seen instanceof Content known) {
+                    Stat before = known.stat();
+                    Stat now = data.getStat();
+                    if (before.getVersion() != now.getVersion() || before.getCzxid() != now.getCzxid()) {
+                        set();
+                    }
+                } else if (result instanceof ErrorResult error) {
+                    Answer<?> answer = Answer.failed(Answer.codeOf(error.getErr()));
+                    if (answer.code() == Code.NONODE) {
+                        missedEvents++;
+                        endUntold(subscriber -> subscriber.onGone(path));
+                    } else if (answer.code() == Code.NOAUTH) {
+                        endUntold(subscriber -> subscriber.onRefused(path, answer));
+                    }
+                }
+            }
+
+            private void endUntold(Consumer<S> telling) {
+                zk.dropWatch(path, onEvent);
+                end(telling);
+            }
+
             private void end(Consumer<S> telling) {
-                if (watches.remove(path, this)) {
+                if (remove()) {
                     // Nobody can subscribe or leave any more, and all are told, even if one of them throws.
                     subscribers.forEach(subscriber -> Guarded.run(() -> telling.accept(subscriber)));
                 }

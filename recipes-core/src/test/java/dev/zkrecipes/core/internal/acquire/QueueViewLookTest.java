@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -25,7 +26,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The one thing that a wait costs while nothing happens: a look, once in a long while, for what no watch tells. */
+/**
+ * The one thing that a wait costs while nothing happens: a look, once in a long while, for what no watch tells. See
+ * {@code WatchLookTest} for the look itself.
+ */
 @Tag("H120")
 class QueueViewLookTest {
     private static final Duration LEAST = Duration.ofMinutes(1);
@@ -63,19 +67,21 @@ class QueueViewLookTest {
         operations.requests();
         scheduler.advance(MOST.minusSeconds(30));
         assertThat(operations.requests()).containsExactly(Request.LOOK);
-        assertThat(operations.lookedAt()).containsExactly("write-0000000000");
+        assertThat(operations.lookedAt())
+                .as("the writer, and the readers' own nodes")
+                .containsOnlyOnce("write-0000000000")
+                .hasSize(6);
     }
 
     @Test
-    void pathsOfASession_doNotLookAtTheSameTime() {
+    void pathsOfASession_shareOneRead() {
         operations.add(OTHER);
         fixture.launched(LockGroup.of(fixture.specAt("/locks/a", mutex, LockOptions.defaults())), Mode.QUEUE);
         fixture.launched(LockGroup.of(fixture.specAt("/locks/b", mutex, LockOptions.defaults())), Mode.QUEUE);
-        scheduler.run();
-        assertThat(scheduler.delays().stream().filter(delay -> delay.compareTo(LEAST) >= 0))
-                .hasSize(2)
-                .doesNotHaveDuplicates()
-                .allMatch(delay -> delay.compareTo(MOST) <= 0);
+        scheduler.advance(Duration.ofSeconds(30));
+        operations.requests();
+        scheduler.advance(MOST.minusSeconds(30));
+        assertThat(operations.requests()).containsExactly(Request.LOOK);
     }
 
     @Test
@@ -131,6 +137,15 @@ class QueueViewLookTest {
         scheduler.advance(MOST);
         fixture.assertGranted(loop);
         assertThat(operations.requests()).contains(Request.LOOK, Request.WATCH, Request.LIST);
+    }
+
+    @Test
+    void ruleThatMayNotBeRead_failsWhoDecidesByIt_byName() {
+        operations.add(OTHER);
+        AcquireLoop loop = fixture.queueing(new LimitDriver(new AtomicInteger(1)));
+        operations.hide(LockPath.name(PATH));
+        scheduler.advance(MOST);
+        fixture.assertFailed(loop, LockAccessException.class, "refused to watch " + PATH + " (NOAUTH)");
     }
 
     @Test

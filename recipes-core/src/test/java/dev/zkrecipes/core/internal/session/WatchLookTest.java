@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import static dev.zkrecipes.core.internal.session.WatchScene.NODE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import dev.zkrecipes.core.internal.session.WatchScene.Listener;
+import dev.zkrecipes.core.spi.port.ForwardingOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.time.Duration;
+import java.util.stream.LongStream;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a server tells nobody, since the watcher might not read the node at that moment, is found by a look. */
+@Tag("H120")
+class WatchLookTest {
+    private static final Duration LEAST = Duration.ofMinutes(1);
+    private static final Duration MOST = Duration.ofSeconds(75);
+
+    private final WatchScene scene = new WatchScene();
+    private final ManualScheduler scheduler = scene.scheduler;
+    private final ScriptedOperations operations = scene.operations;
+    private final WatchRegistry registry = scene.registry;
+
+    @Test
+    void nodeThatIsGoneUntold_isGoneForWatchesOfBothKinds() {
+        Listener reads = scene.reading();
+        Listener waits = scene.waiting();
+        operations.removeUntold(NODE);
+        scheduler.advance(LEAST.minusMillis(1));
+        assertThat(waits.told).containsExactly("watched");
+        scheduler.advance(MOST.minus(LEAST));
+        assertThat(reads.told).containsExactly("read 0", "gone");
+        assertThat(waits.told).containsExactly("watched", "gone");
+        assertThat(operations.dropped()).as("what the client would keep").containsExactly(NODE, NODE);
+        assertThat(registry.isEmpty()).isTrue();
+    }
+
+    @Test
+    void changeThatWasUntold_isReadAndWatchedAgain_once() {
+        Listener reads = scene.reading();
+        Listener waits = scene.waiting();
+        operations.requests();
+        operations.changeUntold();
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK, Request.WATCH);
+        assertThat(reads.told).containsExactly("read 0", "read 1");
+        assertThat(waits.told).containsExactly("watched");
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK);
+    }
+
+    @Test
+    void nodeThatMayNotBeRead_isRefused() {
+        Listener reads = scene.reading();
+        Listener waits = scene.waiting();
+        operations.hide(NODE);
+        scheduler.advance(MOST);
+        assertThat(reads.told).containsExactly("read 0", "refused NOAUTH");
+        assertThat(waits.told).containsExactly("watched", "refused NOAUTH");
+        assertThat(operations.dropped()).containsExactly(NODE, NODE);
+    }
+
+    /** Nothing is granted by what was seen before, without a list. */
+    @Test
+    void missedDeletion_putsInDoubtWhatWasSeenBefore() {
+        scene.waiting();
+        int before = scene.session.order();
+        scheduler.advance(MOST);
+        assertThat(scene.session.order()).isEqualTo(before);
+        operations.removeUntold(NODE);
+        scheduler.advance(MOST);
+        assertThat(scene.session.order()).isNotEqualTo(before);
+    }
+
+    @Test
+    void manyNodes_areLookedAtAHundredAtATime_oneRequestAfterTheOther() {
+        for (int i = 0; i < 250; i++) {
+            operations.add("lock-" + i);
+            registry.subscribe("/locks/lock-" + i, new Listener());
+        }
+        scheduler.run();
+        operations.requests();
+        operations.delayAnswersOf(Request.LOOK, Duration.ofSeconds(5));
+        scheduler.advance(MOST);
+        operations.delayAnswersOf(Request.LOOK, Duration.ofDays(1));
+        assertThat(operations.requests()).hasSizeBetween(1, 3).containsOnly(Request.LOOK);
+        scheduler.advance(Duration.ofSeconds(11));
+        assertThat(operations.lookedAt()).hasSize(50);
+    }
+
+    @Test
+    void lookWithoutAnAnswer_goesNoFurther() {
+        for (int i = 0; i < 250; i++) {
+            operations.add("lock-" + i);
+            registry.subscribe("/locks/lock-" + i, new Listener());
+        }
+        scheduler.run();
+        operations.requests();
+        operations.refuse(Request.LOOK, Code.CONNECTIONLOSS);
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK);
+        scheduler.advance(MOST);
+        assertThat(operations.requests()).containsExactly(Request.LOOK, Request.LOOK, Request.LOOK);
+    }
+
+    @Test
+    void lastWatch_takesTheTimerAlong() {
+        int before = scheduler.timers();
+        Listener waits = scene.waiting();
+        Listener reads = scene.reading();
+        assertThat(scheduler.timers()).isEqualTo(before + 1);
+        registry.unsubscribe(WatchScene.PATH, reads);
+        assertThat(scheduler.timers()).isEqualTo(before + 1);
+        registry.unsubscribeFromDeletion(WatchScene.PATH, waits);
+        registry.unsubscribeFromDeletion(WatchScene.PATH, waits);
+        assertThat(scheduler.timers()).isEqualTo(before);
+    }
+
+    @Test
+    void endedSession_takesTheTimerAlong() {
+        int before = scheduler.timers();
+        Listener reads = scene.reading();
+        scene.session.become(State.EXPIRED);
+        assertThat(scheduler.timers()).isEqualTo(before);
+        registry.unsubscribe(WatchScene.PATH, reads);
+        registry.subscribe(WatchScene.PATH, reads);
+        assertThat(scheduler.timers()).isEqualTo(before);
+    }
+
+    @Test
+    void sessionsThatBeganTogether_doNotLookTogether() {
+        LongStream.of(7, 8, 9).forEach(this::lookIn);
+        assertThat(scheduler.delays().stream().filter(delay -> delay.compareTo(LEAST) >= 0))
+                .hasSize(3)
+                .doesNotHaveDuplicates()
+                .allMatch(delay -> delay.compareTo(MOST) <= 0);
+    }
+
+    private void lookIn(long id) {
+        ZooKeeperOperations named = new ForwardingOperations() {
+            @Override
+            public ZooKeeperOperations inner() {
+                return operations;
+            }
+
+            @Override
+            public long sessionId() {
+                return id;
+            }
+        };
+        Session session = new Session(
+                states -> named,
+                scheduler,
+                WatchScene.RETRY,
+                new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+                true,
+                (ended, state) -> {});
+        session.begin();
+        session.watches().subscribe(WatchScene.PATH, new Listener());
+    }
+}
