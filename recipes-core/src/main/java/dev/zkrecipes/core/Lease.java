@@ -6,6 +6,7 @@ package dev.zkrecipes.core;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
@@ -122,7 +123,7 @@ public interface Lease extends AutoCloseable {
     /**
      * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs
      * on a thread that the client keeps for losses, so blocked callbacks do not delay it; it may itself block. The
-     * listener is kept until the lease ends; to stop waiting earlier, use {@link #ended()} with a time limit.
+     * listener is kept until the lease ends.
      *
      * @param listener what to run
      */
@@ -147,15 +148,15 @@ public interface Lease extends AutoCloseable {
     void onRevocationRequested(Consumer<RevocationRequest> listener);
 
     /**
-     * A future of the lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Every call returns the same
-     * future: asking for it again costs nothing, and no caller can complete or cancel it. What is attached to it stays
-     * until the lease ends; {@link CompletableFuture#anyOf} and {@link CompletableFuture#orTimeout} leave nothing
-     * behind.
+     * The lease's end: {@link LeaseState#RELEASED} or {@link LeaseState#LOST}. Every call returns the same stage, which
+     * no caller can complete or cancel. What is attached to it stays until the lease ends, and so does each
+     * {@link CompletionStage#toCompletableFuture}; {@link CompletionStage#applyToEither} takes itself away when the
+     * other stage has ended first.
      *
-     * @return the future, completed on the client's callback executor, or on a thread for losses with
-     *     {@link LeaseState#LOST}
+     * @return the stage, completed on the client's callback executor, or on a thread for losses with
+     *     {@link LeaseState#LOST}. A multi-lock of several clients uses those of the first one
      */
-    CompletableFuture<LeaseState> ended();
+    CompletionStage<LeaseState> ended();
 
     /**
      * Releases this hold, once; further calls do nothing. With the last hold the lock is released: waits for
@@ -176,7 +177,7 @@ public interface Lease extends AutoCloseable {
      *
      * @return completes when this hold is released and, if it was the last one, ZooKeeper has confirmed that the node
      *     is gone or its session is; exceptionally with {@link LockAccessException} if ZooKeeper refuses to delete it.
-     *     Every call returns the same future, which no caller can complete or cancel
+     *     Every call returns a future of its own: to complete or cancel it changes nothing else
      * @throws IllegalMonitorStateException if the hold belongs to another thread that is alive
      */
     CompletableFuture<Void> closeAsync();

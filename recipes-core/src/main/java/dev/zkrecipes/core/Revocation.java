@@ -26,8 +26,8 @@ public interface Revocation extends AutoCloseable {
     /**
      * A future of the outcome. It fails with {@link LockAccessException} if the lease may not be broken, with
      * {@link ClientClosedException} if the client is closed before, with another {@link LockException} if ZooKeeper
-     * refuses, and is cancelled by {@link #close}. Every call returns the same future, which no caller can complete or
-     * cancel.
+     * refuses, and is cancelled by {@link #close}. Every call returns the same future; to complete or cancel it changes
+     * nothing else.
      *
      * @return the future, completed on the client's callback executor
      */

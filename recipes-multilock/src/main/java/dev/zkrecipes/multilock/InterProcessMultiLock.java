@@ -115,7 +115,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
         Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
         List<InterProcessLock> parts = parts(members, options);
-        this.lock = parts.size() == 1 ? parts.get(0) : LockGroups.foreign(new MixedLock(parts));
+        this.lock = parts.size() == 1 ? parts.get(0) : LockGroups.foreign(new MixedLock(parts), parts);
     }
 
     private static InterProcessLock mutex(ZooKeeperClient client, String path, LockOptions options) {

@@ -223,7 +223,8 @@ class MixedLockIT {
         server.deleteNode(paths.get(1) + "/" + server.children(paths.get(1)).get(0));
         assertThatThrownBy(lease::verify).isInstanceOf(LockLostException.class);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
-        assertThat(lease.ended().get(20, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
+        assertThat(lease.ended().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                .isEqualTo(LeaseState.LOST);
         assertThatThrownBy(all::acquire).isInstanceOf(LockLostException.class);
         assertThatThrownBy(lease::guards).isInstanceOf(LockLostException.class);
         assertThatThrownBy(all::release).isInstanceOf(LockLostException.class);

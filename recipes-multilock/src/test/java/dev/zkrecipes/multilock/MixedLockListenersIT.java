@@ -23,6 +23,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -116,13 +118,31 @@ class MixedLockListenersIT {
     }
 
     @Test
+    void end_isToldWhereTheFirstClientCallsBack() throws Exception {
+        ExecutorService mine = Executors.newSingleThreadExecutor(task -> new Thread(task, "mine"));
+        try (ZooKeeperClient first = TestClients.connect(
+                ZooKeeperClient.builder().connectString(server.connectString()).callbackExecutor(mine))) {
+            Lease lease = acquire(first, clients.open());
+            CompletableFuture<String> told = new CompletableFuture<>();
+            var unused = lease.ended()
+                    .thenAccept(state ->
+                            told.complete(state + " " + Thread.currentThread().getName()));
+            lease.close();
+            assertThat(told.get(40, TimeUnit.SECONDS)).isEqualTo("RELEASED mine");
+        } finally {
+            mine.shutdown();
+        }
+    }
+
+    @Test
     void listenerOfAReleasedLease_isNeverRun() throws Exception {
         Lease lease = acquire(clients.open(), clients.open());
         AtomicInteger told = new AtomicInteger();
         lease.onLost(told::incrementAndGet);
         lease.close();
         lease.onLost(told::incrementAndGet);
-        assertThat(lease.ended().get(40, TimeUnit.SECONDS)).isEqualTo(LeaseState.RELEASED);
+        assertThat(lease.ended().toCompletableFuture().get(40, TimeUnit.SECONDS))
+                .isEqualTo(LeaseState.RELEASED);
         clients.close();
         assertThat(told).hasValue(0);
         assertThatThrownBy(() -> lease.onLost(null)).isInstanceOf(NullPointerException.class);

@@ -297,7 +297,7 @@ class MultiLockIT {
     @Test
     void deletedMember_losesTheLease_andClosingItReleasesTheOthers() throws Exception {
         Lease lease = both.acquire();
-        CompletableFuture<LeaseState> ended = lease.ended();
+        CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
         server.deleteNode(node(y));
         assertThat(ended.get(20, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);

@@ -5,14 +5,12 @@ package dev.zkrecipes.schedules;
 
 import static dev.zkrecipes.schedules.Scene.check;
 
-import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.EngineThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +19,7 @@ final class EngineAlone {
     static final List<Scenario> ALL = List.of(
             new Scenario("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
             new Scenario("engine-runs-what-is-delivered", EngineAlone::delivered),
-            new Scenario("engine-runs-alarms", EngineAlone::alarms),
-            new Scenario("callback-after-idle-thread", EngineAlone::callbackAfterIdleThread));
+            new Scenario("engine-runs-alarms", EngineAlone::alarms));
 
     private EngineAlone() {}
 
@@ -108,26 +105,5 @@ final class EngineAlone {
         scene.joinAll();
         end(engine);
         log.expect(2);
-    }
-
-    private static void callbackAfterIdleThread(Scene scene) throws InterruptedException, ExecutionException {
-        scene.allow(Duration.ofSeconds(20));
-        EngineThread engine = new EngineThread();
-        Callbacks callbacks = Callbacks.on(null, engine);
-        CompletableFuture<Void> first = new CompletableFuture<>();
-        CompletableFuture<Void> second = new CompletableFuture<>();
-        CompletableFuture<Void> third = new CompletableFuture<>();
-        callbacks.run(() -> first.complete(null));
-        first.get();
-        TimeUnit.SECONDS.sleep(5); // its thread is about to end
-        long idle = System.nanoTime();
-        scene.start("runs", () -> callbacks.run(() -> second.complete(null)));
-        scene.start("runs, too", () -> callbacks.run(() -> third.complete(null)));
-        second.get();
-        third.get();
-        long took = System.nanoTime() - idle;
-        check(took < 100_000_000, "callbacks ran after " + took / 1_000_000 + " ms");
-        engine.execute(callbacks::close);
-        end(engine);
     }
 }

@@ -102,7 +102,7 @@ final class Leases {
             Lease outer = mutex.acquire();
             try {
                 Lease inner = mutex.acquire();
-                var early = inner.ended();
+                var early = inner.ended().toCompletableFuture();
                 inner.close();
                 Scene.expectOneEnd(inner);
                 check(early.get() == inner.state(), "it was told " + early.get() + " and is " + inner.state());
@@ -126,7 +126,7 @@ final class Leases {
             Lease lease = mutex.acquire();
             lease.onLost(lost::incrementAndGet);
             boolean isLost = Scene.endsAs(LockLostException.class, mutex::release);
-            LeaseState ended = lease.ended().get();
+            LeaseState ended = lease.ended().toCompletableFuture().get();
             check(isLost == (ended == LeaseState.LOST), "release() says lost: " + isLost + ", ended() " + ended);
             check(lease.state() == ended, "state() says " + lease.state() + ", ended() " + ended);
         });

@@ -159,7 +159,7 @@ final class Scene {
 
     /** What a lease says of its end, it says everywhere. */
     static void expectOneEnd(Lease lease) throws InterruptedException, ExecutionException {
-        LeaseState told = lease.ended().get();
+        LeaseState told = lease.ended().toCompletableFuture().get();
         check(told == lease.state(), "ended() says " + told + ", state() says " + lease.state());
     }
 

@@ -6,6 +6,7 @@ package dev.zkrecipes.test;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -40,8 +41,9 @@ public final class Soon {
      * @throws AssertionError if it fails, or takes longer than 10 s
      */
     @CanIgnoreReturnValue
-    public static <T> T get(CompletableFuture<T> future) {
-        Assertions.assertThat(future).succeedsWithin(LIMIT);
-        return future.join();
+    public static <T> T get(CompletionStage<T> future) {
+        CompletableFuture<T> waitedFor = future.toCompletableFuture();
+        Assertions.assertThat(waitedFor).succeedsWithin(LIMIT);
+        return waitedFor.join();
     }
 }

@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -128,7 +129,24 @@ public final class LockGroups {
      * @return a new lock, with holds of its own
      */
     public static InterProcessLock foreign(ForeignLock lock) {
-        return new AdaptedLock(Objects.requireNonNull(lock, "lock"));
+        return foreign(lock, List.of());
+    }
+
+    /**
+     * A {@link #foreign(ForeignLock) foreign} lock that is made of locks of which some may be of this library. Its
+     * leases report their end where the client of the first of those does.
+     *
+     * @param lock what acquires the parts
+     * @param parts the parts
+     * @return a new lock, with holds of its own
+     */
+    public static InterProcessLock foreign(ForeignLock lock, List<? extends InterProcessLock> parts) {
+        Callbacks callbacks = parts.stream()
+                .flatMap(part -> EngineLock.behind(part).stream())
+                .findFirst()
+                .map(part -> part.client().callbacks())
+                .orElseGet(Callbacks::ofNoClient);
+        return new AdaptedLock(Objects.requireNonNull(lock, "lock"), callbacks);
     }
 
     private static EngineLock engineLock(InterProcessLock lock) {

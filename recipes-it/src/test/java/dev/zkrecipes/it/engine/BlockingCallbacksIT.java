@@ -123,7 +123,7 @@ class BlockingCallbacksIT {
             CompletableFuture<Void> told = new CompletableFuture<>();
             lease.onLost(() -> told.complete(null));
             lease.onLost(this::block); // holds up no other listener
-            CompletableFuture<LeaseState> ended = lease.ended();
+            CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
             loseSessionOf(client);
             told.get(40, TimeUnit.SECONDS);
             assertThat(ended.get(40, TimeUnit.SECONDS)).isEqualTo(LeaseState.LOST);

@@ -191,7 +191,7 @@ class MutexCallbackIT {
         for (Throwable failure : List.of(new IllegalStateException("broken"), new StackOverflowError())) {
             client.addConnectionListener(state -> sneak(failure));
             lease.onLost(() -> sneak(failure));
-            dependents.add(lease.ended().thenRun(() -> sneak(failure)));
+            dependents.add(lease.ended().thenRun(() -> sneak(failure)).toCompletableFuture());
             dependents.add(next.whenComplete((granted, refused) -> sneak(failure)));
         }
         client.addConnectionListener(state -> told.incrementAndGet());

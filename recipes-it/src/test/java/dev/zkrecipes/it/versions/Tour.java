@@ -125,7 +125,7 @@ final class Tour {
         obedient.onRevocationRequested(request -> obedient.close());
         require(outcome(revoker.request(mutex)) == RevocationOutcome.GIVEN_BACK, "given back");
         Lease stubborn = get(mutex.acquireAsync());
-        CompletableFuture<LeaseState> lost = stubborn.ended();
+        CompletableFuture<LeaseState> lost = stubborn.ended().toCompletableFuture();
         stubborn.onRevocationRequested(request -> {});
         require(outcome(revoker.request(mutex, Duration.ZERO)) == RevocationOutcome.BROKEN, "broken");
         require(get(lost) == LeaseState.LOST, "lost");
@@ -147,7 +147,7 @@ final class Tour {
             granted = within(A_WHILE, next);
         }
         granted.orElseThrow().close();
-        require(get(held.ended()) == LeaseState.LOST, "lost");
+        require(get(held.ended().toCompletableFuture()) == LeaseState.LOST, "lost");
         mutex.tryAcquire(LIMIT).orElseThrow().close();
     }
 

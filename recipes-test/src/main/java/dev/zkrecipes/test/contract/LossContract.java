@@ -90,7 +90,7 @@ public abstract class LossContract extends OwnStage {
         lease.onLost(() -> {
             throw new IllegalStateException("a listener that fails");
         });
-        CompletableFuture<LeaseState> ended = lease.ended();
+        CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
         assertThat(ended).isNotDone();
         Lease rivals = loseToTheRival(lease);
         assertThat(Soon.get(ended)).isEqualTo(LeaseState.LOST);
@@ -122,7 +122,7 @@ public abstract class LossContract extends OwnStage {
     @Test
     void closingTheClient_losesItsLeases() throws InterruptedException {
         Lease lease = lock.acquire();
-        CompletableFuture<LeaseState> ended = lease.ended();
+        CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
         contenders.client.close();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(Soon.get(ended)).isEqualTo(LeaseState.LOST);

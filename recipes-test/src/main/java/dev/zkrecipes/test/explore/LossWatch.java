@@ -26,7 +26,7 @@ final class LossWatch {
 
     LossWatch(Lease lease) {
         this.lease = lease;
-        this.ended = lease.ended();
+        this.ended = lease.ended().toCompletableFuture();
         lease.onLost(() -> told++);
     }
 

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.thread.Callbacks;
-import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.FencedHold;
 import dev.zkrecipes.core.spi.ForeignLock;
@@ -17,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,21 +31,19 @@ final class AdaptedLease implements Lease {
     private final Thread owner;
     private final Consumer<AdaptedLease> whenClosed;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
-    private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
-    private final CompletableFuture<LeaseState> endedForAll = SharedFuture.of(ended, this::tellEnd);
-    private final CompletableFuture<Void> released = new CompletableFuture<>();
-    private final CompletableFuture<Void> releasedForAll = SharedFuture.of(released, Runnable::run);
+    private final HoldFutures futures;
 
     /**
      * A hold of the calling thread.
      *
      * @param whenClosed told when it is closed, before the lock is given back with the last one
      */
-    AdaptedLease(String path, Grant grant, Consumer<AdaptedLease> whenClosed) {
+    AdaptedLease(String path, Grant grant, Callbacks callbacks, Consumer<AdaptedLease> whenClosed) {
         this.path = path;
         this.grant = grant;
         this.owner = Thread.currentThread();
         this.whenClosed = whenClosed;
+        this.futures = new HoldFutures(callbacks);
         grant.attach(this);
     }
 
@@ -58,12 +56,12 @@ final class AdaptedLease implements Lease {
     }
 
     private void onGrantLost() {
-        ended.complete(LeaseState.LOST);
+        futures.end(LeaseState.LOST);
     }
 
     /** Whether it is closed, or was told of a loss. */
     boolean hasEnded() {
-        return ended.isDone();
+        return futures.hasEnded();
     }
 
     void requireNotLost() {
@@ -140,30 +138,7 @@ final class AdaptedLease implements Lease {
 
     @Override
     public void onLost(Runnable listener) {
-        Objects.requireNonNull(listener, "listener");
-        var unused = ended.thenAccept(state -> {
-            if (state != LeaseState.LOST) {
-                return;
-            }
-            if (isFenced()) {
-                grant.hold().onLost(listener);
-            } else {
-                Callbacks.tellLossOfAnother(listener);
-            }
-        });
-    }
-
-    /** A hold of ours tells of losses on a thread for that; the thread of another library is not to be blocked. */
-    private void tellEnd(Runnable task) {
-        if (isFenced() || closedAs.get() != null) {
-            task.run();
-        } else {
-            Callbacks.tellLossOfAnother(task);
-        }
-    }
-
-    private boolean isFenced() {
-        return grant.hold() instanceof FencedHold;
+        futures.onLost(listener);
     }
 
     /** A lock of another library has none: requests are written into nodes of ours. */
@@ -180,8 +155,8 @@ final class AdaptedLease implements Lease {
     }
 
     @Override
-    public CompletableFuture<LeaseState> ended() {
-        return endedForAll;
+    public CompletionStage<LeaseState> ended() {
+        return futures.ended();
     }
 
     @Override
@@ -205,7 +180,7 @@ final class AdaptedLease implements Lease {
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
-        return releasedForAll;
+        return futures.released();
     }
 
     private void requireOwner() {
@@ -228,25 +203,14 @@ final class AdaptedLease implements Lease {
                 giveBack.accept(grant.hold());
             }
         } catch (RuntimeException | Error e) {
-            released.completeExceptionally(e);
+            futures.givenBackWith(CompletableFuture.failedFuture(e));
             throw e;
         } finally {
-            tellWhenReleased(wasLast);
-            ended.complete(last);
-        }
-    }
-
-    private void tellWhenReleased(boolean wasLast) {
-        if (wasLast && grant.hold() instanceof FencedHold fenced) {
-            var unused = fenced.released().whenComplete((nothing, failure) -> {
-                if (failure == null) {
-                    released.complete(null);
-                } else {
-                    released.completeExceptionally(failure);
-                }
-            });
-        } else {
-            released.complete(null);
+            futures.givenBackWith(
+                    wasLast && grant.hold() instanceof FencedHold fenced
+                            ? fenced.released()
+                            : CompletableFuture.completedFuture(null));
+            futures.end(last);
         }
     }
 

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
@@ -22,10 +23,12 @@ import java.util.concurrent.locks.Lock;
  */
 public final class AdaptedLock implements InterProcessLock {
     private final ForeignLock foreign;
+    private final Callbacks callbacks;
     private final AdaptedLeases open = new AdaptedLeases(); // those of one thread stand on one hold
 
-    public AdaptedLock(ForeignLock foreign) {
+    public AdaptedLock(ForeignLock foreign, Callbacks callbacks) {
         this.foreign = foreign;
+        this.callbacks = callbacks;
     }
 
     @Override
@@ -66,7 +69,7 @@ public final class AdaptedLock implements InterProcessLock {
     private Optional<Lease> reenter() {
         return Optional.ofNullable(open.mine().peekFirst()).map(youngest -> {
             youngest.requireNotLost();
-            return add(new AdaptedLease(path(), youngest.grant(), open::forget));
+            return add(new AdaptedLease(path(), youngest.grant(), callbacks, open::forget));
         });
     }
 
@@ -78,7 +81,7 @@ public final class AdaptedLock implements InterProcessLock {
                 grant.tellOfLoss();
                 open.onLost(owner);
             });
-            return add(new AdaptedLease(path(), grant, open::forget));
+            return add(new AdaptedLease(path(), grant, callbacks, open::forget));
         } catch (RuntimeException | Error e) {
             try {
                 hold.release();

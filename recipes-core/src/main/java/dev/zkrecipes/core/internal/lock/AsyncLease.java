@@ -11,6 +11,7 @@ import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 
@@ -99,7 +100,7 @@ final class AsyncLease implements Lease {
     }
 
     @Override
-    public CompletableFuture<LeaseState> ended() {
+    public CompletionStage<LeaseState> ended() {
         return hold.ended();
     }
 

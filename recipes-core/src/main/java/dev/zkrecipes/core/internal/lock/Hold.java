@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -275,8 +276,8 @@ public final class Hold implements Lease, HeldNode.Listener {
     }
 
     @Override
-    public CompletableFuture<LeaseState> ended() {
-        return futures().endedForAll();
+    public CompletionStage<LeaseState> ended() {
+        return futures().ended();
     }
 
     private HoldFutures futures() {
@@ -332,7 +333,7 @@ public final class Hold implements Lease, HeldNode.Listener {
     @Override
     public CompletableFuture<Void> closeAsync() {
         beginClosing();
-        return futures().givenBackForAll();
+        return futures().released();
     }
 
     /**

@@ -6,9 +6,9 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
-import dev.zkrecipes.core.internal.thread.SharedFuture;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +17,7 @@ final class HoldFutures {
     private final Callbacks callbacks;
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
-    private final AtomicReference<@Nullable CompletableFuture<LeaseState>> endedForAll = new AtomicReference<>();
-    private final AtomicReference<@Nullable CompletableFuture<Void>> givenBackForAll = new AtomicReference<>();
+    private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
 
     HoldFutures(Callbacks callbacks) {
         this.callbacks = callbacks;
@@ -36,6 +35,7 @@ final class HoldFutures {
 
     /** Runs the listener when the hold is lost, where losses are told. */
     void onLost(Runnable listener) {
+        Objects.requireNonNull(listener, "listener");
         Completion.on(ended, (state, failure) -> {
             if (state == LeaseState.LOST) {
                 callbacks.tellLoss(listener);
@@ -48,14 +48,25 @@ final class HoldFutures {
         return givenBack;
     }
 
-    /** For applications. */
-    CompletableFuture<LeaseState> endedForAll() {
-        return shared(endedForAll, ended, this::tellOfEnd);
+    boolean hasEnded() {
+        return ended.isDone();
+    }
+
+    /** For applications: the same for all, since one for each would stay as long as the lease. */
+    CompletionStage<LeaseState> ended() {
+        CompletionStage<LeaseState> made = endedForAll.get();
+        if (made != null) {
+            return made;
+        }
+        CompletionStage<LeaseState> mine =
+                Completion.copy(ended, this::tellOfEnd).minimalCompletionStage();
+        CompletionStage<LeaseState> first = endedForAll.compareAndExchange(null, mine);
+        return first != null ? first : mine;
     }
 
     /** For applications. */
-    CompletableFuture<Void> givenBackForAll() {
-        return shared(givenBackForAll, givenBack, callbacks::run);
+    CompletableFuture<Void> released() {
+        return Completion.copy(givenBack, callbacks::run);
     }
 
     private void tellOfEnd(Runnable task) {
@@ -64,16 +75,5 @@ final class HoldFutures {
         } else {
             callbacks.run(task);
         }
-    }
-
-    private static <T> CompletableFuture<T> shared(
-            AtomicReference<@Nullable CompletableFuture<T>> place, CompletableFuture<T> source, Executor executor) {
-        CompletableFuture<T> made = place.get();
-        if (made != null) {
-            return made;
-        }
-        CompletableFuture<T> mine = SharedFuture.of(source, executor);
-        CompletableFuture<T> first = place.compareAndExchange(null, mine);
-        return first != null ? first : mine;
     }
 }

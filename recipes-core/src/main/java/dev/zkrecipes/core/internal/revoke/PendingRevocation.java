@@ -8,8 +8,8 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.thread.SharedFuture;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,7 +33,7 @@ public final class PendingRevocation implements Revocation {
         this.revocations = revocations;
         this.holder = holder;
         this.task = new RevocationTask(revocations, holder, seen, request);
-        this.outcome = SharedFuture.of(task.outcome(), revocations.callbacks()::run);
+        this.outcome = Completion.copy(task.outcome(), revocations.callbacks()::run);
     }
 
     public void launch() {

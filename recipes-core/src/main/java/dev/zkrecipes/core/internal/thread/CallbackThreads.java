@@ -13,19 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Threads for user code, which may be quick and may block. One thread serves callbacks that are quick, however many
- * there are at once. A callback that has waited for 10 ms shows that the threads are held up, and their number doubles
- * until nobody waits for so long. So the number of threads follows that of callbacks that block. Idle threads end.
- * Thread-safe.
+ * A pool for user code, which may be quick and may block. It has up to {@value #MOST} threads, and more only when it is
+ * stuck: a callback waits and none has ended for a second. Then the number of threads doubles, so that callbacks that
+ * wait for each other or for the library go on; when no callback waits any more, the limit is back. A slow processor
+ * adds no threads, because callbacks end on it. Idle threads end. Thread-safe.
  */
 final class CallbackThreads implements Executor {
     private static final Logger log = LoggerFactory.getLogger(CallbackThreads.class);
-    static final Duration PATIENCE = Duration.ofMillis(10);
+    static final int MOST = 64;
+    static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final ThreadPoolExecutor pool;
     private final EngineScheduler scheduler;
     private final AtomicBoolean watched = new AtomicBoolean();
-    private boolean failed; // to add threads, the last time; on the engine thread
     private volatile boolean closed;
 
     CallbackThreads(ThreadPoolExecutor pool, EngineScheduler scheduler) {
@@ -35,65 +35,67 @@ final class CallbackThreads implements Executor {
 
     @Override
     public void execute(Runnable task) {
-        pool.execute(task);
         try {
-            watch();
-        } catch (Throwable t) { // the task has been taken, so nobody may hear otherwise
-            log.warn("A callback may wait for one that blocks: nobody looks after it until the next one comes.", t);
+            pool.execute(task);
+        } catch (Throwable t) {
+            if (closed) {
+                throw t;
+            }
+            if (pool.getQueue().isEmpty()) { // the first one
+                log.error(
+                        "No thread can be started for a callback, so it waits. Find out what uses up the threads.", t);
+            }
+            pool.getQueue().add(task);
         }
+        watch();
     }
 
-    /** Looks again in a while if a task waits. */
+    /** Looks in a while if a callback waits, or if the limit is not back. */
     private void watch() {
-        if (!pool.getQueue().isEmpty() && watched.compareAndSet(false, true)) {
-            boolean scheduled = false;
+        boolean isAsUsual = pool.getQueue().isEmpty() && pool.getCorePoolSize() == MOST;
+        if (!isAsUsual && !closed && watched.compareAndSet(false, true)) {
+            long ended = pool.getCompletedTaskCount();
             try {
-                long given = pool.getTaskCount();
-                scheduler.schedule(PATIENCE, () -> look(given));
-                scheduled = true;
-            } finally {
-                if (!scheduled) {
-                    watched.set(false);
-                }
+                scheduler.schedule(PATIENCE, () -> look(ended));
+            } catch (Throwable t) { // the task has been taken, so nobody may hear otherwise
+                watched.set(false);
+                log.error(
+                        "A callback may wait for one that blocks: nobody looks after it until the next one comes.", t);
             }
         }
     }
 
-    /** Adds threads if a task that was given a while ago has not begun; on the engine thread. */
-    private void look(long given) {
+    /** On the engine thread, like {@link #close}. */
+    private void look(long endedBefore) {
+        watched.set(false);
+        if (closed) {
+            return;
+        }
         try {
-            int waiting = pool.getQueue().size();
-            if (waiting == 0) {
-                resize(1);
-            } else if (pool.getTaskCount() - waiting < given) {
-                resize(2 * pool.getCorePoolSize());
-                failed = false;
+            boolean stuck = !pool.getQueue().isEmpty() && pool.getCompletedTaskCount() == endedBefore;
+            pool.setCorePoolSize(stuck ? Math.max(MOST, 2 * pool.getPoolSize()) : MOST);
+            if (stuck) {
+                pool.prestartCoreThread(); // one that could not be started before
             }
         } catch (Throwable t) {
-            if (!failed) {
-                log.warn("No thread can be started for callbacks that wait for one that blocks. It is tried again.", t);
-            }
-            failed = true;
-            resize(Math.max(1, pool.getPoolSize())); // a pool does not start later what it could not start
-        } finally {
-            watched.set(false);
-            watch();
+            log.error("No thread can be started for callbacks that wait. It is tried every second.", t);
         }
-    }
-
-    private void resize(int threads) {
-        if (!closed) {
-            pool.setCorePoolSize(threads);
-        }
-        if (closed) { // since
-            pool.setCorePoolSize(Integer.MAX_VALUE);
-        }
+        watch();
     }
 
     /** Idle threads end now. Each later task gets a thread of its own. */
     void close() {
         closed = true;
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
-        pool.setCorePoolSize(Integer.MAX_VALUE);
+        try {
+            pool.setCorePoolSize(Integer.MAX_VALUE);
+        } catch (Throwable t) {
+            log.error("No thread can be started for callbacks that wait, so they run on the engine's thread.", t);
+            for (Runnable task = pool.getQueue().poll();
+                    task != null;
+                    task = pool.getQueue().poll()) {
+                task.run();
+            }
+        }
     }
 }

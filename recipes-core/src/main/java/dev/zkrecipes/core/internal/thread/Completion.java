@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.thread;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,26 @@ public final class Completion {
                 to.completeExceptionally(failure);
             }
         });
+    }
+
+    /**
+     * A future of its own for a caller, who may complete or cancel it: it ends as {@code source} does, on the executor,
+     * or at once if that has ended.
+     */
+    @SuppressWarnings("NullAway") // a future of Void has no other value
+    public static <T> CompletableFuture<T> copy(CompletableFuture<T> source, Executor executor) {
+        CompletableFuture<T> copy = new CompletableFuture<>();
+        Executor where = source.isDone() ? Runnable::run : executor;
+        on(
+                source,
+                (value, failure) -> where.execute(() -> {
+                    if (failure == null) {
+                        copy.complete(value);
+                    } else {
+                        copy.completeExceptionally(failure);
+                    }
+                }));
+        return copy;
     }
 
     /** Runs {@code action} when the future ends, on the thread that ends it. */

@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal.thread;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
@@ -10,7 +12,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The only place that makes threads. All of them are daemons: an application that ends need not wait for a lock. */
@@ -26,29 +27,29 @@ public final class EngineThreads {
 
     /** Where user code runs by default. */
     static CallbackThreads callbacks(EngineScheduler scheduler) {
-        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-callback-"), scheduler);
+        return new CallbackThreads(idling(CallbackThreads.MOST, "zkrecipes-callback-"), scheduler);
     }
 
     /** Where losses are told, whatever else user code does. */
     static CallbackThreads losses(EngineScheduler scheduler) {
-        return new CallbackThreads(idling(1, Integer.MAX_VALUE, "zkrecipes-loss-"), scheduler);
+        return new CallbackThreads(idling(CallbackThreads.MOST, "zkrecipes-loss-"), scheduler);
     }
 
     /** Asks a supplier for handles. */
     public static ExecutorService supplier() {
-        return idling(1, 1, "zkrecipes-supplier-");
+        return idling(1, "zkrecipes-supplier-");
     }
 
-    private static ThreadPoolExecutor idling(int threads, int most, String prefix) {
+    static ThreadPoolExecutor idling(int threads, String prefix) {
         ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                threads, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(prefix));
+                threads, Integer.MAX_VALUE, IDLE_SECONDS, SECONDS, new LinkedBlockingQueue<>(), named(prefix));
         executor.allowCoreThreadTimeOut(true);
         return executor;
     }
 
-    /** Tells user code of a loss; it may block as long as it likes. */
-    static void tellingOfLoss(Runnable task) {
-        named("zkrecipes-loss-").newThread(task).start();
+    /** Runs one callback, which may block as long as it likes. */
+    static void callingBack(Runnable task) {
+        named("zkrecipes-callback-").newThread(task).start();
     }
 
     /** What the JVM starts when it ends. */

@@ -375,13 +375,10 @@ class AdaptedLockTest {
 
     @Test
     @Tag("H95")
-    void futuresOfALease_areSharedByAllThatAsk() throws InterruptedException {
+    void endOfALease_isSharedByAllThatAsk() throws InterruptedException {
         Lease lease = lock.acquire();
-        assertThat(lease.ended()).isSameAs(lease.ended());
-        lease.ended().cancel(false);
-        lease.ended().complete(LeaseState.LOST);
-        assertThat(lease.ended()).isNotDone();
-        assertThat(lease.closeAsync()).isCompleted().isSameAs(lease.closeAsync());
-        assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
+        assertThat((Object) lease.ended()).isSameAs(lease.ended());
+        assertThat(lease.closeAsync()).isCompleted();
+        assertThat(lease.ended()).succeedsWithin(LIMIT).isEqualTo(LeaseState.RELEASED);
     }
 }

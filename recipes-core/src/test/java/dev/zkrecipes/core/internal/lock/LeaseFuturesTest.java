@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -21,9 +20,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.awaitility.Awaitility;
@@ -58,7 +56,7 @@ class LeaseFuturesTest {
         lease = wanted.join();
     }
 
-    private static List<WeakReference<Object>> asked(Supplier<CompletableFuture<?>> question) {
+    private static List<WeakReference<Object>> asked(Supplier<CompletionStage<?>> question) {
         List<WeakReference<Object>> answers = new ArrayList<>();
         for (int i = 0; i < CALLS; i++) {
             answers.add(new WeakReference<>(question.get()));
@@ -93,55 +91,35 @@ class LeaseFuturesTest {
     @Test
     void ended_keepsNothingOfFinishedWatchers() {
         assertForgotten(asked(() -> {
-            CompletableFuture<Void> job = new CompletableFuture<>();
-            CompletableFuture<Object> either = CompletableFuture.anyOf(job, lease.ended());
-            job.complete(null);
+            CompletableFuture<LeaseState> job = new CompletableFuture<>();
+            CompletionStage<LeaseState> either = lease.ended().applyToEither(job, Function.identity());
+            job.complete(LeaseState.HELD);
             return either;
         }));
-        assertForgotten(asked(() -> lease.ended().completeOnTimeout(LeaseState.HELD, 1, TimeUnit.MICROSECONDS)));
     }
 
     @Test
-    void closeAsync_leavesNothing_howeverOftenItIsAskedBeforeTheNodeIsGone() {
+    void closeAsync_leavesNothing_onceTheNodeIsGone() {
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS, Code.CONNECTIONLOSS);
-        assertForgotten(asked(lease::closeAsync));
+        List<WeakReference<Object>> answers = asked(lease::closeAsync);
+        scheduler.advance(operations.sessionTimeout());
+        assertThat(operations.nodes()).isEmpty();
+        assertForgotten(answers);
     }
 
     @Test
-    void futures_areTheSameForEverybody_andNobodyCanEndThem() {
-        CompletableFuture<LeaseState> ended = lease.ended();
-        assertThat(ended.complete(LeaseState.LOST)).isFalse();
-        assertThat(ended.completeExceptionally(new IllegalStateException())).isFalse();
-        assertThat(ended.cancel(true)).isFalse();
-        assertThatThrownBy(() -> ended.obtrudeValue(LeaseState.LOST)).isInstanceOf(UnsupportedOperationException.class);
-        assertThatThrownBy(() -> ended.obtrudeException(new IllegalStateException()))
-                .isInstanceOf(UnsupportedOperationException.class);
-        assertThatThrownBy(() -> ended.completeAsync(() -> LeaseState.LOST))
-                .isInstanceOf(UnsupportedOperationException.class);
-        assertThat(ended).isNotDone();
-        CompletableFuture<LeaseState> own = lease.ended().copy();
-        assertThat(own.cancel(false)).isTrue();
+    void nobodyEndsTheFutureOfAnother() {
+        assertThat((Object) lease.ended()).isSameAs(lease.ended());
+        assertThat(lease.ended().toCompletableFuture().complete(LeaseState.LOST))
+                .isTrue();
+        assertThat(lease.ended()).isNotDone();
 
+        operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);
+        assertThat(lease.closeAsync().cancel(false)).isTrue();
         CompletableFuture<Void> closed = lease.closeAsync();
-        scheduler.run();
+        assertThat(closed).isNotDone();
+        scheduler.advance(operations.sessionTimeout());
         assertThat(closed).isCompleted();
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
-        assertThat(ended).isCompletedWithValue(LeaseState.RELEASED);
-    }
-
-    @Test
-    void ended_canBeLimitedInTime() {
-        assertThat(lease.ended().orTimeout(1, TimeUnit.MILLISECONDS))
-                .failsWithin(Duration.ofSeconds(20))
-                .withThrowableOfType(ExecutionException.class)
-                .withCauseInstanceOf(TimeoutException.class);
-        assertThat(lease.ended().completeOnTimeout(LeaseState.HELD, 1, TimeUnit.MILLISECONDS))
-                .succeedsWithin(Duration.ofSeconds(20))
-                .isEqualTo(LeaseState.HELD);
-        CompletableFuture<LeaseState> limited = lease.ended().orTimeout(1, TimeUnit.HOURS);
-        CompletableFuture<Void> closed = lease.closeAsync();
-        scheduler.run();
-        assertThat(closed).isCompleted();
-        assertThat(limited).isCompletedWithValue(LeaseState.RELEASED);
     }
 }

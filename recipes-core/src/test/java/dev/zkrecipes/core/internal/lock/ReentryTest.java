@@ -175,7 +175,7 @@ class ReentryTest {
         List<String> told = new ArrayList<>();
         first.onLost(() -> told.add("first"));
         closed.onLost(() -> told.add("closed"));
-        CompletableFuture<LeaseState> endOfClosed = closed.ended();
+        CompletableFuture<LeaseState> endOfClosed = closed.ended().toCompletableFuture();
         closed.close();
         ((Hold) first).grants().get(0).lose("the test says so");
         assertThat(told).isEmpty();

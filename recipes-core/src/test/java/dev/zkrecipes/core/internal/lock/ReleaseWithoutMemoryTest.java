@@ -49,7 +49,7 @@ class ReleaseWithoutMemoryTest {
     @Test
     void engineThatWasNotTold_deletesTheNode() {
         Lease lease = acquired();
-        CompletableFuture<LeaseState> ended = lease.ended();
+        CompletableFuture<LeaseState> ended = lease.ended().toCompletableFuture();
         scheduler.engine.refuseNextTask();
         assertThatThrownBy(lease::close).isInstanceOf(InternalError.class);
         assertGoesSoon(lease);

@@ -6,19 +6,18 @@ package dev.zkrecipes.core.internal.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.zkrecipes.core.internal.ManualScheduler;
-import dev.zkrecipes.core.internal.PrintedWhile;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -74,57 +73,6 @@ class CallbacksTest {
     }
 
     @Test
-    void callbacksOneAfterAnother_useOneThread() throws Exception {
-        Callbacks quick = Callbacks.on(null, new ManualScheduler()); // on a slow machine they could wait for long
-        Thread first = ranBy(quick::run);
-        for (int i = 0; i < MANY; i++) {
-            await().pollInterval(Duration.ofMillis(1))
-                    .until(() -> first.getState() == Thread.State.TIMED_WAITING); // idle again
-            assertThat(ranBy(quick::run)).isSameAs(first);
-        }
-        quick.close();
-    }
-
-    @Test
-    void quickCallbacks_shareOneThread() throws Exception {
-        ManualScheduler clock = new ManualScheduler();
-        Callbacks quick = Callbacks.on(null, clock);
-        Set<Thread> used = ConcurrentHashMap.newKeySet();
-        CountDownLatch done = new CountDownLatch(100 * MANY);
-        IntStream.range(0, 100 * MANY)
-                .forEach(i -> quick.run(() -> {
-                    used.add(Thread.currentThread());
-                    done.countDown();
-                }));
-        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(used).hasSize(1);
-        quick.close();
-    }
-
-    @Test
-    void threads_areMore_onlyWhileCallbacksAreHeldUp() throws Exception {
-        ManualScheduler clock = new ManualScheduler();
-        Callbacks held = Callbacks.on(null, clock);
-        CountDownLatch blocked = new CountDownLatch(3);
-        IntStream.range(0, 3)
-                .forEach(i -> held.run(() -> {
-                    blocked.countDown();
-                    block();
-                }));
-        await().until(() -> blocked.getCount() == 2);
-        clock.advance(CallbackThreads.PATIENCE.minusNanos(1));
-        assertThat(blocked.getCount()).isEqualTo(2);
-        clock.advance(Duration.ofNanos(1)); // one thread more
-        await().until(() -> blocked.getCount() == 1);
-        clock.advance(CallbackThreads.PATIENCE); // two more
-        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
-        clock.advance(CallbackThreads.PATIENCE);
-        assertThat(clock.timers()).as("nobody waits, so nobody looks").isZero();
-        released.countDown();
-        held.close();
-    }
-
-    @Test
     void idleThreads_end() throws Exception {
         threads.add(ranBy(callbacks::run));
         threads.add(ranBy(callbacks::tellLoss));
@@ -142,18 +90,6 @@ class CallbacksTest {
         Thread late = ranBy(callbacks::tellLoss);
         assertThat(late).isNotSameAs(Thread.currentThread());
         await().until(() -> !late.isAlive());
-    }
-
-    @Test
-    void threadOfAFailedCallback_servesTheNextOne() throws Exception {
-        Callbacks quick = Callbacks.on(null, new ManualScheduler());
-        Thread first = ranBy(task -> quick.run(() -> {
-            task.run();
-            throw new AssertionError("expected");
-        }));
-        await().until(() -> first.getState() == Thread.State.TIMED_WAITING);
-        assertThat(ranBy(quick::run)).isSameAs(first);
-        quick.close();
     }
 
     @Test
@@ -193,95 +129,95 @@ class CallbacksTest {
         unsure.close();
     }
 
-    @Test
-    void threadsThatCannotBeStarted_areTriedUntilTheyCan() throws Exception {
-        ManualScheduler clock = new ManualScheduler();
-        AtomicInteger fails = new AtomicInteger();
-        ThreadPoolExecutor pool = failing(fails);
-        CallbackThreads held = new CallbackThreads(pool, clock);
-        CountDownLatch blocked = new CountDownLatch(3);
-        for (int i = 0; i < 3; i++) {
-            held.execute(() -> {
-                blocked.countDown();
+    private void block(CountDownLatch begun, int callbacks, Executor executor) {
+        for (int i = 0; i < callbacks; i++) {
+            executor.execute(() -> {
+                begun.countDown();
                 block();
             });
         }
-        await().until(() -> blocked.getCount() == 2);
-        fails.set(MANY);
-        for (int i = 0; i < MANY + 4; i++) {
-            clock.advance(CallbackThreads.PATIENCE);
-        }
-        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(fails).hasValue(0);
-        released.countDown();
-        pool.shutdown();
+    }
+
+    /** However slow the processor is. */
+    @Test
+    void quickCallbacks_shareAFewThreads() throws Exception {
+        Set<Thread> used = ConcurrentHashMap.newKeySet();
+        CountDownLatch done = new CountDownLatch(100 * MANY);
+        IntStream.range(0, 100 * MANY)
+                .forEach(i -> callbacks.run(() -> {
+                    used.add(Thread.currentThread());
+                    done.countDown();
+                }));
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(used).hasSizeLessThanOrEqualTo(CallbackThreads.MOST);
     }
 
     @Test
-    void outageOfThreads_isLoggedOnce_andTheNextOneAgain() {
+    void threadsAreMore_onlyWhileNoneOfThemGoesOn() throws Exception {
         ManualScheduler clock = new ManualScheduler();
-        AtomicInteger fails = new AtomicInteger();
-        ThreadPoolExecutor pool = failing(fails);
+        ThreadPoolExecutor pool = EngineThreads.idling(CallbackThreads.MOST, "played-");
         CallbackThreads held = new CallbackThreads(pool, clock);
-        String printed = PrintedWhile.running(() -> {
-            for (int callbacks : new int[] {3, 20}) {
-                for (int i = 0; i < callbacks; i++) {
-                    held.execute(this::block);
-                }
-                await().until(() -> pool.getActiveCount() == pool.getPoolSize());
-                assertThat(pool.getQueue()).isNotEmpty();
-                fails.set(MANY);
-                while (fails.get() > 0) {
-                    clock.advance(CallbackThreads.PATIENCE);
-                }
-                await().pollInSameThread()
-                        .until(
-                                () -> { // threads take their time to start
-                                    clock.advance(CallbackThreads.PATIENCE);
-                                    return pool.getQueue().isEmpty();
-                                });
-            }
-        });
-        assertThat(printed.lines().filter(line -> line.contains("No thread can be started for callbacks")))
-                .hasSize(2);
+        CountDownLatch quick = new CountDownLatch(1);
+        held.execute(() -> Uninterruptibles.awaitUninterruptibly(quick));
+        CountDownLatch begun = new CountDownLatch(CallbackThreads.MOST + MANY);
+        block(begun, CallbackThreads.MOST + MANY, held);
+        await().until(() -> begun.getCount() == MANY + 1);
+
+        quick.countDown(); // one ends, so the next one begins
+        await().until(() -> begun.getCount() == MANY && pool.getCompletedTaskCount() == 1);
+        clock.advance(CallbackThreads.PATIENCE);
+        assertThat(pool.getPoolSize()).isEqualTo(CallbackThreads.MOST);
+
+        clock.advance(CallbackThreads.PATIENCE); // none has ended since
+        await().until(() -> begun.getCount() == MANY - CallbackThreads.MOST);
+        clock.advance(CallbackThreads.PATIENCE);
+        assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+
+        clock.advance(CallbackThreads.PATIENCE);
+        assertThat(pool.getCorePoolSize()).isEqualTo(CallbackThreads.MOST);
+        assertThat(clock.timers()).as("nobody waits, so nobody looks").isZero();
         released.countDown();
-        pool.shutdown();
+        held.close();
+    }
+
+    @Test
+    void callbacksThatWaitForALaterOne_end() throws Exception {
+        CountDownLatch later = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(MANY);
+        for (int i = 0; i < MANY; i++) {
+            callbacks.run(() -> {
+                Uninterruptibles.awaitUninterruptibly(later);
+                ended.countDown();
+            });
+        }
+        callbacks.run(later::countDown);
+        assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
     }
 
     /** The next callback asks for it again. */
     @Test
     void errorWhileTheTimerIsSet_doesNotHideCallbacksForGood() throws Exception {
         ManualScheduler clock = new ManualScheduler();
-        Callbacks held = Callbacks.on(null, clock);
-        CountDownLatch blocked = new CountDownLatch(3);
-        for (int i = 0; i < 3; i++) {
-            held.run(() -> {
-                blocked.countDown();
-                block();
-            });
-            if (i == 0) {
-                await().until(() -> blocked.getCount() == 2);
-                clock.refuseNextTimer(); // for the second
-            }
-        }
-        clock.advance(CallbackThreads.PATIENCE); // one thread more
-        await().until(() -> blocked.getCount() == 1);
-        clock.advance(CallbackThreads.PATIENCE); // two more
-        assertThat(blocked.await(30, TimeUnit.SECONDS)).isTrue();
+        CallbackThreads held = new CallbackThreads(EngineThreads.idling(CallbackThreads.MOST, "played-"), clock);
+        CountDownLatch begun = new CountDownLatch(CallbackThreads.MOST + 2);
+        block(begun, CallbackThreads.MOST, held);
+        clock.refuseNextTimer();
+        block(begun, 2, held);
+        clock.advance(CallbackThreads.PATIENCE);
+        assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+        released.countDown();
         held.close();
     }
 
     @Test
-    void callbackOfTheEngineThread_isTriedAgainWhereNoThreadCanBeStarted() throws Exception {
+    void callbackWithoutAThread_waitsUntilOneCanBeStarted() throws Exception {
         ManualScheduler clock = new ManualScheduler();
-        ThreadPoolExecutor pool = failing(new AtomicInteger(1));
-        CallbackThreads own = new CallbackThreads(pool, clock);
-        Callbacks starved = new Callbacks(clock, own, own, null, null);
+        CallbackThreads starved = new CallbackThreads(failing(new AtomicInteger(2)), clock);
         CompletableFuture<Thread> ran = new CompletableFuture<>();
-        clock.execute(() -> starved.run(() -> ran.complete(Thread.currentThread())));
-        clock.run();
+        starved.execute(() -> ran.complete(Thread.currentThread()));
+        clock.advance(CallbackThreads.PATIENCE);
         assertThat(ran).isNotDone();
-        clock.advance(Duration.ofSeconds(1));
+        clock.advance(CallbackThreads.PATIENCE);
         assertThat(ran.get(30, TimeUnit.SECONDS)).isNotSameAs(Thread.currentThread());
         starved.close();
     }
@@ -291,59 +227,35 @@ class CallbacksTest {
     void callbackWithoutAThread_runsWhenTheClientIsClosed() {
         ManualScheduler clock = new ManualScheduler();
         CallbackThreads own = new CallbackThreads(failing(new AtomicInteger(MANY)), clock);
-        Callbacks starved = new Callbacks(clock, own, own, null, null);
+        Callbacks starved = new Callbacks(own, own, null, null);
         AtomicInteger runs = new AtomicInteger();
-        clock.execute(() -> {
-            starved.run(runs::incrementAndGet);
-            starved.tellLoss(runs::incrementAndGet);
-            starved.close();
-            starved.tellLoss(runs::incrementAndGet);
-        });
-        clock.run();
-        clock.close();
+        starved.run(runs::incrementAndGet);
+        starved.tellLoss(runs::incrementAndGet);
+        assertThat(runs).hasValue(0);
+        starved.close();
+        assertThat(runs).hasValue(2);
+        starved.tellLoss(runs::incrementAndGet);
         assertThat(runs).hasValue(3);
     }
 
-    /** And one attempt at a time. */
     @Test
-    void manyCallbacksWithoutAThread_haveOneTimer_andRunInOrder() {
-        ManualScheduler clock = new ManualScheduler();
-        AtomicInteger failures = new AtomicInteger(MANY + 2);
-        CallbackThreads own = new CallbackThreads(failing(failures), clock);
-        Callbacks starved = new Callbacks(clock, own, own, null, null);
-        List<Integer> ran = Collections.synchronizedList(new ArrayList<>());
-        clock.execute(() -> IntStream.range(0, MANY).forEach(i -> starved.run(() -> ran.add(i))));
-        clock.run();
-        assertThat(clock.timers()).isEqualTo(1);
-        clock.advance(Callbacks.RETRY);
-        assertThat(failures).hasValue(1);
-        clock.advance(Callbacks.RETRY.multipliedBy(2));
-        await().until(() -> ran.size() == MANY);
-        assertThat(ran).isSorted();
-        own.close();
-    }
-
-    @Test
-    void callbackOfAnotherThread_runsThereWhereNoThreadCanBeStarted() {
-        ManualScheduler clock = new ManualScheduler();
-        CallbackThreads own = new CallbackThreads(failing(new AtomicInteger(1)), clock);
-        CompletableFuture<Thread> ran = new CompletableFuture<>();
-        new Callbacks(clock, own, own, null, null).run(() -> ran.complete(Thread.currentThread()));
-        assertThat(ran).isCompletedWithValue(Thread.currentThread());
-        own.close();
+    void callbackOfNoClient_runsOnAThreadThatEnds() throws Exception {
+        for (Executor each : List.<Executor>of(Callbacks.ofNoClient()::run, Callbacks.ofNoClient()::tellLoss)) {
+            Thread ran = ranBy(each);
+            assertThat(ran).isNotSameAs(Thread.currentThread());
+            await().until(() -> !ran.isAlive());
+        }
     }
 
     private static ThreadPoolExecutor failing(AtomicInteger times) {
-        ThreadPoolExecutor pool =
-                new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), task -> {
-                    if (times.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-                        throw new InternalError("played: no memory for a thread");
-                    }
-                    Thread thread = new Thread(task);
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        pool.setMaximumPoolSize(Integer.MAX_VALUE);
+        ThreadPoolExecutor pool = EngineThreads.idling(CallbackThreads.MOST, "played-");
+        ThreadFactory making = pool.getThreadFactory();
+        pool.setThreadFactory(task -> {
+            if (times.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new InternalError("played: no memory for a thread");
+            }
+            return making.newThread(task);
+        });
         return pool;
     }
 }
