@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.client;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.session.AnsweringOperations;
 import dev.zkrecipes.core.internal.session.Containers;
-import dev.zkrecipes.core.internal.session.LargePackets;
 import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
 import dev.zkrecipes.core.internal.session.PauseDetector;
@@ -46,7 +45,6 @@ final class ClientSessions {
     private final BooleanSupplier closing;
     private final Runnable onChange;
     private final SessionSource source;
-    private final LargePackets packets = new LargePackets();
     private final Containers containers;
     private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
     private final Set<Session> living = pauseDetectors.keySet();
@@ -130,7 +128,7 @@ final class ClientSessions {
         boolean isNew = source.ownsSessions();
         Session session = new Session(
                 MeasuredOperations.factory(
-                        AnsweringOperations.factory(factory, scheduler, pauses), scheduler, packets, containers),
+                        AnsweringOperations.factory(factory, scheduler, pauses), scheduler, containers),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,

@@ -3,8 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.session.LargePackets.NodePart;
-import dev.zkrecipes.core.internal.session.LargePackets.Part;
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -23,64 +22,106 @@ import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.proto.CreateRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The operations of a session, without container nodes where there are none, see {@link Containers}, and without those
- * that its connection would not survive, as {@link LargePackets} knows them. Such a one is answered with
- * MARSHALLINGERROR, ZooKeeper's own code for what it cannot put into a packet, and with what is known of the node.
+ * that its connection would not survive. Such a one is answered with MARSHALLINGERROR, ZooKeeper's own code for what it
+ * cannot put into a packet, and with what is known of the node.
  *
- * <p>A short request for the node's metadata takes the place of a suspected read, so answers keep their order. If that
- * clears it, the read counts as lost with the connection once more; the caller asks again, and then it is sent.
+ * <p><b>Packets.</b> An answer that is too large looks like any other loss of the connection, and everything that is
+ * under way at that moment is lost with it, guilty or not. So what was under way when two connections broke, one after
+ * the other, is only suspected: before it is read a third time, a short request asks the server for its metadata. The
+ * length of data is exact. Of children the number is known. If this session has listed the path before, names are taken
+ * to be as long as they were then, and a quarter more; otherwise as long as they usually may be at most. What may be
+ * too large is not read, each time anew; anything else is. Requests are measured before they are sent. Only a server
+ * with a lower limit than the client's drops one that passes, so two losses in a row convict requests above the default
+ * limit.
  *
- * <p>A server that does not know a request says so and cuts the connection. So once that has happened to a multi-read,
- * multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at once, even before it answers
- * what was sent earlier, and the client does not read an answer out of order: it gives the connection up, and nobody
- * learns why. So a multi-read that was lost is sent again only when everything before it is answered.
+ * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So once that has
+ * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at once,
+ * even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
+ * connection up, and nobody learns why. So a multi-read that was lost is sent again only when everything before it is
+ * answered.
+ *
+ * <p>Confined to the engine thread.
  */
 public final class MeasuredOperations implements ForwardingOperations {
+    private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
+
+    /** The number of connections that may break before the node's size is asked for. */
+    private static final int LOSSES = 2;
+    /** What is around the data in an answer, amply. */
+    private static final int AROUND = 256;
+    /** Of a name in a list, its length included: the longest that a path of usual file systems may have. */
+    private static final int LONGEST_NAME = 4 + 255;
+
+    private static final int LARGE_LIST = 1000;
+    private static final NodePart LARGE_REQUEST = new NodePart(Part.REQUEST, "");
+
+    private enum Part {
+        CHILDREN,
+        DATA,
+        REQUEST
+    }
+
+    /** Something that may be too large. */
+    private record NodePart(Part part, String path) {}
+
+    /** It was lost with connections, and not answered since. */
+    private static final class Suspicion {
+        private long lastConnection;
+        private int losses;
+        private boolean isReported;
+    }
+
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
-    private final LargePackets packets;
     private final Containers containers;
     private final int limit;
-    private long connection; // the one that stands or, while none does, the next one, which takes what is given now
+    private final RecentlyUsed<NodePart, Suspicion> suspicions = new RecentlyUsed<>();
+    private final RecentlyUsed<String, Integer> bytesPerName = new RecentlyUsed<>(); // of paths with many children
+    private long connection = 1; // the one that stands or, while none does, the next one, which takes what is given now
     private long lastBegun; // 0 before the first
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
     private boolean lostMultiRead; // and none was answered since
 
-    private MeasuredOperations(
-            ZooKeeperOperations inner, EngineScheduler scheduler, LargePackets packets, Containers containers) {
+    MeasuredOperations(ZooKeeperOperations inner, EngineScheduler scheduler, Containers containers, int limit) {
         this.inner = inner;
         this.scheduler = scheduler;
-        this.packets = packets;
         this.containers = containers;
-        this.limit = PacketLimit.of(inner);
-        this.connection = packets.newConnection();
+        this.limit = limit;
         note(inner.initialState());
     }
 
-    /** Opens sessions that share what the client has learnt. */
-    public static Factory factory(
-            Factory inner, EngineScheduler scheduler, LargePackets packets, Containers containers) {
+    /** Opens such sessions. */
+    public static Factory factory(Factory inner, EngineScheduler scheduler, Containers containers) {
         return states -> {
             List<MeasuredOperations> opened = new ArrayList<>();
-            opened.add(new MeasuredOperations(
-                    inner.open(state -> {
-                        opened.forEach(operations -> operations.note(state));
-                        states.accept(state);
-                    }),
-                    scheduler,
-                    packets,
-                    containers));
+            ZooKeeperOperations session = inner.open(state -> {
+                opened.forEach(operations -> operations.note(state));
+                states.accept(state);
+            });
+            opened.add(new MeasuredOperations(session, scheduler, containers, PacketLimit.of(session)));
             return opened.get(0);
         };
     }
+
+    /** For all that is short. */
+    @Override
+    public ZooKeeperOperations inner() {
+        return inner;
+    }
+
+    // ---- What is lost with a connection.
 
     private void note(State state) {
         if (state == State.CONNECTED) {
             lastBegun = connection;
         } else if (connection == lastBegun) {
-            connection = packets.newConnection();
+            connection++;
         }
     }
 
@@ -92,84 +133,126 @@ public final class MeasuredOperations implements ForwardingOperations {
     private boolean isLost(Answer<?> answer, long sentOn) {
         boolean lost = answer.code() == Code.CONNECTIONLOSS && sentOn <= lastBegun;
         if (lost && connection == sentOn) {
-            connection = packets.newConnection();
+            connection++;
             lastBegun = connection;
         }
         return lost;
     }
 
-    private void note(Answer<?> answer, long sentOn, List<NodePart> what) {
+    private void note(NodePart what, Answer<?> answer, long sentOn) {
         if (isLost(answer, sentOn)) {
-            what.forEach(each -> packets.lost(each, sentOn));
-        } else if (!answer.isUnsettled()) {
-            what.forEach(packets::answered);
+            Suspicion suspicion = suspicions.get(what);
+            if (suspicion == null) {
+                suspicion = new Suspicion();
+                suspicions.put(what, suspicion);
+            }
+            suspicion.losses += suspicion.lastConnection == sentOn ? 0 : 1;
+            suspicion.lastConnection = sentOn;
+        } else if (!answer.isUnsettled() && !suspicions.isEmpty()) {
+            suspicions.remove(what);
         }
     }
 
-    /** For all that is short. */
-    @Override
-    public ZooKeeperOperations inner() {
-        return inner;
+    private boolean isSuspect(NodePart what) {
+        Suspicion suspicion = suspicions.get(what);
+        return suspicion != null && suspicion.losses >= LOSSES;
+    }
+
+    /** How long names are there is known from now on. */
+    private void learn(String path, List<String> names) {
+        if (names.size() >= LARGE_LIST) {
+            long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
+            bytesPerName.put(path, Math.toIntExact(bytes / names.size() * 5 / 4));
+        }
+    }
+
+    private boolean mayBeTooLarge(NodePart what, Stat stat) {
+        if (what.part() == Part.DATA) {
+            return (long) stat.getDataLength() + AROUND > limit;
+        }
+        @Nullable Integer known = bytesPerName.get(what.path());
+        return AROUND + (long) stat.getNumChildren() * (known == null ? LONGEST_NAME : known) > limit;
+    }
+
+    private void report(NodePart what, Stat stat) {
+        Suspicion suspicion = suspicions.get(what);
+        if (suspicion != null && !suspicion.isReported) {
+            suspicion.isReported = true;
+            log.warn(
+                    "{} has {}: reading that breaks the connection (jute.maxbuffer is {} here), so locks that need it fail"
+                            + " from now on. Remove what does not belong there, or raise jute.maxbuffer on all servers and"
+                            + " clients.",
+                    Printable.of(what.path()),
+                    what.part() == Part.DATA
+                            ? stat.getDataLength() + " bytes of data"
+                            : stat.getNumChildren() + " children",
+                    limit);
+        }
     }
 
     // ---- Reads, whose answers may be too large.
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        if (!packets.hasSuspects()) {
-            childrenUnsuspected(path, reply);
-            return;
-        }
         read(
                 List.of(new NodePart(Part.CHILDREN, path)),
-                stat -> refused(new Children(List.of(), stat)),
+                stat -> new Children(List.of(), stat),
                 answered -> inner.children(path, answered),
                 answer -> {
                     if (answer.isOk()) {
-                        packets.listed(path, answer.value().names());
+                        learn(path, answer.value().names());
                     }
                     reply.accept(answer);
                 });
     }
 
-    /** The same while nothing at all is suspected: what every acquire pays for. */
-    private void childrenUnsuspected(String path, Consumer<Answer<Children>> reply) {
-        long sentOn = connection;
-        inner.children(path, answer -> {
-            if (answer.isOk()) {
-                packets.listed(path, answer.value().names());
-            } else {
-                note(answer, sentOn, List.of(new NodePart(Part.CHILDREN, path)));
-            }
-            reply.accept(answer);
-        });
-    }
-
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        read(
-                data(path),
-                stat -> refused(new Content(new byte[0], stat)),
-                answered -> inner.read(path, answered),
-                reply);
+        readData(path, answered -> inner.read(path, answered), reply);
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        read(
-                data(path),
-                stat -> refused(new Content(new byte[0], stat)),
-                answered -> inner.readAndWatch(path, watch, answered),
-                reply);
+        readData(path, answered -> inner.readAndWatch(path, watch, answered), reply);
     }
 
-    /** With what is known of the node, for the message. */
-    private static <T> Answer<T> refused(T known) {
-        return new Answer<>(Code.MARSHALLINGERROR, known);
+    private void readData(String path, Consumer<Consumer<Answer<Content>>> send, Consumer<Answer<Content>> reply) {
+        read(List.of(new NodePart(Part.DATA, path)), stat -> new Content(new byte[0], stat), send, reply);
     }
 
-    private static List<NodePart> data(String path) {
-        return List.of(new NodePart(Part.DATA, path));
+    /** Sends it, unless a part of the answer is suspected. Then it is asked how large that is. */
+    private <T> void read(
+            List<NodePart> parts,
+            Function<Stat, @Nullable T> known,
+            Consumer<Consumer<Answer<T>>> send,
+            Consumer<Answer<T>> reply) {
+        for (int i = 0; i < parts.size() && !suspicions.isEmpty(); i++) {
+            if (isSuspect(parts.get(i))) {
+                examine(parts.get(i), known, reply, () -> read(parts, known, send, reply)); // the next one, or sends it
+                return;
+            }
+        }
+        long sentOn = connection;
+        send.accept(answer -> {
+            parts.forEach(part -> note(part, answer, sentOn));
+            reply.accept(answer);
+        });
+    }
+
+    private <T> void examine(
+            NodePart suspect, Function<Stat, @Nullable T> known, Consumer<Answer<T>> reply, Runnable whenCleared) {
+        inner.acl(suspect.path(), answer -> {
+            if (!answer.isOk() && answer.code() != Code.NONODE) {
+                reply.accept(Answer.failed(answer.code()));
+            } else if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
+                Stat stat = answer.value().stat();
+                report(suspect, stat);
+                reply.accept(new Answer<>(Code.MARSHALLINGERROR, known.apply(stat)));
+            } else {
+                suspicions.remove(suspect);
+                whenCleared.run();
+            }
+        });
     }
 
     @Override
@@ -202,66 +285,20 @@ public final class MeasuredOperations implements ForwardingOperations {
     }
 
     private void sendTogether(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        List<NodePart> what = operations.stream()
+        List<NodePart> parts = operations.stream()
                 .map(read ->
                         new NodePart(read.getType() == OpCode.getChildren ? Part.CHILDREN : Part.DATA, read.getPath()))
                 .toList();
-        this.<List<OpResult>>read(
-                what,
-                stat -> Answer.failed(Code.MARSHALLINGERROR),
-                answered -> inner.multi(operations, answered),
-                answer -> {
-                    knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
-                    lostMultiRead = answer.code() == Code.CONNECTIONLOSS;
-                    List<OpResult> results = answer.valueOrNull();
-                    for (int i = 0; results != null && i < results.size(); i++) {
-                        if (results.get(i) instanceof GetChildrenResult list) {
-                            packets.listed(what.get(i).path(), list.getChildren());
-                        }
-                    }
-                    reply.accept(answer);
-                });
-    }
-
-    private <T> void read(
-            List<NodePart> what,
-            Function<Stat, Answer<T>> refusal,
-            Consumer<Consumer<Answer<T>>> send,
-            Consumer<Answer<T>> reply) {
-        List<NodePart> suspects = what.stream().filter(packets::isSuspect).toList();
-        if (!suspects.isEmpty()) {
-            examine(suspects, 0, Answer.failed(Code.CONNECTIONLOSS), refusal, reply);
-            return;
-        }
-        long sentOn = connection;
-        send.accept(answer -> {
-            note(answer, sentOn, what);
-            reply.accept(answer);
-        });
-    }
-
-    private <T> void examine(
-            List<NodePart> suspects,
-            int next,
-            Answer<T> found,
-            Function<Stat, Answer<T>> refusal,
-            Consumer<Answer<T>> reply) {
-        NodePart suspect = suspects.get(next);
-        inner.acl(suspect.path(), answer -> {
-            Answer<T> worse = found;
-            if (!answer.isOk()) {
-                worse = Answer.failed(answer.code());
-                if (answer.code() == Code.NONODE) {
-                    packets.answered(suspect);
+        this.<List<OpResult>>read(parts, stat -> null, answered -> inner.multi(operations, answered), answer -> {
+            knowsMultiReads &= answer.code() != Code.UNIMPLEMENTED; // another may have been under way
+            lostMultiRead = answer.code() == Code.CONNECTIONLOSS;
+            List<OpResult> results = answer.valueOrNull();
+            for (int i = 0; results != null && i < results.size(); i++) {
+                if (results.get(i) instanceof GetChildrenResult list) {
+                    learn(parts.get(i).path(), list.getChildren());
                 }
-            } else if (packets.convicts(suspect, answer.value().stat(), limit)) {
-                worse = refusal.apply(answer.value().stat());
             }
-            if (worse.code() == Code.MARSHALLINGERROR || next + 1 == suspects.size()) {
-                reply.accept(worse);
-            } else {
-                examine(suspects, next + 1, worse, refusal, reply);
-            }
+            reply.accept(answer);
         });
     }
 
@@ -318,15 +355,16 @@ public final class MeasuredOperations implements ForwardingOperations {
             return;
         }
         int size = PacketLimit.sizeOf(operations);
-        if (packets.forbids(size, limit)) {
+        boolean isLarge = size > PacketLimit.DEFAULT;
+        if (size > limit || (isLarge && isSuspect(LARGE_REQUEST))) {
             scheduler.execute(() -> reply.accept(Answer.failed(Code.MARSHALLINGERROR)));
             return;
         }
         long sentOn = connection;
         inner.multi(operations, answer -> {
             boolean lost = isLost(answer, sentOn);
-            if (lost || !answer.isUnsettled()) {
-                packets.sent(size, lost, sentOn);
+            if (isLarge) {
+                note(LARGE_REQUEST, answer, sentOn);
             }
             if (makesContainer) {
                 containers.note(answer, lost, sentOn);

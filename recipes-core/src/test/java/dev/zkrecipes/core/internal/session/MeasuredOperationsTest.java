@@ -7,11 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -19,10 +23,12 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class MeasuredOperationsTest {
+    private static final int DEFAULT = PacketLimit.DEFAULT;
     private static final List<Op> READS = List.of(Op.getChildren("/a"), Op.getChildren("/b"));
 
     private final ManualScheduler scheduler = new ManualScheduler();
@@ -106,6 +112,159 @@ class MeasuredOperationsTest {
         assertThat(asked).hasSize(5).containsOnly("children");
     }
 
+    @Test
+    @Tag("H75")
+    void lossesOnOneConnection_countOnce() {
+        ZooKeeperOperations measured = measured();
+        list(measured);
+        list(measured);
+        lose(0);
+        lose(1);
+        list(measured);
+        assertThat(asked).containsExactly("children", "children", "children");
+    }
+
+    @Test
+    @Tag("H75")
+    void answerBetweenTwoLosses_clears() {
+        ZooKeeperOperations measured = measured();
+        list(measured);
+        lose();
+        list(measured);
+        answer(Answer.failed(Code.NONODE));
+        list(measured);
+        lose();
+        list(measured);
+        assertThat(asked).containsOnly("children");
+    }
+
+    /** Connections that break for other reasons fail nothing. */
+    @Test
+    @Tag("H75")
+    void whatIsNotTooLarge_isReadBehindTheAnswerThatTells() {
+        ZooKeeperOperations measured = measured();
+        loseTwice(() -> read(measured));
+        read(measured);
+        answer(sized(DEFAULT - 1000, 0));
+        assertThat(asked).containsExactly("read", "read", "acl", "read");
+        answers.clear();
+        answer(Answer.failed(Code.NOAUTH));
+        assertThat(answers).containsExactly(Code.NOAUTH);
+    }
+
+    @Test
+    @Tag("H75")
+    void tooLargeData_areNotRead_untilTheyFit() {
+        ZooKeeperOperations measured = measured();
+        loseTwice(() -> read(measured));
+        for (int i = 0; i < 3; i++) {
+            read(measured);
+            answer(sized(DEFAULT, 0));
+        }
+        assertThat(asked).containsExactly("read", "read", "acl", "acl", "acl");
+        assertThat(answers).endsWith(Code.MARSHALLINGERROR, Code.MARSHALLINGERROR, Code.MARSHALLINGERROR);
+        read(measured);
+        answer(sized(7, 0));
+        assertThat(asked).last().isEqualTo("read");
+    }
+
+    @Test
+    @Tag("H75")
+    void nodeThatIsGone_orMayNotBeAskedAbout() {
+        ZooKeeperOperations measured = measured();
+        loseTwice(() -> read(measured));
+        answers.clear();
+        read(measured);
+        answer(Answer.failed(Code.NOAUTH));
+        assertThat(answers).containsExactly(Code.NOAUTH);
+        read(measured);
+        answer(Answer.failed(Code.NONODE));
+        assertThat(asked).endsWith("acl", "acl", "read");
+    }
+
+    @Test
+    @Tag("H75")
+    void children_areTooManyForTheLongestNames() {
+        ZooKeeperOperations measured = measured();
+        loseTwice(() -> list(measured));
+        list(measured);
+        answer(sized(0, 5000));
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+        list(measured);
+        answer(sized(0, 4000));
+        assertThat(asked).endsWith("acl", "acl", "children");
+    }
+
+    @Test
+    @Tag("H75")
+    void childrenListedBefore_areJudgedByTheirNames() {
+        ZooKeeperOperations measured = measured();
+        list(measured);
+        answer(Answer.ok(
+                new Children(Collections.nCopies(2000, "x".repeat(46)), new Stat()))); // 50 bytes, and a quarter
+        loseTwice(() -> list(measured));
+        list(measured);
+        answer(sized(0, 16_000));
+        assertThat(asked).endsWith("acl", "children");
+        loseTwice(() -> list(measured));
+        list(measured);
+        answer(sized(0, 18_000));
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+    }
+
+    /** Each of them is asked about, until one is too large. */
+    @Test
+    @Tag("H75")
+    void severalPathsLostTwice_areReadTogether_onlyIfEachFits() {
+        ZooKeeperOperations measured = measured();
+        loseTwice(() -> {
+            measured.multi(READS, answer -> answers.add(answer.code()));
+            if (asked.contains("acl")) { // what was lost is sent behind an answer
+                answer(Answer.failed(Code.NONODE));
+            }
+        });
+        asked.clear();
+        measured.multi(READS, answer -> answers.add(answer.code()));
+        answer(Answer.failed(Code.NONODE));
+        answer(sized(0, 3));
+        assertThat(asked).containsExactly("acl", "acl", "acl");
+        answer(sized(0, 50_000));
+        assertThat(asked).hasSize(3);
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+    }
+
+    @Test
+    @Tag("H75")
+    void requestAboveTheLimit_isNotSent() {
+        ZooKeeperOperations measured = measured();
+        write(measured, DEFAULT);
+        scheduler.run();
+        assertThat(asked).isEmpty();
+        assertThat(answers).containsExactly(Code.MARSHALLINGERROR);
+        write(measured, DEFAULT - 1000);
+        assertThat(asked).containsExactly("multi");
+    }
+
+    /** Of a client; a server may have a lower one. */
+    @Test
+    @Tag("H75")
+    void requestBelowARaisedLimit_isNotSentAfterTwoLosses_unlessOneIsAnswered() {
+        ZooKeeperOperations raised =
+                new MeasuredOperations(operations(), scheduler, new Containers(false), 4 * DEFAULT);
+        write(raised, DEFAULT);
+        lose();
+        write(raised, DEFAULT);
+        answer(Answer.failed(Code.NONODE));
+        loseTwice(() -> write(raised, DEFAULT));
+        assertThat(asked).hasSize(4).containsOnly("multi");
+        write(raised, DEFAULT);
+        scheduler.run();
+        assertThat(asked).hasSize(4);
+        assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
+        write(raised, 7);
+        assertThat(asked).hasSize(5);
+    }
+
     /** The server says so and then closes the connection. */
     @Test
     @Tag("H114")
@@ -178,8 +337,38 @@ class MeasuredOperationsTest {
         measured.children("/a", answer -> answers.add(answer.code()));
     }
 
+    private void read(ZooKeeperOperations measured) {
+        measured.read("/a", answer -> answers.add(answer.code()));
+    }
+
+    private void write(ZooKeeperOperations measured, int bytes) {
+        measured.multi(List.of(Op.setData("/a", new byte[bytes], -1)), answer -> answers.add(answer.code()));
+    }
+
+    private void answer(Answer<?> answer) {
+        underWay.get(underWay.size() - 1).accept(answer);
+    }
+
+    private static Answer<Access> sized(int data, int children) {
+        Stat stat = new Stat();
+        stat.setDataLength(data);
+        stat.setNumChildren(children);
+        return Answer.ok(new Access(List.of(), stat));
+    }
+
     private void lose() {
-        underWay.get(underWay.size() - 1).accept(Answer.failed(Code.CONNECTIONLOSS));
+        lose(underWay.size() - 1);
+    }
+
+    private void lose(int which) {
+        underWay.get(which).accept(Answer.failed(Code.CONNECTIONLOSS));
+    }
+
+    private void loseTwice(Runnable request) {
+        for (int i = 0; i < 2; i++) {
+            request.run();
+            lose();
+        }
     }
 
     private ZooKeeperOperations measured() {
@@ -187,7 +376,7 @@ class MeasuredOperationsTest {
             states = told;
             return operations();
         };
-        return MeasuredOperations.factory(handles, scheduler, new LargePackets(), new Containers(false))
+        return MeasuredOperations.factory(handles, scheduler, new Containers(false))
                 .open(state -> {});
     }
 
