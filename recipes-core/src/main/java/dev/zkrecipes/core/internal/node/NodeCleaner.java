@@ -243,7 +243,7 @@ public final class NodeCleaner {
     private void onVerdict(Deletion deletion, Verdict verdict) {
         OwnNode node = deletion.node();
         if (verdict instanceof Verdict.Gone) {
-            onFinished(deletion);
+            onFinished(deletion, node);
         } else if (verdict instanceof Verdict.NotThere) {
             missed(node);
         } else if (verdict instanceof Verdict.Found) {
@@ -257,9 +257,9 @@ public final class NodeCleaner {
         }
     }
 
-    private void onFinished(Deletion deletion) {
-        deletion.node().onItsWayOut(false);
-        String lockPath = deletion.node().lockPath();
+    private void onFinished(Deletion deletion, OwnNode node) {
+        node.onItsWayOut(false);
+        String lockPath = node.lockPath();
         PathDeletions path = pending.get(lockPath);
         if (path != null) {
             path.onFinished(deletion);
@@ -267,8 +267,8 @@ public final class NodeCleaner {
                 pending.remove(lockPath);
             }
         }
-        if (deletion.node().leavesOldCounter() && !abandoned) {
-            resetCounter(deletion.node());
+        if (node.leavesOldCounter() && !abandoned) {
+            resetCounter(node);
         }
     }
 
