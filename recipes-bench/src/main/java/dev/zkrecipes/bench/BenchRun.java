@@ -57,7 +57,7 @@ final class BenchRun {
         contenders.forEach(contender -> samples.put(contender, new ArrayList<>()));
         int rounds = rounds(benchCase, effort);
         for (int round = 1 - discarded(benchCase, effort); round <= rounds; round++) {
-            for (Contender contender : Order.of(contenders, Math.floorMod(round, 2))) {
+            for (Contender contender : TurnOrder.of(contenders, Math.floorMod(round, 2))) {
                 progress.next(benchCase.name() + ", " + setting + ", "
                         + (round < 1 ? "warm-up" : "round " + round + " of " + rounds) + ": " + contender);
                 Sample sample = turn(benchCase, setting, contender, server, effort);

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.schedules;
 
-import static dev.zkrecipes.schedules.Scene.PATH;
+import static dev.zkrecipes.schedules.PlayScene.PATH;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.Lease;
@@ -21,25 +21,25 @@ import java.util.concurrent.ExecutionException;
 
 /** Each call while the client is being closed: it ends as if before or after it, and at once. */
 final class Closings {
-    static final List<Scenario> ALL = List.of(
+    static final List<Play> ALL = List.of(
             closing("acquire", mutex -> mutex.acquire().close()),
             closing("async", mutex -> mutex.acquireAsync().get().close()),
             closing("try", mutex -> mutex.tryAcquire().ifPresent(Lease::close)),
             closing("timed", mutex -> mutex.tryAcquire(Duration.ofSeconds(5)).ifPresent(Lease::close)),
             closing("participants", InterProcessMutex::participants),
-            new Scenario("client-close-against-waiting", scene -> waiting(scene, LockOptions.defaults())),
-            new Scenario(
+            new Play("client-close-against-waiting", scene -> waiting(scene, LockOptions.defaults())),
+            new Play(
                     "client-close-against-hand-off",
                     scene -> waiting(scene, LockOptions.defaults().localHandoffs(10))),
-            new Scenario("client-close-against-close", scene -> held(scene, Lease::close)),
-            new Scenario(
+            new Play("client-close-against-close", scene -> held(scene, Lease::close)),
+            new Play(
                     "client-close-against-async-close",
                     scene -> held(scene, lease -> lease.closeAsync().get())),
-            new Scenario("client-close-against-verify", scene -> held(scene, Lease::verify)),
-            new Scenario("client-close-against-revocation", Closings::revocation),
-            new Scenario("client-close-against-resize", Closings::resize),
-            new Scenario("client-close-against-client-close", Closings::twice),
-            new Scenario("client-close-against-session-end", Closings::sessionEnd));
+            new Play("client-close-against-verify", scene -> held(scene, Lease::verify)),
+            new Play("client-close-against-revocation", Closings::revocation),
+            new Play("client-close-against-resize", Closings::resize),
+            new Play("client-close-against-client-close", Closings::twice),
+            new Play("client-close-against-session-end", Closings::sessionEnd));
 
     private Closings() {}
 
@@ -51,42 +51,43 @@ final class Closings {
         void of(Lease lease) throws InterruptedException, ExecutionException;
     }
 
-    private static Scenario closing(String what, Call call) {
-        return new Scenario("client-close-against-" + what, scene -> {
+    private static Play closing(String what, Call call) {
+        return new Play("client-close-against-" + what, scene -> {
             ZooKeeperClient client = scene.client();
             InterProcessMutex mutex = new InterProcessMutex(client, PATH);
-            scene.start("calls", () -> Scene.endsAs(ClientClosedException.class, () -> call.on(mutex)));
+            scene.start("calls", () -> PlayScene.endsAs(ClientClosedException.class, () -> call.on(mutex)));
             scene.start("closes the client", client::close);
         });
     }
 
-    private static void waiting(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void waiting(PlayScene scene, LockOptions options) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
         Lease held = mutex.acquireAsync().get();
         scene.start(
                 "waits",
-                () -> Scene.endsAs(
+                () -> PlayScene.endsAs(
                         ClientClosedException.class, () -> mutex.acquire().close()));
         scene.start("releases", held::close);
         scene.start("closes the client", client::close);
         scene.joinAll();
-        Scene.expectOneEnd(held);
+        PlayScene.expectOneEnd(held);
     }
 
-    private static void held(Scene scene, Use use) throws InterruptedException, ExecutionException {
+    private static void held(PlayScene scene, Use use) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Lease held = new InterProcessMutex(client, PATH).acquireAsync().get();
         scene.start(
                 "uses it",
-                () -> Scene.endsAs(
-                        LockLostException.class, () -> Scene.endsAs(ClientClosedException.class, () -> use.of(held))));
+                () -> PlayScene.endsAs(
+                        LockLostException.class,
+                        () -> PlayScene.endsAs(ClientClosedException.class, () -> use.of(held))));
         scene.start("closes the client", client::close);
         scene.joinAll();
-        Scene.expectOneEnd(held);
+        PlayScene.expectOneEnd(held);
     }
 
-    private static void revocation(Scene scene) throws InterruptedException, ExecutionException {
+    private static void revocation(PlayScene scene) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Lease held = new InterProcessMutex(scene.client(), PATH).acquireAsync().get();
         held.onRevocationRequested(request -> {
@@ -94,7 +95,7 @@ final class Closings {
         });
         scene.start(
                 "asks for it",
-                () -> Scene.endsAs(ClientClosedException.class, () -> {
+                () -> PlayScene.endsAs(ClientClosedException.class, () -> {
                     for (Revocation asked : new Revoker(client).request(new InterProcessMutex(client, PATH))) {
                         asked.outcome().get();
                     }
@@ -102,28 +103,29 @@ final class Closings {
         scene.start("closes the client", client::close);
     }
 
-    private static void resize(Scene scene) throws InterruptedException {
+    private static void resize(PlayScene scene) throws InterruptedException {
         ZooKeeperClient client = scene.client();
-        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, Scene.OF_SEMAPHORE, 1);
-        scene.start("resizes", () -> Scene.endsAs(ClientClosedException.class, () -> semaphore.resize(2)));
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, PlayScene.OF_SEMAPHORE, 1);
+        scene.start("resizes", () -> PlayScene.endsAs(ClientClosedException.class, () -> semaphore.resize(2)));
         scene.start("closes the client", client::close);
     }
 
-    private static void twice(Scene scene) throws InterruptedException, ExecutionException {
+    private static void twice(PlayScene scene) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Lease held = new InterProcessMutex(client, PATH).acquireAsync().get();
         scene.start("closes the client", client::close);
         scene.start("closes the client, too", client::close);
         scene.joinAll();
-        Scene.expectOneEnd(held);
+        PlayScene.expectOneEnd(held);
     }
 
-    private static void sessionEnd(Scene scene) throws InterruptedException {
+    private static void sessionEnd(PlayScene scene) throws InterruptedException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH);
         scene.start(
                 "asks",
-                () -> Scene.endsAs(LockException.class, () -> mutex.acquire().close()));
+                () -> PlayScene.endsAs(
+                        LockException.class, () -> mutex.acquire().close()));
         scene.closingTakesTime();
         scene.start("ends the session", scene::expire);
         scene.start("closes the client", client::close);

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.schedules;
 
-import static dev.zkrecipes.schedules.Scene.check;
+import static dev.zkrecipes.schedules.PlayScene.check;
 
 import dev.zkrecipes.core.internal.thread.EngineThread;
 import java.time.Duration;
@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The engine's threads without any lock. */
 final class EngineAlone {
-    static final List<Scenario> ALL = List.of(
-            new Scenario("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
-            new Scenario("engine-runs-what-is-delivered", EngineAlone::delivered),
-            new Scenario("engine-runs-alarms", EngineAlone::alarms));
+    static final List<Play> ALL = List.of(
+            new Play("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
+            new Play("engine-runs-what-is-delivered", EngineAlone::delivered),
+            new Play("engine-runs-alarms", EngineAlone::alarms));
 
     private EngineAlone() {}
 
@@ -52,7 +52,7 @@ final class EngineAlone {
         engine.close();
     }
 
-    private static void eachTaskOnce(Scene scene) throws InterruptedException, ExecutionException {
+    private static void eachTaskOnce(PlayScene scene) throws InterruptedException, ExecutionException {
         EngineThread engine = new EngineThread();
         Log log = new Log();
         for (int first = 0; first <= 20; first += 10) {
@@ -67,7 +67,7 @@ final class EngineAlone {
         log.expect(6);
     }
 
-    private static void delivered(Scene scene) throws InterruptedException, ExecutionException {
+    private static void delivered(PlayScene scene) throws InterruptedException, ExecutionException {
         EngineThread engine = new EngineThread();
         Log log = new Log();
         scene.start("giver", () -> {
@@ -87,7 +87,7 @@ final class EngineAlone {
         log.expect(6);
     }
 
-    private static void alarms(Scene scene) throws InterruptedException, ExecutionException {
+    private static void alarms(PlayScene scene) throws InterruptedException, ExecutionException {
         EngineThread engine = new EngineThread();
         Log log = new Log();
         CompletableFuture<Void> rung = new CompletableFuture<>();

@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.schedules;
 
-import static dev.zkrecipes.schedules.Scene.PATH;
-import static dev.zkrecipes.schedules.Scene.check;
+import static dev.zkrecipes.schedules.PlayScene.PATH;
+import static dev.zkrecipes.schedules.PlayScene.check;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
@@ -26,27 +26,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Leases {
     private static final LockOptions HAND_OFF = LockOptions.defaults().localHandoffs(10);
 
-    static final List<Scenario> ALL = List.of(
-            new Scenario("two-close-a-lease", Leases::twoClose),
-            new Scenario("session-end-against-close-of-inner-lease", Leases::reentrant),
-            new Scenario("session-end-against-grant", scene -> sessionEndsWhileAsked(scene, LockOptions.defaults())),
-            new Scenario("session-end-against-hand-off", scene -> sessionEndsWhileAsked(scene, HAND_OFF)),
-            new Scenario("session-end-against-close", scene -> ends(scene, LockOptions.defaults(), scene::expire)),
-            new Scenario("session-end-against-close-with-hand-off", scene -> ends(scene, HAND_OFF, scene::expire)),
-            new Scenario(
-                    "deletion-against-close", scene -> ends(scene, LockOptions.defaults(), () -> deleteAll(scene))),
-            new Scenario("session-end-tells-once", Leases::toldOnce),
-            new Scenario("hold-at-most-against-close", scene -> holdAtMost(scene, LockOptions.defaults())),
-            new Scenario("hold-at-most-against-close-with-hand-off", scene -> holdAtMost(scene, HAND_OFF)),
-            new Scenario("revocation-against-close", Leases::revocation));
+    static final List<Play> ALL = List.of(
+            new Play("two-close-a-lease", Leases::twoClose),
+            new Play("session-end-against-close-of-inner-lease", Leases::reentrant),
+            new Play("session-end-against-grant", scene -> sessionEndsWhileAsked(scene, LockOptions.defaults())),
+            new Play("session-end-against-hand-off", scene -> sessionEndsWhileAsked(scene, HAND_OFF)),
+            new Play("session-end-against-close", scene -> ends(scene, LockOptions.defaults(), scene::expire)),
+            new Play("session-end-against-close-with-hand-off", scene -> ends(scene, HAND_OFF, scene::expire)),
+            new Play("deletion-against-close", scene -> ends(scene, LockOptions.defaults(), () -> deleteAll(scene))),
+            new Play("session-end-tells-once", Leases::toldOnce),
+            new Play("hold-at-most-against-close", scene -> holdAtMost(scene, LockOptions.defaults())),
+            new Play("hold-at-most-against-close-with-hand-off", scene -> holdAtMost(scene, HAND_OFF)),
+            new Play("revocation-against-close", Leases::revocation));
 
     private Leases() {}
 
-    private static void deleteAll(Scene scene) {
+    private static void deleteAll(PlayScene scene) {
         scene.server().children(PATH).forEach(name -> scene.server().delete(PATH + "/" + name));
     }
 
-    private static void twoClose(Scene scene) throws InterruptedException, ExecutionException {
+    private static void twoClose(PlayScene scene) throws InterruptedException, ExecutionException {
         Observer observer = new Observer();
         ZooKeeperClient client = scene.client(builder -> builder.observer(observer));
         Lease held = new InterProcessMutex(client, PATH).acquireAsync().get();
@@ -54,18 +53,18 @@ final class Leases {
         scene.start("closes, too", held::close);
         scene.joinAll();
         check(held.state() == LeaseState.RELEASED, "it is " + held.state());
-        Scene.expectOneEnd(held);
+        PlayScene.expectOneEnd(held);
         check(observer.released.get() == 1, "released " + observer.released + " times");
     }
 
-    private static void sessionEndsWhileAsked(Scene scene, LockOptions options) throws InterruptedException {
+    private static void sessionEndsWhileAsked(PlayScene scene, LockOptions options) throws InterruptedException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
         for (int i = 0; i < 2; i++) {
             scene.start("asks " + i, () -> {
                 Lease lease = mutex.acquire();
                 lease.close();
-                Scene.expectOneEnd(lease);
+                PlayScene.expectOneEnd(lease);
             });
         }
         scene.start("ends the session", scene::expire);
@@ -73,7 +72,7 @@ final class Leases {
         scene.closingTakesTime();
     }
 
-    private static void ends(Scene scene, LockOptions options, Scene.Body end)
+    private static void ends(PlayScene scene, LockOptions options, PlayScene.Body end)
             throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Lease held = new InterProcessMutex(client, PATH, options).acquireAsync().get();
@@ -86,7 +85,7 @@ final class Leases {
         scene.start("closes", held::close);
         scene.start("ends it", end);
         scene.joinAll();
-        Scene.expectOneEnd(held);
+        PlayScene.expectOneEnd(held);
         if (held.state() == LeaseState.LOST) {
             told.get();
         }
@@ -95,7 +94,7 @@ final class Leases {
         scene.closingTakesTime();
     }
 
-    private static void reentrant(Scene scene) throws InterruptedException {
+    private static void reentrant(PlayScene scene) throws InterruptedException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH);
         scene.start("holds twice", () -> {
@@ -104,20 +103,20 @@ final class Leases {
                 Lease inner = mutex.acquire();
                 var early = inner.ended().toCompletableFuture();
                 inner.close();
-                Scene.expectOneEnd(inner);
+                PlayScene.expectOneEnd(inner);
                 check(early.get() == inner.state(), "it was told " + early.get() + " and is " + inner.state());
             } catch (LockLostException e) {
                 // before the second one
             }
             outer.close();
-            Scene.expectOneEnd(outer);
+            PlayScene.expectOneEnd(outer);
         });
         scene.start("ends the session", scene::expire);
         scene.expectFree(client);
         scene.closingTakesTime();
     }
 
-    private static void toldOnce(Scene scene) throws InterruptedException, ExecutionException {
+    private static void toldOnce(PlayScene scene) throws InterruptedException, ExecutionException {
         Observer observer = new Observer();
         ZooKeeperClient client = scene.client(builder -> builder.observer(observer));
         InterProcessMutex mutex = new InterProcessMutex(client, PATH);
@@ -125,7 +124,7 @@ final class Leases {
         scene.start("holds", () -> {
             Lease lease = mutex.acquire();
             lease.onLost(lost::incrementAndGet);
-            boolean isLost = Scene.endsAs(LockLostException.class, mutex::release);
+            boolean isLost = PlayScene.endsAs(LockLostException.class, mutex::release);
             LeaseState ended = lease.ended().toCompletableFuture().get();
             check(isLost == (ended == LeaseState.LOST), "release() says lost: " + isLost + ", ended() " + ended);
             check(lease.state() == ended, "state() says " + lease.state() + ", ended() " + ended);
@@ -137,7 +136,8 @@ final class Leases {
         check(observer.ends.get() == 2, "2 leases had " + observer.ends + " ends");
     }
 
-    private static void holdAtMost(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void holdAtMost(PlayScene scene, LockOptions options)
+            throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Duration most = Duration.ofMillis(1);
         InterProcessMutex mutex = new InterProcessMutex(client, PATH, options.holdAtMost(most));
@@ -145,17 +145,17 @@ final class Leases {
         scene.start("closes late", () -> {
             TimeUnit.NANOSECONDS.sleep(most.toNanos());
             held.close();
-            Scene.expectOneEnd(held);
+            PlayScene.expectOneEnd(held);
         });
         scene.start("waits", () -> {
             Lease lease = mutex.acquire();
             lease.close();
-            Scene.expectOneEnd(lease);
+            PlayScene.expectOneEnd(lease);
         });
         scene.expectFree(client);
     }
 
-    private static void revocation(Scene scene) throws InterruptedException, ExecutionException {
+    private static void revocation(PlayScene scene) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Lease held = new InterProcessMutex(client, PATH).acquireAsync().get();
         held.onRevocationRequested(request -> {
@@ -169,7 +169,7 @@ final class Leases {
         });
         scene.start("closes", held::close);
         scene.expectFree(other);
-        Scene.expectOneEnd(held);
+        PlayScene.expectOneEnd(held);
     }
 
     private static final class Observer implements LockObserver {

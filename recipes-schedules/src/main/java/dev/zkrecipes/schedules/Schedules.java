@@ -57,7 +57,7 @@ public final class Schedules {
         Schedules run = new Schedules(Integer.parseInt(args[0]), Integer.parseInt(args[1]), recording);
         List<String> names = List.of(args).subList(4, args.length);
         boolean good = names.stream().allMatch(Schedules::isKnown);
-        for (Scenario scenario : Scenario.all()) {
+        for (Play scenario : Play.all()) {
             if (names.isEmpty() || names.contains(scenario.name())) {
                 good &= run.play(scenario, args[2].split(","));
             }
@@ -67,15 +67,14 @@ public final class Schedules {
     }
 
     private static boolean isKnown(String name) {
-        boolean known =
-                Scenario.all().stream().anyMatch(scenario -> scenario.name().equals(name));
+        boolean known = Play.all().stream().anyMatch(scenario -> scenario.name().equals(name));
         if (!known) {
             System.err.println("there is no test " + name + ": see --list");
         }
         return known;
     }
 
-    private boolean play(Scenario scenario, String... schedulers) {
+    private boolean play(Play scenario, String... schedulers) {
         if (schedules == 0) {
             out.println(scenario.name());
             return true;
@@ -88,7 +87,7 @@ public final class Schedules {
         return good;
     }
 
-    private boolean play(Scenario scenario, String scheduler) {
+    private boolean play(Play scenario, String scheduler) {
         long begun = System.nanoTime();
         Path report = work.resolve(scenario.name() + "." + scheduler);
         Configuration configuration = configuration(scenario, scheduler(scheduler), report);
@@ -141,7 +140,7 @@ public final class Schedules {
     }
 
     /** Fray has no defaults for Java. */
-    private Configuration configuration(Scenario scenario, Scheduler scheduler, Path report) {
+    private Configuration configuration(Play scenario, Scheduler scheduler, Path report) {
         boolean ignoreUnhandledExceptions = false;
         boolean interleaveMemoryOps = false;
         boolean fullSchedule = false;

@@ -45,7 +45,7 @@ final class Server {
     private static final Node MADE = new Node(new byte[0], 0, 1, 1, 1, 0, 0);
 
     /** With the lock's path in it: how parents are made is another matter, and takes many steps. */
-    private Map<String, Node> nodes = new TreeMap<>(Map.of("/", MADE, "/locks", MADE, Scene.PATH, MADE));
+    private Map<String, Node> nodes = new TreeMap<>(Map.of("/", MADE, "/locks", MADE, PlayScene.PATH, MADE));
 
     private final List<Watch> watches = new ArrayList<>();
     private long zxid = 1;
@@ -85,7 +85,7 @@ final class Server {
 
     /** How many nodes were ever made for the lock. */
     synchronized int created() {
-        return Objects.requireNonNull(nodes.get(Scene.PATH)).creates;
+        return Objects.requireNonNull(nodes.get(PlayScene.PATH)).creates;
     }
 
     synchronized List<String> children(String path) {

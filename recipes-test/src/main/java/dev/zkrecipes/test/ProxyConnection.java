@@ -104,8 +104,8 @@ final class ProxyConnection {
     }
 
     /** Loses a packet and perhaps the connection, then tells those that asked for it. */
-    private boolean lose(Verdict verdict) {
-        boolean goesOn = verdict.fate() == Verdict.Fate.LOSE;
+    private boolean lose(PacketVerdict verdict) {
+        boolean goesOn = verdict.fate() == PacketVerdict.Fate.LOSE;
         if (!goesOn) {
             close();
         }
@@ -120,7 +120,7 @@ final class ProxyConnection {
 
     private final class Requests implements ProxyStream.PacketHandler {
         @Override
-        public Verdict judge(Frame frame, boolean first) {
+        public PacketVerdict judge(Frame frame, boolean first) {
             RequestType type = frame.requestType(first);
             List<FaultRule> onRequest = new ArrayList<>();
             List<FaultRule> onReply = new ArrayList<>();
@@ -128,12 +128,12 @@ final class ProxyConnection {
                 (rule.kind().isOnRequest() ? onRequest : onReply).add(rule);
             }
             pending.sent(first ? PendingReplies.CONNECT_XID : frame.xid(), onReply);
-            return Verdict.of(onRequest);
+            return PacketVerdict.of(onRequest);
         }
 
         @Override
-        public boolean carryOut(Verdict verdict, Frame frame, boolean first, OutputStream to) throws IOException {
-            if (verdict.fate() != Verdict.Fate.FORWARD) {
+        public boolean carryOut(PacketVerdict verdict, Frame frame, boolean first, OutputStream to) throws IOException {
+            if (verdict.fate() != PacketVerdict.Fate.FORWARD) {
                 return lose(verdict);
             }
             controls.requestsSeen.add(frame.requestType(first));
@@ -144,17 +144,17 @@ final class ProxyConnection {
 
     private final class Replies implements ProxyStream.PacketHandler {
         @Override
-        public Verdict judge(Frame frame, boolean first) {
+        public PacketVerdict judge(Frame frame, boolean first) {
             if (first) {
-                return Verdict.of(pending.answered(PendingReplies.CONNECT_XID));
+                return PacketVerdict.of(pending.answered(PendingReplies.CONNECT_XID));
             }
             int xid = frame.xid();
-            return Verdict.of(xid == Frame.EVENT_XID ? controls.rules.onEvent() : pending.answered(xid));
+            return PacketVerdict.of(xid == Frame.EVENT_XID ? controls.rules.onEvent() : pending.answered(xid));
         }
 
         @Override
-        public boolean carryOut(Verdict verdict, Frame frame, boolean first, OutputStream to) throws IOException {
-            if (verdict.fate() != Verdict.Fate.FORWARD) {
+        public boolean carryOut(PacketVerdict verdict, Frame frame, boolean first, OutputStream to) throws IOException {
+            if (verdict.fate() != PacketVerdict.Fate.FORWARD) {
                 return lose(verdict);
             }
             write(frame, to);

@@ -79,7 +79,7 @@ final class ProxyStream {
     void drain(OutputStream to) throws IOException, InterruptedException {
         boolean first = true;
         for (Frame frame = take(); frame != null && !frame.isEnd(); frame = take()) {
-            Verdict verdict = handler.judge(frame, first);
+            PacketVerdict verdict = handler.judge(frame, first);
             for (Held held : verdict.holds()) {
                 stand(held);
             }
@@ -178,9 +178,9 @@ final class ProxyStream {
     /** Says what becomes of packets. */
     interface PacketHandler {
         /** Called once for each packet, in their order. */
-        Verdict judge(Frame frame, boolean first);
+        PacketVerdict judge(Frame frame, boolean first);
 
         /** Returns whether the stream continues. */
-        boolean carryOut(Verdict verdict, Frame frame, boolean first, OutputStream to) throws IOException;
+        boolean carryOut(PacketVerdict verdict, Frame frame, boolean first, OutputStream to) throws IOException;
     }
 }

@@ -7,8 +7,8 @@ import dev.zkrecipes.bench.contender.Contender;
 import dev.zkrecipes.bench.measure.Experiment;
 import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.measure.Repetition;
-import dev.zkrecipes.bench.measure.Scene;
 import dev.zkrecipes.bench.measure.Setting;
+import dev.zkrecipes.bench.measure.Workload;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -87,15 +87,15 @@ public record BenchCase(
             return this;
         }
 
-        Builder ours(Scene.Opener opener) {
+        Builder ours(Workload.Opener opener) {
             return contender(Contender.OURS, repeated(opener));
         }
 
-        Builder curator(Scene.Opener opener) {
+        Builder curator(Workload.Opener opener) {
             return contender(Contender.CURATOR, repeated(opener));
         }
 
-        Builder bare(Scene.Opener opener) {
+        Builder bare(Workload.Opener opener) {
             return contender(Contender.BARE, repeated(opener));
         }
 
@@ -123,7 +123,7 @@ public record BenchCase(
                     List.copyOf(targets));
         }
 
-        private Repetition repeated(Scene.Opener opener) {
+        private Repetition repeated(Workload.Opener opener) {
             return new Repetition(opener, threads, acquiresPerCycle);
         }
     }

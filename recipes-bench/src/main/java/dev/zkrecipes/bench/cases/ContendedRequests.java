@@ -8,8 +8,8 @@ import dev.zkrecipes.bench.measure.Effort;
 import dev.zkrecipes.bench.measure.Experiment;
 import dev.zkrecipes.bench.measure.Metric;
 import dev.zkrecipes.bench.measure.Sample;
-import dev.zkrecipes.bench.measure.Scene;
 import dev.zkrecipes.bench.measure.Site;
+import dev.zkrecipes.bench.measure.Workload;
 import dev.zkrecipes.bench.server.Counts;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -24,14 +24,14 @@ import java.util.concurrent.Future;
  *
  * @param opener connects two clients
  */
-record ContendedRequests(Scene.Opener opener) implements Experiment {
+record ContendedRequests(Workload.Opener opener) implements Experiment {
     private static final int HAND_OVERS = 2;
 
     @Override
     public Sample measure(Site site, Effort effort) throws InterruptedException {
-        try (Scene scene = opener.open(site);
-                Side one = new Side(scene.cycle(0));
-                Side other = new Side(scene.cycle(1))) {
+        try (Workload workload = opener.open(site);
+                Side one = new Side(workload.cycle(0));
+                Side other = new Side(workload.cycle(1))) {
             List<Side> sides = List.of(one, other);
             join(one.acquire());
             handOver(one, other, site); // the first one after an acquire that did not wait is not counted

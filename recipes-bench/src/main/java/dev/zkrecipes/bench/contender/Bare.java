@@ -4,8 +4,8 @@
 package dev.zkrecipes.bench.contender;
 
 import dev.zkrecipes.bench.measure.Cycle;
-import dev.zkrecipes.bench.measure.Scene;
 import dev.zkrecipes.bench.measure.Site;
+import dev.zkrecipes.bench.measure.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -23,64 +23,65 @@ public final class Bare {
     private Bare() {}
 
     /** Creates and deletes a node, without looking for others in front. */
-    public static Scene.Opener createAndDelete() {
+    public static Workload.Opener createAndDelete() {
         return site -> {
             ZooKeeper zooKeeper = connect(site);
             makeParents(zooKeeper, site.path());
-            return Scene.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), true));
+            return Workload.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), true));
         };
     }
 
     /** The same, going on when the delete is sent. */
-    public static Scene.Opener createAndDeleteNotAwaited() {
+    public static Workload.Opener createAndDeleteNotAwaited() {
         return site -> {
             ZooKeeper zooKeeper = connect(site);
             makeParents(zooKeeper, site.path());
-            return Scene.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), false));
+            return Workload.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path(), false));
         };
     }
 
     /** Threads that share a handle and have a path each. */
-    public static Scene.Opener createAndDeleteOfPaths(int count) {
+    public static Workload.Opener createAndDeleteOfPaths(int count) {
         return site -> {
             ZooKeeper zooKeeper = connect(site);
             for (String path : Paths.below(site.path(), count)) {
                 makeParents(zooKeeper, path);
             }
-            return Scene.of(List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path() + "/" + thread, true));
+            return Workload.of(
+                    List.of(zooKeeper), thread -> new NodeCycle(zooKeeper, site.path() + "/" + thread, true));
         };
     }
 
     /** Nodes below several paths, in one transaction each way. */
-    public static Scene.Opener transaction(int count) {
+    public static Workload.Opener transaction(int count) {
         return site -> {
             ZooKeeper zooKeeper = connect(site);
             List<String> paths = Paths.below(site.path(), count);
             for (String path : paths) {
                 makeParents(zooKeeper, path);
             }
-            return Scene.of(List.of(zooKeeper), thread -> new TransactionCycle(zooKeeper, paths));
+            return Workload.of(List.of(zooKeeper), thread -> new TransactionCycle(zooKeeper, paths));
         };
     }
 
     /** The lock as the textbook has it, all threads on one handle. */
-    public static Scene.Opener textbook() {
+    public static Workload.Opener textbook() {
         return site -> {
             ZooKeeper zooKeeper = connect(site);
             makeParents(zooKeeper, site.path());
-            return Scene.of(List.of(zooKeeper), thread -> new TextbookLock(zooKeeper, site.path()));
+            return Workload.of(List.of(zooKeeper), thread -> new TextbookLock(zooKeeper, site.path()));
         };
     }
 
     /** The lock as the textbook has it, each thread with a handle of its own. */
-    public static Scene.Opener textbookOfClients(int count) {
+    public static Workload.Opener textbookOfClients(int count) {
         return site -> {
             List<ZooKeeper> handles = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 handles.add(connect(site));
             }
             makeParents(handles.get(0), site.path());
-            return Scene.of(handles, thread -> new TextbookLock(handles.get(thread), site.path()));
+            return Workload.of(handles, thread -> new TextbookLock(handles.get(thread), site.path()));
         };
     }
 

@@ -4,8 +4,8 @@
 package dev.zkrecipes.bench.contender;
 
 import dev.zkrecipes.bench.measure.Cycle;
-import dev.zkrecipes.bench.measure.Scene;
 import dev.zkrecipes.bench.measure.Site;
+import dev.zkrecipes.bench.measure.Workload;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,58 +26,58 @@ public final class Curator {
     private Curator() {}
 
     /** All threads share one client and one mutex. */
-    public static Scene.Opener mutex() {
+    public static Workload.Opener mutex() {
         return site -> {
             CuratorFramework client = connect(site);
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Scene.of(List.of(client), thread -> cycle(mutex));
+            return Workload.of(List.of(client), thread -> cycle(mutex));
         };
     }
 
     /** Each thread has a client of its own, as if it were another process. */
-    public static Scene.Opener mutexOfClients(int count) {
+    public static Workload.Opener mutexOfClients(int count) {
         return site -> {
             List<CuratorFramework> clients = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 clients.add(connect(site));
             }
-            return Scene.of(clients, thread -> cycle(new InterProcessMutex(clients.get(thread), site.path())));
+            return Workload.of(clients, thread -> cycle(new InterProcessMutex(clients.get(thread), site.path())));
         };
     }
 
     /** Threads that share a client and have a path each. */
-    public static Scene.Opener mutexOfPaths() {
+    public static Workload.Opener mutexOfPaths() {
         return site -> {
             CuratorFramework client = connect(site);
-            return Scene.of(
+            return Workload.of(
                     List.of(client), thread -> cycle(new InterProcessMutex(client, site.path() + "/" + thread)));
         };
     }
 
     /** All permits of a semaphore, which Curator takes one by one. */
-    public static Scene.Opener semaphore(int permits) {
+    public static Workload.Opener semaphore(int permits) {
         return site -> {
             CuratorFramework client = connect(site);
             InterProcessSemaphoreV2 semaphore = new InterProcessSemaphoreV2(client, site.path(), permits);
-            return Scene.of(List.of(client), thread -> new SemaphoreCycle(semaphore, permits));
+            return Workload.of(List.of(client), thread -> new SemaphoreCycle(semaphore, permits));
         };
     }
 
     /** Several paths as one. */
-    public static Scene.Opener multiLock(int paths) {
+    public static Workload.Opener multiLock(int paths) {
         return site -> {
             CuratorFramework client = connect(site);
             InterProcessLock lock = new InterProcessMultiLock(client, Paths.below(site.path(), paths));
-            return Scene.of(List.of(client), thread -> cycle(lock));
+            return Workload.of(List.of(client), thread -> cycle(lock));
         };
     }
 
     /** A lock that the thread already holds, so many times a cycle. */
-    public static Scene.Opener reentrant(int times) {
+    public static Workload.Opener reentrant(int times) {
         return site -> {
             CuratorFramework client = connect(site);
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Scene.of(List.of(client), thread -> reentrant(mutex, times));
+            return Workload.of(List.of(client), thread -> reentrant(mutex, times));
         };
     }
 

@@ -4,8 +4,8 @@
 package dev.zkrecipes.bench.contender;
 
 import dev.zkrecipes.bench.measure.Cycle;
-import dev.zkrecipes.bench.measure.Scene;
 import dev.zkrecipes.bench.measure.Site;
+import dev.zkrecipes.bench.measure.Workload;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
@@ -25,16 +25,16 @@ public final class Ours {
     private Ours() {}
 
     /** All threads share one client and one mutex. */
-    public static Scene.Opener mutex(LockOptions options) {
+    public static Workload.Opener mutex(LockOptions options) {
         return shared((client, site) -> new InterProcessMutex(client, site.path(), options));
     }
 
     /** As {@link #mutex}, but the thread continues when the delete is sent. */
-    public static Scene.Opener mutexNotAwaited() {
+    public static Workload.Opener mutexNotAwaited() {
         return site -> {
             ZooKeeperClient client = connect(site);
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Scene.of(List.of(client), thread -> new LeaseCycle(mutex, Ours::giveBackWithoutWaiting));
+            return Workload.of(List.of(client), thread -> new LeaseCycle(mutex, Ours::giveBackWithoutWaiting));
         };
     }
 
@@ -43,44 +43,44 @@ public final class Ours {
     }
 
     /** Each thread has a client of its own, as if it were another process. */
-    public static Scene.Opener mutexOfClients(int count) {
+    public static Workload.Opener mutexOfClients(int count) {
         return site -> {
             List<ZooKeeperClient> clients = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 clients.add(connect(site));
             }
-            return Scene.of(
+            return Workload.of(
                     clients,
                     thread -> new LeaseCycle(new InterProcessMutex(clients.get(thread), site.path()), Lease::close));
         };
     }
 
     /** Threads that share a client and have a path each. */
-    public static Scene.Opener mutexOfPaths() {
+    public static Workload.Opener mutexOfPaths() {
         return site -> {
             ZooKeeperClient client = connect(site);
-            return Scene.of(
+            return Workload.of(
                     List.of(client),
                     thread -> new LeaseCycle(new InterProcessMutex(client, site.path() + "/" + thread), Lease::close));
         };
     }
 
     /** All permits of a semaphore at once. */
-    public static Scene.Opener semaphore(int permits) {
+    public static Workload.Opener semaphore(int permits) {
         return shared((client, site) -> new InterProcessSemaphore(client, site.path(), permits).permits(permits));
     }
 
     /** Several paths as one. */
-    public static Scene.Opener multiLock(int paths) {
+    public static Workload.Opener multiLock(int paths) {
         return shared((client, site) -> new InterProcessMultiLock(client, Paths.below(site.path(), paths)));
     }
 
     /** A lock that the thread already holds, so many times a cycle. */
-    public static Scene.Opener reentrant(int times) {
+    public static Workload.Opener reentrant(int times) {
         return site -> {
             ZooKeeperClient client = connect(site);
             InterProcessLock mutex = new InterProcessMutex(client, site.path());
-            return Scene.of(List.of(client), thread -> reentrant(mutex, times));
+            return Workload.of(List.of(client), thread -> reentrant(mutex, times));
         };
     }
 
@@ -111,11 +111,11 @@ public final class Ours {
         return client;
     }
 
-    private static Scene.Opener shared(BiFunction<ZooKeeperClient, Site, InterProcessLock> recipe) {
+    private static Workload.Opener shared(BiFunction<ZooKeeperClient, Site, InterProcessLock> recipe) {
         return site -> {
             ZooKeeperClient client = connect(site);
             InterProcessLock lock = recipe.apply(client, site);
-            return Scene.of(List.of(client), thread -> new LeaseCycle(lock, Lease::close));
+            return Workload.of(List.of(client), thread -> new LeaseCycle(lock, Lease::close));
         };
     }
 }

@@ -16,9 +16,9 @@ final class Crew {
     private final List<Thread> threads = new ArrayList<>();
     private volatile Phase phase = Phase.WARMING_UP;
 
-    Crew(Scene scene, int size) {
+    Crew(Workload workload, int size) {
         for (int i = 0; i < size; i++) {
-            Member member = new Member(scene.cycle(i));
+            Member member = new Member(workload.cycle(i));
             members.add(member);
             Thread thread = new Thread(member, "contender-" + i);
             thread.setDaemon(true);

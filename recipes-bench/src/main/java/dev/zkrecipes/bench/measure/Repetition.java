@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
  * @param acquiresPerCycle into how many acquires a cycle is to be divided: more than 1 where a single one is too short
  *     to be timed
  */
-public record Repetition(Scene.Opener opener, int threads, int acquiresPerCycle) implements Experiment {
+public record Repetition(Workload.Opener opener, int threads, int acquiresPerCycle) implements Experiment {
     /** A turn with fewer cycles continues, for at most ten times as long. */
     private static final int FEW = 20;
 
     @Override
     public Sample measure(Site site, Effort effort) throws InterruptedException {
-        try (Scene scene = opener.open(site)) {
-            Crew crew = new Crew(scene, threads);
+        try (Workload workload = opener.open(site)) {
+            Crew crew = new Crew(workload, threads);
             crew.start();
             try {
                 TimeUnit.NANOSECONDS.sleep(effort.warmUp().toNanos());

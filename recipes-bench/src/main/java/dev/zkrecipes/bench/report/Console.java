@@ -21,7 +21,7 @@ public final class Console {
                 "%s, %s (a round trip takes %s us): %s%n",
                 result.benchCase().name(),
                 result.setting(),
-                Figures.of(result.roundTripMicros()),
+                Rounding.of(result.roundTripMicros()),
                 result.benchCase().description()));
         for (Metric metric : Metric.values()) {
             if (result.summary(Contender.OURS, metric).isPresent()
@@ -42,7 +42,7 @@ public final class Console {
                     Locale.ROOT,
                     " %s %-16s",
                     contender,
-                    summary.map(each -> Figures.of(each.median()) + " (" + Figures.percent(each.spread()) + ")")
+                    summary.map(each -> Rounding.of(each.median()) + " (" + Rounding.percent(each.spread()) + ")")
                             .orElse("-")));
         }
         for (Contender against : Contender.values()) {

@@ -30,7 +30,7 @@ final class Csv {
     }
 
     private static String field(Object value) {
-        String text = value instanceof Double number ? Figures.of(number) : value.toString();
+        String text = value instanceof Double number ? Rounding.of(number) : value.toString();
         boolean quoted = text.chars().anyMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');
         return quoted ? '"' + text.replace("\"", "\"\"") + '"' : text;
     }

@@ -75,17 +75,17 @@ public final class WaysToWait {
             throws InterruptedException {
         String path = "/ways/" + way + "-" + handles.size();
         makePath(handles.get(0), path);
-        List<Waiter> waiters = new ArrayList<>();
+        List<BareWaiter> waiters = new ArrayList<>();
         for (ZooKeeper handle : handles) {
-            Waiter waiter = new Waiter(handle, path, way, timer);
+            BareWaiter waiter = new BareWaiter(handle, path, way, timer);
             waiter.enqueue();
             waiters.add(waiter);
         }
-        List<CompletableFuture<Waiter>> turns =
-                new ArrayList<>(waiters.stream().map(Waiter::await).toList());
+        List<CompletableFuture<BareWaiter>> turns =
+                new ArrayList<>(waiters.stream().map(BareWaiter::await).toList());
         List<Counts> spent = new ArrayList<>();
         for (int i = 0; i <= HAND_OVERS; i++) {
-            Waiter holder = join(turns.get(i));
+            BareWaiter holder = join(turns.get(i));
             settle(way, path, handles.size(), handles.size());
             Counts before = server.counts();
             holder.release();
@@ -96,7 +96,7 @@ public final class WaysToWait {
             turns.add(holder.await());
         }
         spent.remove(0); // of the one that never waited, and watches a list for nothing
-        waiters.forEach(Waiter::stop);
+        waiters.forEach(BareWaiter::stop);
         return new HandOverCost(
                 way,
                 handles.size() - 1,
@@ -104,7 +104,7 @@ public final class WaysToWait {
                 spent.stream().mapToLong(Counts::events).average().orElseThrow());
     }
 
-    private static Waiter join(CompletableFuture<Waiter> turn) {
+    private static BareWaiter join(CompletableFuture<BareWaiter> turn) {
         return turn.orTimeout(LIMIT_SECONDS, TimeUnit.SECONDS).join();
     }
 
@@ -113,7 +113,7 @@ public final class WaysToWait {
      */
     private void settle(Way way, String path, int clients, int nodes) throws InterruptedException {
         if (way == Way.POLLING) {
-            TimeUnit.MILLISECONDS.sleep(Waiter.POLL_MILLIS);
+            TimeUnit.MILLISECONDS.sleep(BareWaiter.POLL_MILLIS);
         } else {
             server.awaitQuiet(path, nodes, way == Way.PARENT ? clients - 1 : nodes - 1);
         }

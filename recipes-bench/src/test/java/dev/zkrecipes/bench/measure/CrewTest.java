@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Timeout;
 class CrewTest {
     private static final Cycle NOTHING = cycle(() -> {});
 
-    private static Scene scene(IntFunction<Cycle> cycles) {
-        return Scene.of(List.of(), cycles);
+    private static Workload workload(IntFunction<Cycle> cycles) {
+        return Workload.of(List.of(), cycles);
     }
 
     private static Cycle cycle(Step acquire) {
@@ -41,7 +41,7 @@ class CrewTest {
     @Test
     void cyclesOfTheWarmUp_areNotCounted() throws Exception {
         Semaphore cycles = new Semaphore(0);
-        Crew crew = new Crew(scene(thread -> cycle(cycles::release)), 1);
+        Crew crew = new Crew(workload(thread -> cycle(cycles::release)), 1);
         crew.start();
         cycles.acquire(100);
         assertThat(crew.counted()).isZero();
@@ -50,7 +50,7 @@ class CrewTest {
 
     @Test
     void cyclesWhileItCounts_areCounted_ofAllThreads() throws Exception {
-        Crew crew = new Crew(scene(thread -> NOTHING), 3);
+        Crew crew = new Crew(workload(thread -> NOTHING), 3);
         crew.start();
         crew.count();
         await().until(() -> crew.counted() > 1_000);
@@ -61,7 +61,7 @@ class CrewTest {
     @Test
     void afterTheCount_nothingIsCounted() throws Exception {
         Semaphore allowed = new Semaphore(5);
-        Crew crew = new Crew(scene(thread -> cycle(allowed::acquire)), 1);
+        Crew crew = new Crew(workload(thread -> cycle(allowed::acquire)), 1);
         crew.count();
         crew.start();
         await().until(() -> crew.counted() == 5);
@@ -75,7 +75,7 @@ class CrewTest {
     void interruptionOfAWaitingWorker_isNotAFailure() throws Exception {
         Semaphore waiting = new Semaphore(0);
         Crew crew = new Crew(
-                scene(thread -> cycle(() -> {
+                workload(thread -> cycle(() -> {
                     waiting.release();
                     new CountDownLatch(1).await();
                 })),
@@ -89,7 +89,7 @@ class CrewTest {
     @Test
     void failureBeforeTheEnd_isReported() {
         Crew crew = new Crew(
-                scene(thread -> cycle(() -> {
+                workload(thread -> cycle(() -> {
                     throw new IllegalArgumentException("no such lock");
                 })),
                 1);

@@ -5,7 +5,7 @@ package dev.zkrecipes.cli.bench;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
-import dev.zkrecipes.cli.connect.LockPath;
+import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.connect.Seconds;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
@@ -73,7 +73,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "PATH",
             arity = "0..1",
-            converter = LockPath.class,
+            converter = LockPathConverter.class,
             description = "The bench creates a node below this path and removes it afterwards. Default: /.")
     private String path = "/";
 
@@ -181,7 +181,7 @@ public final class BenchCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Report report = json ? new JsonReport(out) : new TextReport(out);
         Duration timeout = Duration.ofMillis(Scratch.handle(clients.get(0)).getSessionTimeout());
-        report.begin(new Setting(connection.servers(), scratch.path(), timeout, window, sessions));
+        report.begin(new BenchSetting(connection.servers(), scratch.path(), timeout, window, sessions));
         new LockBench(clients, scratch, connection.acl(), new Stopwatch(window)).run(report);
     }
 

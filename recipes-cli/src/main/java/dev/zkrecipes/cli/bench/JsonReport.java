@@ -23,7 +23,7 @@ final class JsonReport implements Report {
     }
 
     @Override
-    public void begin(Setting setting) {
+    public void begin(BenchSetting setting) {
         document.put("servers", setting.servers());
         document.put("path", setting.path());
         document.put("sessionTimeoutMillis", setting.sessionTimeout().toMillis());

@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.bench;
 /** Receives the figures. */
 interface Report {
     /** Before the first task. */
-    void begin(Setting setting);
+    void begin(BenchSetting setting);
 
     /** After a task; returns whether anybody still reads. */
     boolean tell(Measure measure, Figures figures);

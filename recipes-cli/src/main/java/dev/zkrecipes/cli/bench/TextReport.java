@@ -22,7 +22,7 @@ final class TextReport implements Report {
     }
 
     @Override
-    public void begin(Setting setting) {
+    public void begin(BenchSetting setting) {
         out.printf(
                 "%s, session time-out %s s, %s s each, %d sessions, below %s%n",
                 PlainText.of(setting.servers()),

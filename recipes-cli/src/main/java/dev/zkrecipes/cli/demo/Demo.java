@@ -61,21 +61,22 @@ final class Demo {
 
     private Verdict play(CleanUp cleanUp) throws IOException, InterruptedException {
         Path folder = cleanUp.make(DemoFolder::create, DemoFolder::delete);
-        Crew crew = new Crew(cleanUp);
-        LockSite site = openSite(cleanUp, crew, folder);
+        DemoProcesses processes = new DemoProcesses(cleanUp);
+        LockSite site = openSite(cleanUp, processes, folder);
         cleanUp.make(() -> site, LockSite::remove);
         for (Roster.Member member : roster.members()) {
-            crew.start(member.number(), workerArguments(member, site, folder));
+            processes.start(member.number(), workerArguments(member, site, folder));
         }
-        await(crew, roster::isReady, this::onStart);
-        Scenario scenario = options.recipe().scenario(new Stage(options, folder, timeline, crew, roster));
-        perform(scenario, crew);
-        stop(scenario, crew);
+        await(processes, roster::isReady, this::onStart);
+        Scenario scenario = options.recipe().scenario(new ScenarioMeans(options, folder, timeline, processes, roster));
+        perform(scenario, processes);
+        stop(scenario, processes);
         return scenario.verdict(site.nodes());
     }
 
     /** Finds the ensemble, or starts a server. */
-    private LockSite openSite(CleanUp cleanUp, Crew crew, Path folder) throws IOException, InterruptedException {
+    private LockSite openSite(CleanUp cleanUp, DemoProcesses processes, Path folder)
+            throws IOException, InterruptedException {
         Optional<String> given = options.connectString();
         page.print(
                 Tone.STRONG,
@@ -86,7 +87,7 @@ final class Demo {
                 "server",
                 Tone.PLAIN,
                 given.map(hosts -> "connecting to " + hosts).orElse("starting a process of its own"));
-        String connectString = given.isPresent() ? given.get() : startServer(crew, folder);
+        String connectString = given.isPresent() ? given.get() : startServer(processes, folder);
         LockSite site = LockSite.open(connectString, lockPath, CONNECT_LIMIT);
         cleanUp.make(() -> site, LockSite::close);
         timeline.tell(
@@ -97,11 +98,11 @@ final class Demo {
         return site;
     }
 
-    private static String startServer(Crew crew, Path folder) throws IOException, InterruptedException {
-        crew.start(Event.SERVER, List.of("server", "--folder", folder.toString()));
+    private static String startServer(DemoProcesses processes, Path folder) throws IOException, InterruptedException {
+        processes.start(Event.SERVER, List.of("server", "--folder", folder.toString()));
         StringBuilder address = new StringBuilder();
         await(
-                crew,
+                processes,
                 () -> !address.isEmpty(),
                 arrival -> address.append(arrival.event().note()));
         return address.toString();
@@ -129,10 +130,11 @@ final class Demo {
     }
 
     /** Waits until the children stand ready. */
-    private static void await(Crew crew, BooleanSupplier ready, Consumer<Arrival> onReady) throws InterruptedException {
+    private static void await(DemoProcesses processes, BooleanSupplier ready, Consumer<Arrival> onReady)
+            throws InterruptedException {
         long deadline = System.nanoTime() + START_LIMIT.toNanos();
         while (!ready.getAsBoolean()) {
-            Optional<Arrival> arrival = crew.next(STEP);
+            Optional<Arrival> arrival = processes.next(STEP);
             if (arrival.isPresent()) {
                 Event event = arrival.get().event();
                 if (event.kind() != Event.Kind.READY) {
@@ -146,22 +148,22 @@ final class Demo {
         }
     }
 
-    private void perform(Scenario scenario, Crew crew) throws InterruptedException {
+    private void perform(Scenario scenario, DemoProcesses processes) throws InterruptedException {
         scenario.begin(System.nanoTime());
         while (!scenario.isOver(System.nanoTime())) {
-            crew.next(STEP).ifPresent(scenario::on);
+            processes.next(STEP).ifPresent(scenario::on);
             scenario.at(System.nanoTime());
         }
     }
 
     /** Asks the workers to end, and handles their last events. */
-    private void stop(Scenario scenario, Crew crew) throws InterruptedException {
+    private void stop(Scenario scenario, DemoProcesses processes) throws InterruptedException {
         timeline.tell(System.nanoTime(), "all", Tone.PLAIN, "asked to stop");
-        crew.stopWorkers();
+        processes.stopWorkers();
         long deadline = System.nanoTime() + STOP_LIMIT.toNanos();
-        while (crew.hasWorkers() && System.nanoTime() - deadline < 0) {
-            crew.next(STEP).ifPresent(scenario::on);
+        while (processes.hasWorkers() && System.nanoTime() - deadline < 0) {
+            processes.next(STEP).ifPresent(scenario::on);
         }
-        timeline.tell(System.nanoTime(), "all", Tone.PLAIN, crew.hasWorkers() ? "some do not end" : "ended");
+        timeline.tell(System.nanoTime(), "all", Tone.PLAIN, processes.hasWorkers() ? "some do not end" : "ended");
     }
 }

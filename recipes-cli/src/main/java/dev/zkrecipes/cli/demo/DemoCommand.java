@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
                     + "it holds. The verdict is checked against the files.",
             ""
         },
-        subcommands = {ServerCommand.class, WorkerCommand.class},
+        subcommands = {DemoServerCommand.class, WorkerCommand.class},
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -62,7 +62,7 @@ public final class DemoCommand implements Callable<Integer> {
             defaultValue = "mutex",
             converter = RecipeName.class,
             description = "What to show: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
-    private Recipe recipe = Recipe.MUTEX;
+    private DemoRecipe recipe = DemoRecipe.MUTEX;
 
     @Option(
             names = "--workers",
@@ -146,11 +146,11 @@ public final class DemoCommand implements Callable<Integer> {
         if (millis != null) {
             if (hosts == null) {
                 throw wrong("--tick belongs to --connect; the demo's own server has a tick of "
-                        + ServerCommand.TICK.toMillis() + " ms");
+                        + DemoServerCommand.TICK.toMillis() + " ms");
             }
             between("--tick", millis, 1, 60_000, "milliseconds");
         }
-        Duration ownTick = hosts == null ? ServerCommand.TICK : Duration.ofMillis(DEFAULT_TICK);
+        Duration ownTick = hosts == null ? DemoServerCommand.TICK : Duration.ofMillis(DEFAULT_TICK);
         return new DemoOptions(
                 recipe,
                 workers,

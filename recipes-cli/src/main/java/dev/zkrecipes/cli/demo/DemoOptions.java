@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param connectString where the ensemble is; empty to start a server
  * @param tick the tick time of that ensemble
  */
-record DemoOptions(Recipe recipe, int workers, Duration time, Optional<String> connectString, Duration tick) {
+record DemoOptions(DemoRecipe recipe, int workers, Duration time, Optional<String> connectString, Duration tick) {
     static final int LEAST_WORKERS = 2;
     static final int MOST_WORKERS = 20;
     static final int LEAST_SECONDS = 5;

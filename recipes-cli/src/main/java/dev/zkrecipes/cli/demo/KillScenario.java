@@ -21,7 +21,7 @@ final class KillScenario implements Scenario {
     /** Between two lines about the same worker. */
     private static final Duration HELD_UP_PAUSE = Duration.ofSeconds(1);
 
-    private final Stage stage;
+    private final ScenarioMeans means;
     private final Plot plot;
     private final Timeline timeline;
     private final Roster roster;
@@ -32,26 +32,26 @@ final class KillScenario implements Scenario {
     private long endAt;
     private long giveUpAt;
 
-    KillScenario(Stage stage, Plot plot) {
+    KillScenario(ScenarioMeans means, Plot plot) {
         this.plot = plot;
-        this.stage = stage;
-        this.timeline = stage.timeline();
-        this.roster = stage.roster();
+        this.means = means;
+        this.timeline = means.timeline();
+        this.roster = means.roster();
         this.troubles = new Troubles(roster);
-        this.kill = new KillPlan(stage.direction(), 1, 0);
+        this.kill = new KillPlan(means.direction(), 1, 0);
     }
 
     @Override
     public void begin(long now) {
-        Duration work = stage.options().time();
+        Duration work = means.options().time();
         Duration fifth = work.dividedBy(5);
-        int victim = (stage.options().workers() + 1) / 2;
+        int victim = (means.options().workers() + 1) / 2;
         long askAt = now + (fifth.compareTo(LATEST_KILL) < 0 ? fifth : LATEST_KILL).toNanos();
-        kill = new KillPlan(stage.direction(), victim, askAt);
+        kill = new KillPlan(means.direction(), victim, askAt);
         endAt = now + work.toNanos();
         giveUpAt = askAt + KillPlan.IDLE.plus(limit().total()).plus(PATIENCE).toNanos();
         plot.begin(now);
-        roster.members().forEach(member -> stage.direction().order(member.number(), Order.BEGIN));
+        roster.members().forEach(member -> means.direction().order(member.number(), Order.BEGIN));
         timeline.tell(now, "all", Tone.PLAIN, plot.intro());
     }
 
@@ -156,6 +156,6 @@ final class KillScenario implements Scenario {
 
     private TakeOverLimit limit() {
         return new TakeOverLimit(
-                roster.member(kill.victim()).sessionTimeout(), stage.options().tick());
+                roster.member(kill.victim()).sessionTimeout(), means.options().tick());
     }
 }

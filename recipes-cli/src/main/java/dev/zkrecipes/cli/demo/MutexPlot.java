@@ -10,14 +10,14 @@ import java.util.List;
 
 /** Everybody increments a counter file under one mutex. */
 final class MutexPlot implements Plot {
-    private final Stage stage;
+    private final ScenarioMeans means;
     private final MutexSamples samples;
     private final List<Increment> increments = new ArrayList<>();
 
-    MutexPlot(Stage stage) {
-        this.stage = stage;
+    MutexPlot(ScenarioMeans means) {
+        this.means = means;
         this.samples = new MutexSamples(
-                stage.timeline(), stage.roster(), stage.options().time());
+                means.timeline(), means.roster(), means.options().time());
     }
 
     @Override
@@ -60,7 +60,7 @@ final class MutexPlot implements Plot {
     @Override
     public Verdict verdict(Ending ending) {
         try {
-            Counter counter = new CounterFile(stage.folder()).read();
+            Counter counter = new CounterFile(means.folder()).read();
             return MutexVerdict.of(new MutexHistory(increments, counter, ending));
         } catch (IOException e) {
             Ending worse = ending.with("the counter file cannot be read: " + e.getMessage());

@@ -10,13 +10,15 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Reads the name of a recipe, and names all of them if it is none. */
-final class RecipeName implements ITypeConverter<Recipe> {
+final class RecipeName implements ITypeConverter<DemoRecipe> {
     @Override
-    public Recipe convert(String value) {
-        return Arrays.stream(Recipe.values())
+    public DemoRecipe convert(String value) {
+        return Arrays.stream(DemoRecipe.values())
                 .filter(recipe -> recipe.toString().equals(value.toLowerCase(Locale.ROOT)))
                 .findFirst()
                 .orElseThrow(() -> new TypeConversionException("'" + value + "' is not one of "
-                        + Arrays.stream(Recipe.values()).map(Recipe::toString).collect(Collectors.joining(", "))));
+                        + Arrays.stream(DemoRecipe.values())
+                                .map(DemoRecipe::toString)
+                                .collect(Collectors.joining(", "))));
     }
 }

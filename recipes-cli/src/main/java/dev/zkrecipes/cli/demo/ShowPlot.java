@@ -14,18 +14,18 @@ final class ShowPlot implements Plot {
     private static final int SAMPLES = 8;
 
     private final Show show;
-    private final Stage stage;
+    private final ScenarioMeans means;
     private final Ledger ledger;
     private final long interval;
     private long granted;
     private long nextAt;
 
-    ShowPlot(Show show, Stage stage) {
+    ShowPlot(Show show, ScenarioMeans means) {
         this.show = show;
-        this.stage = stage;
-        this.ledger = new Ledger(stage.folder());
+        this.means = means;
+        this.ledger = new Ledger(means.folder());
         this.interval =
-                Math.max(Duration.ofSeconds(1).toNanos(), stage.options().time().toNanos() / SAMPLES);
+                Math.max(Duration.ofSeconds(1).toNanos(), means.options().time().toNanos() / SAMPLES);
     }
 
     @Override
@@ -36,9 +36,9 @@ final class ShowPlot implements Plot {
     @Override
     public void begin(long now) {
         try {
-            show.prepare(stage.folder());
+            show.prepare(means.folder());
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot write to " + stage.folder(), e);
+            throw new UncheckedIOException("cannot write to " + means.folder(), e);
         }
         restart(now);
     }
@@ -54,28 +54,28 @@ final class ShowPlot implements Plot {
     @Override
     public void killed(int worker) {
         try {
-            ledger.out(stage.roster().member(worker).pid());
+            ledger.out(means.roster().member(worker).pid());
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot write to " + stage.folder(), e);
+            throw new UncheckedIOException("cannot write to " + means.folder(), e);
         }
     }
 
     @Override
     public void at(long now) {
         if (isDue(now)) {
-            stage.timeline()
+            means.timeline()
                     .tell(
                             now,
                             "holds",
                             Tone.PLAIN,
-                            granted + ", " + stage.roster().waiting());
+                            granted + ", " + means.roster().waiting());
         }
     }
 
     @Override
     public void atWithout(int dead, long since, long now) {
         if (isDue(now)) {
-            stage.timeline()
+            means.timeline()
                     .tell(
                             now,
                             "holds",
@@ -103,7 +103,7 @@ final class ShowPlot implements Plot {
         List<Check> checks = new ArrayList<>();
         try {
             checks.addAll(LedgerVerdict.of(show, ledger.entries()));
-            checks.addAll(show.evidence(stage.folder()));
+            checks.addAll(show.evidence(means.folder()));
             checks.addAll(ending.checks());
         } catch (IOException e) {
             checks.addAll(

@@ -22,7 +22,7 @@ final class WorkerCommand implements Callable<Integer> {
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
 
     @Option(names = "--recipe", required = true)
-    private Recipe recipe = Recipe.MUTEX;
+    private DemoRecipe recipe = DemoRecipe.MUTEX;
 
     @Option(names = "--number", required = true)
     private int number;

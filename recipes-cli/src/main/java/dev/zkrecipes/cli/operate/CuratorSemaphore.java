@@ -51,7 +51,7 @@ record CuratorSemaphore(String path, Queue leases, Queue locks) {
         List<Node> all = new ArrayList<>(leases.nodes());
         all.addAll(locks.nodes());
         notes.addAll(Queue.notesOn(all));
-        return new LockView(path, true, Recipe.CURATOR_SEMAPHORE, Optional.empty(), places, notes);
+        return new LockView(path, true, SeenRecipe.CURATOR_SEMAPHORE, Optional.empty(), places, notes);
     }
 
     /** Whether a lease belongs to the session that has the mutex now. */

@@ -51,7 +51,7 @@ final class JsonPage {
         return json;
     }
 
-    private static String recipe(Recipe recipe) {
+    private static String recipe(SeenRecipe recipe) {
         return switch (recipe) {
             case NONE -> "none";
             case MUTEX -> "mutex";

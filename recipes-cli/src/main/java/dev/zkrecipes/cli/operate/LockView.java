@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param notes remarks for readers, each a sentence fit for a terminal
  */
 record LockView(
-        String path, boolean exists, Recipe recipe, Optional<Limit> limit, List<Place> places, List<String> notes) {
+        String path, boolean exists, SeenRecipe recipe, Optional<Limit> limit, List<Place> places, List<String> notes) {
 
     LockView {
         places = List.copyOf(places);

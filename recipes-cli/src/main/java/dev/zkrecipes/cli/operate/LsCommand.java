@@ -5,7 +5,7 @@ package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
-import dev.zkrecipes.cli.connect.LockPath;
+import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.io.PrintWriter;
@@ -70,7 +70,7 @@ public final class LsCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "PATH",
             arity = "1",
-            converter = LockPath.class,
+            converter = LockPathConverter.class,
             description = "The path of a lock; with -r, of a tree of locks.")
     private String path = "/";
 
@@ -104,7 +104,7 @@ public final class LsCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         try (ZooKeeperClient client = connection.open()) {
-            LiveTree tree = new LiveTree(client, ConnectOptions.CONNECT_LIMIT, path, recursive, watch);
+            TreeReader tree = new TreeReader(client, ConnectOptions.CONNECT_LIMIT, path, recursive, watch);
             if (watch) {
                 watch(client, tree, screen(out));
             } else {
@@ -135,7 +135,7 @@ public final class LsCommand implements Callable<Integer> {
     }
 
     /** Runs until nobody reads any more, or a signal ends the process. */
-    private void watch(ZooKeeperClient client, LiveTree tree, Screen screen) throws InterruptedException {
+    private void watch(ZooKeeperClient client, TreeReader tree, Screen screen) throws InterruptedException {
         client.addConnectionListener(state -> tree.wake());
         try {
             TreeView before = tree.read();

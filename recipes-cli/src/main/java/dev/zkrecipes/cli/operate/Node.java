@@ -31,7 +31,7 @@ record Node(Named named, NodeData data, Origin origin, boolean hasChildren) {
                 prefix + named.node().name(),
                 named.node().kind(),
                 named.node().payload(),
-                Rule.permits(named),
+                HoldingRule.permits(named),
                 data,
                 origin);
     }

@@ -28,25 +28,25 @@ record Queue(String path, List<Node> nodes, Optional<Limit> limit) {
                 .toList();
     }
 
-    Recipe recipe() {
+    SeenRecipe recipe() {
         Set<Kind> kinds = nodes.stream().map(node -> node.named().kind()).collect(Collectors.toSet());
-        return kinds.isEmpty() && limit.isPresent() ? Recipe.SEMAPHORE : Recipe.of(kinds);
+        return kinds.isEmpty() && limit.isPresent() ? SeenRecipe.SEMAPHORE : SeenRecipe.of(kinds);
     }
 
     /** What stands there. */
     LockView view() {
-        Recipe recipe = recipe();
+        SeenRecipe recipe = recipe();
         List<Named> names = nodes.stream().map(Node::named).toList();
-        List<Standing> standings = Rule.apply(recipe, names, limit);
+        List<Standing> standings = HoldingRule.apply(recipe, names, limit);
         List<Place> places = new ArrayList<>(nodes.size());
         for (Node node : nodes) {
             places.add(node.at(places.size(), standings.get(places.size()), ""));
         }
         return new LockView(
-                path, true, recipe, recipe == Recipe.SEMAPHORE ? limit : Optional.empty(), places, notes(recipe));
+                path, true, recipe, recipe == SeenRecipe.SEMAPHORE ? limit : Optional.empty(), places, notes(recipe));
     }
 
-    private List<String> notes(Recipe recipe) {
+    private List<String> notes(SeenRecipe recipe) {
         List<String> notes = new ArrayList<>();
         Set<String> kinds = nodes.stream()
                 .map(node -> PlainText.of(node.named().node().kind(), 40))

@@ -103,7 +103,7 @@ public final class RevokeCommand implements Callable<Integer> {
         try (ZooKeeperClient client = connection.open()) {
             LockView lock = targets.look(client);
             List<Place> places = targets.in(lock);
-            if (lock.recipe() == Recipe.CURATOR_SEMAPHORE) {
+            if (lock.recipe() == SeenRecipe.CURATOR_SEMAPHORE) {
                 throw new LockException("nobody listens for requests at " + targets.path()
                         + ": Curator's semaphores do not support them; stop the holder, or use zklock break");
             }

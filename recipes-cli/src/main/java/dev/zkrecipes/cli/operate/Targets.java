@@ -4,7 +4,7 @@
 package dev.zkrecipes.cli.operate;
 
 import dev.zkrecipes.cli.connect.ConnectOptions;
-import dev.zkrecipes.cli.connect.LockPath;
+import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -24,7 +24,11 @@ final class Targets {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "PATH", arity = "1", converter = LockPath.class, description = "The path of the lock.")
+    @Parameters(
+            paramLabel = "PATH",
+            arity = "1",
+            converter = LockPathConverter.class,
+            description = "The path of the lock.")
     private String path = "/";
 
     @Option(
@@ -52,7 +56,7 @@ final class Targets {
 
     /** Reads the queue at the path. */
     LockView look(ZooKeeperClient client) throws InterruptedException {
-        return LiveTree.look(client, ConnectOptions.CONNECT_LIMIT, path);
+        return TreeReader.look(client, ConnectOptions.CONNECT_LIMIT, path);
     }
 
     /**

@@ -42,9 +42,9 @@ final class TextPage {
     /** One lock in a few words. */
     static String headline(LockView lock) {
         if (lock.places().isEmpty()) {
-            return lock.recipe() == Recipe.NONE ? "free" : lock.recipe() + limit(lock) + ", free";
+            return lock.recipe() == SeenRecipe.NONE ? "free" : lock.recipe() + limit(lock) + ", free";
         }
-        boolean weighed = lock.recipe() == Recipe.SEMAPHORE;
+        boolean weighed = lock.recipe() == SeenRecipe.SEMAPHORE;
         List<String> parts = new ArrayList<>();
         parts.add(lock.recipe() + limit(lock));
         for (Standing standing : Standing.values()) {

@@ -226,7 +226,7 @@ final class Tree {
     /** For one of many paths: empty unless it is a lock. Nothing shows that an empty path belongs to one. */
     private static Optional<LockView> below(Folder folder) {
         LockView view = folder.queue().view();
-        return view.recipe() == Recipe.NONE ? Optional.empty() : Optional.of(view);
+        return view.recipe() == SeenRecipe.NONE ? Optional.empty() : Optional.of(view);
     }
 
     /** For the only path: whatever it is. */
@@ -235,7 +235,8 @@ final class Tree {
             return Optional.empty();
         }
         if (folder.status() == Status.MISSING) {
-            return Optional.of(new LockView(root, false, Recipe.NONE, Optional.empty(), List.of(), List.of(MISSING)));
+            return Optional.of(
+                    new LockView(root, false, SeenRecipe.NONE, Optional.empty(), List.of(), List.of(MISSING)));
         }
         LockView view = folder.queue().view();
         List<String> notes = new ArrayList<>(view.notes());

@@ -4,7 +4,7 @@
 package dev.zkrecipes.cli.run;
 
 import com.google.common.base.Splitter;
-import dev.zkrecipes.cli.connect.LockPath;
+import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.connect.Mistake;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -149,7 +149,7 @@ final class LockChoiceOptions {
 
     private String checked(String path, String where) {
         try {
-            return new LockPath().convert(path);
+            return new LockPathConverter().convert(path);
         } catch (TypeConversionException e) {
             throw Mistake.of(spec, where + e.getMessage(), e);
         }

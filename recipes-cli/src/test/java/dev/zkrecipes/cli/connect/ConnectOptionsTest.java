@@ -179,7 +179,7 @@ class ConnectOptionsTest {
     @ParameterizedTest
     @CsvSource({"locks", "/locks/", "//", "/a/../b", "''", "/a\u202eb", "/a\tb"})
     void malformedPath_isRefusedInOneLine(String text) {
-        assertThatThrownBy(() -> new LockPath().convert(text))
+        assertThatThrownBy(() -> new LockPathConverter().convert(text))
                 .hasMessageContaining("such as /locks/nightly")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain("\n", "\u202e"));
     }

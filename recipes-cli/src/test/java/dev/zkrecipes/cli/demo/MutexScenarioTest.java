@@ -51,14 +51,14 @@ class MutexScenarioTest {
         };
         Page page = new Page(new PrintStream(bytes, true, StandardCharsets.UTF_8), false);
         DemoOptions options =
-                new DemoOptions(Recipe.MUTEX, 4, Duration.ofSeconds(15), Optional.empty(), Duration.ofMillis(500));
+                new DemoOptions(DemoRecipe.MUTEX, 4, Duration.ofSeconds(15), Optional.empty(), Duration.ofMillis(500));
         roster.members()
                 .forEach(member -> roster.on(new Event(
                         member.number(),
                         Event.Kind.READY,
                         Map.of("pid", 4_000_000L + member.number(), "timeout", 3000L))));
-        Stage stage = new Stage(options, folder, new Timeline(page, 0), direction, roster);
-        scenario = new KillScenario(stage, new MutexPlot(stage));
+        ScenarioMeans means = new ScenarioMeans(options, folder, new Timeline(page, 0), direction, roster);
+        scenario = new KillScenario(means, new MutexPlot(means));
         scenario.begin(now);
     }
 

@@ -25,7 +25,7 @@ class CuratorSemaphoreTest {
     void leases_areHeld() {
         LockView lock =
                 view(queue("leases", curators("lease-0000000001", 1), curators("lease-0000000002", 2)), queue("locks"));
-        assertThat(lock.recipe()).isEqualTo(Recipe.CURATOR_SEMAPHORE);
+        assertThat(lock.recipe()).isEqualTo(SeenRecipe.CURATOR_SEMAPHORE);
         assertThat(standings(lock)).isEqualTo("hh");
         assertThat(lock.places().get(0).node()).startsWith("leases/_c_");
     }

@@ -286,7 +286,7 @@ class GiveBackIT {
         server.createNode(path, NOTHING);
         server.createNode(path + "/lock-0000000001", NOTHING);
         Place seen =
-                LiveTree.look(client, Duration.ofSeconds(20), path).places().get(0);
+                TreeReader.look(client, Duration.ofSeconds(20), path).places().get(0);
         server.setData(path + "/lock-0000000001", "marked".getBytes(StandardCharsets.UTF_8));
         assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())
                 .isEqualTo(Breaking.Outcome.BROKEN);
@@ -302,7 +302,7 @@ class GiveBackIT {
         server.createNode(path, NOTHING);
         server.createNode(path + "/lock-0000000001", NOTHING);
         Place seen =
-                LiveTree.look(client, Duration.ofSeconds(20), path).places().get(0);
+                TreeReader.look(client, Duration.ofSeconds(20), path).places().get(0);
         server.deleteNode(path + "/lock-0000000001");
         server.createNode(path + "/lock-0000000001", NOTHING);
         assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())

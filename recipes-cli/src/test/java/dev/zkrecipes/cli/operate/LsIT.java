@@ -84,7 +84,7 @@ class LsIT {
     }
 
     private LockView look(String lockPath) throws InterruptedException {
-        return LiveTree.look(client, Duration.ofSeconds(20), lockPath);
+        return TreeReader.look(client, Duration.ofSeconds(20), lockPath);
     }
 
     /** Asks and waits until the node is in the queue. */
@@ -355,7 +355,7 @@ class LsIT {
             server.createNode(deepest.append("/x").toString(), NOTHING);
         }
         Soon.get(new InterProcessMutex(client, deepest.toString()).acquireAsync());
-        LiveTree tree = new LiveTree(client, Duration.ofSeconds(20), path, true, false);
+        TreeReader tree = new TreeReader(client, Duration.ofSeconds(20), path, true, false);
         FutureTask<TreeView> look = new FutureTask<>(tree::read);
         new Thread(null, look, "looks", 200 << 10).start();
         assertThat(look.get().locks()).extracting(LockView::path).containsExactly(deepest.toString());

@@ -23,7 +23,7 @@ class QueueTest {
     void firstOfAMutex_holds() {
         LockView lock =
                 queue("lock-0000000007", "lock-0000000003", "lock-0000000010").view();
-        assertThat(lock.recipe()).isEqualTo(Recipe.MUTEX);
+        assertThat(lock.recipe()).isEqualTo(SeenRecipe.MUTEX);
         assertThat(standings(lock)).isEqualTo("hww");
         assertThat(lock.places()).extracting(Place::position).containsExactly(0, 1, 2);
         assertThat(lock.places().get(0).node()).endsWith("lock-0000000003");
@@ -33,13 +33,13 @@ class QueueTest {
     void readersInFrontOfTheFirstWriter_hold() {
         LockView lock = queue("__READ__0000000001", "__READ__0000000002", "__WRIT__0000000003", "__READ__0000000004")
                 .view();
-        assertThat(lock.recipe()).isEqualTo(Recipe.READ_WRITE);
+        assertThat(lock.recipe()).isEqualTo(SeenRecipe.READ_WRITE);
         assertThat(standings(lock)).isEqualTo("hhww");
     }
 
     @Test
     void readersAlone_areAReadWriteLock() {
-        assertThat(queue("__READ__0000000001").view().recipe()).isEqualTo(Recipe.READ_WRITE);
+        assertThat(queue("__READ__0000000001").view().recipe()).isEqualTo(SeenRecipe.READ_WRITE);
     }
 
     @Test
@@ -54,7 +54,7 @@ class QueueTest {
     void permitsWithinTheLimit_areHeldInOrder(int current, String expected) {
         LockView lock = queue(limit(3, current), "lease.1-0000000001", "lease.2-0000000002", "lease.1-0000000003")
                 .view();
-        assertThat(lock.recipe()).isEqualTo(Recipe.SEMAPHORE);
+        assertThat(lock.recipe()).isEqualTo(SeenRecipe.SEMAPHORE);
         assertThat(lock.places()).extracting(Place::weight).containsExactly(1, 2, 1);
         // A request for more than the limit was let in under an earlier one.
         assertThat(standings(lock)).isEqualTo(current == 1 ? "hhw" : expected);
@@ -87,14 +87,14 @@ class QueueTest {
 
     @Test
     void unusedSemaphore_isKnownByItsData() {
-        assertThat(queue(limit(3, 3)).view().recipe()).isEqualTo(Recipe.SEMAPHORE);
-        assertThat(queue().view().recipe()).isEqualTo(Recipe.NONE);
+        assertThat(queue(limit(3, 3)).view().recipe()).isEqualTo(SeenRecipe.SEMAPHORE);
+        assertThat(queue().view().recipe()).isEqualTo(SeenRecipe.NONE);
     }
 
     @Test
     void severalRecipesOnAPath_haveNoKnownHolder() {
         LockView lock = queue("lock-0000000001", "__READ__0000000002").view();
-        assertThat(lock.recipe()).isEqualTo(Recipe.MIXED);
+        assertThat(lock.recipe()).isEqualTo(SeenRecipe.MIXED);
         assertThat(standings(lock)).isEqualTo("??");
         assertThat(lock.notes()).singleElement().asString().contains("__READ__, lock-");
     }
@@ -102,7 +102,7 @@ class QueueTest {
     @Test
     void unknownRecipe_isListedWithoutHolders() {
         LockView lock = queue("range.5~9-0000000002", "range.1~3-0000000001").view();
-        assertThat(lock.recipe()).isEqualTo(Recipe.UNKNOWN);
+        assertThat(lock.recipe()).isEqualTo(SeenRecipe.UNKNOWN);
         assertThat(standings(lock)).isEqualTo("??");
         assertThat(lock.places()).extracting(Place::payload).containsExactly("1~3", "5~9");
         assertThat(lock.notes()).singleElement().asString().contains("does not know the rule of range.");

@@ -49,11 +49,11 @@ public abstract class SessionContract extends Stage {
     @Test
     @Tag("H58")
     void sessionLostWhileWaiting_queuesAgainInTheNext() throws InterruptedException {
-        List<Waiter> waiters = Waiter.all(contenders, workers, LockOptions.defaults());
+        List<WaitingRequest> waiters = WaitingRequest.all(contenders, workers, LockOptions.defaults());
         long lost = contenders.session();
         server.expireSession(lost);
         contenders.awaitSessionAfter(lost);
-        for (Waiter waiter : waiters) {
+        for (WaitingRequest waiter : waiters) {
             waiter.scene().awaitWaiting();
             waiter.held().close();
             assertGrantedNow(waiter);
@@ -65,7 +65,7 @@ public abstract class SessionContract extends Stage {
     @Tag("H01")
     void sessionReplacedWhileWaiting_isGrantedOnlyOnANodeOfTheNext() throws InterruptedException {
         try (Contenders own = Contenders.open(server, recipe(), LASTING)) {
-            List<Waiter> waiters = Waiter.all(own, workers, LockOptions.defaults());
+            List<WaitingRequest> waiters = WaitingRequest.all(own, workers, LockOptions.defaults());
             long replaced = own.session();
             Set<String> old = waiters.stream()
                     .flatMap(waiter -> waiter.scene().nodesOf(replaced).stream())
@@ -74,7 +74,7 @@ public abstract class SessionContract extends Stage {
             // queue.
             own.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
             waiters.forEach(waiter -> waiter.held().close());
-            for (Waiter waiter : waiters) {
+            for (WaitingRequest waiter : waiters) {
                 waiter.request().outcome().assertGranted();
                 assertThat(own.session()).isNotEqualTo(replaced);
                 assertThat(waiter.scene().nodes()).doesNotContainAnyElementsOf(old);
@@ -86,7 +86,7 @@ public abstract class SessionContract extends Stage {
     }
 
     /** The waiter holds the lock by one node of the present session, and then gives it back. */
-    private static void assertGrantedNow(Waiter waiter) throws InterruptedException {
+    private static void assertGrantedNow(WaitingRequest waiter) throws InterruptedException {
         waiter.request().outcome().assertGranted();
         waiter.scene().assertHeld();
         waiter.request().giveBack();
@@ -99,10 +99,10 @@ public abstract class SessionContract extends Stage {
     void sessionLostWhileWaiting_failsByPolicy() throws InterruptedException {
         LockOptions options = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
         try (Contenders own = Contenders.open(server, recipe(), LASTING)) {
-            List<Waiter> waiters = Waiter.all(own, workers, options);
+            List<WaitingRequest> waiters = WaitingRequest.all(own, workers, options);
             // The client takes its session for ended, the server keeps it and the nodes, which have to be deleted.
             own.client.zooKeeper().orElseThrow().getTestable().injectSessionExpiration();
-            for (Waiter waiter : waiters) {
+            for (WaitingRequest waiter : waiters) {
                 Outcome outcome = waiter.request().outcome();
                 outcome.assertFailed(QueuePlaceLostException.class, waiter.scene().path);
                 outcome.assertInterrupted(false);
@@ -153,11 +153,11 @@ public abstract class SessionContract extends Stage {
     @Test
     @Tag("H25")
     void disconnectedWhileWaiting_keepsItsPlace() throws InterruptedException {
-        List<Waiter> waiters = Waiter.all(contenders, workers, LockOptions.defaults());
+        List<WaitingRequest> waiters = WaitingRequest.all(contenders, workers, LockOptions.defaults());
         List<List<String>> queues =
                 waiters.stream().map(waiter -> waiter.scene().nodes()).toList();
         contenders.disconnect();
-        for (Waiter waiter : waiters) {
+        for (WaitingRequest waiter : waiters) {
             waiter.held().close();
         }
         contenders.proxy.accept();
@@ -244,18 +244,18 @@ public abstract class SessionContract extends Stage {
     void closingTheClient_endsEveryWaiterWithinASecond_andGrantsNone() throws InterruptedException {
         try (Contenders own = Contenders.open(server, recipe());
                 Lateness lateness = Lateness.measure()) {
-            List<Waiter> waiters = Waiter.all(own, workers, LockOptions.defaults());
+            List<WaitingRequest> waiters = WaitingRequest.all(own, workers, LockOptions.defaults());
             Duration late = lateness.soFar();
             long begin = System.nanoTime();
             own.client.close();
-            for (Waiter waiter : waiters) {
+            for (WaitingRequest waiter : waiters) {
                 Outcome outcome = waiter.request().outcome();
                 outcome.assertFailed(ClientClosedException.class, waiter.scene().path);
                 outcome.assertInterrupted(false);
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
                     .isLessThan(ONE_SECOND.plus(lateness.soFar()).minus(late));
-            for (Waiter waiter : waiters) {
+            for (WaitingRequest waiter : waiters) {
                 waiter.scene().awaitOnlyTheRival();
                 waiter.held().close();
                 waiter.scene().assertNothingLeft();

@@ -39,16 +39,16 @@ public abstract class TurnsContract extends Stage {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 5})
     void waitersThatLeave_letNobodyInBeforeItsTurn(int place) throws InterruptedException {
-        Line line = line();
+        QueuedRequests line = line();
         line.leave(place);
         line.leave(place);
         line.serve();
         scene.assertNothingLeft();
     }
 
-    private Line line() throws InterruptedException {
+    private QueuedRequests line() throws InterruptedException {
         boolean isExclusive = isExclusive(contenders.recipe.lock()) && isExclusive(contenders.recipe.rival());
-        return Line.of(scene, contenders.recipe, WAITERS, isExclusive ? 2 : 1);
+        return QueuedRequests.of(scene, contenders.recipe, WAITERS, isExclusive ? 2 : 1);
     }
 
     @Test

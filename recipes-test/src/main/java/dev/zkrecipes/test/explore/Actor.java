@@ -206,7 +206,7 @@ final class Actor {
     /** So long that no request that may hold beside it can still be asleep, unless it was forgotten. */
     private void holdLong(Lease lease) {
         Duration time = Schedule.SESSION.multipliedBy(4);
-        List<Place> asleep = new ArrayList<>();
+        List<QueuedNode> asleep = new ArrayList<>();
         AtomicBoolean asked = new AtomicBoolean();
         scheduler.after(time.minus(Schedule.SESSION), () -> {
             asleep.addAll(schedule.eligibleWaiters());

@@ -129,7 +129,7 @@ final class Chaos {
 
     /** Waits until a request waits, and half of the time until the one in front of it releases by itself. */
     private void hunt(int tries) {
-        Optional<Place> front = schedule.lockNodes().stream()
+        Optional<QueuedNode> front = schedule.lockNodes().stream()
                 .filter(place -> !behind(place).isEmpty())
                 .findFirst();
         if (front.isEmpty() && tries > 0) {
@@ -146,8 +146,8 @@ final class Chaos {
     }
 
     /** A lease is being released: its node is about to go. */
-    void onClosing(List<Place> nodes) {
-        Optional<Place> front =
+    void onClosing(List<QueuedNode> nodes) {
+        Optional<QueuedNode> front =
                 nodes.stream().filter(place -> !behind(place).isEmpty()).findFirst();
         if (traps > 0 && front.isPresent()) {
             traps--;
@@ -156,8 +156,8 @@ final class Chaos {
     }
 
     /** The next one after it in its queue, if that waits. */
-    private List<Place> behind(Place front) {
-        List<Place> queue = schedule.lockNodes().stream()
+    private List<QueuedNode> behind(QueuedNode front) {
+        List<QueuedNode> queue = schedule.lockNodes().stream()
                 .filter(place -> place.lockPath().equals(front.lockPath()))
                 .toList();
         int next = queue.indexOf(front) + 1;
@@ -166,12 +166,12 @@ final class Chaos {
                 : List.of();
     }
 
-    private void takePlaceBehind(Place front) {
+    private void takePlaceBehind(QueuedNode front) {
         lastTrouble = Math.max(lastTrouble, healed());
         behind(front).forEach(place -> takePlace(place, front));
     }
 
-    private void takePlace(Place place, Place front) {
+    private void takePlace(QueuedNode place, QueuedNode front) {
         Optional<Long> session = ensemble.committed().owner(place.path());
         if (choices().chance(300)) {
             soon(() -> ensemble.touchNode(front.path()));
@@ -200,7 +200,7 @@ final class Chaos {
 
     /** Those that wait for it look again only after a long while. */
     private void deleteUntold() {
-        Optional<Place> held = schedule.lockNodes().stream()
+        Optional<QueuedNode> held = schedule.lockNodes().stream()
                 .filter(schedule.judge()::isGranted)
                 .findFirst();
         held.ifPresent(place -> {
@@ -211,7 +211,7 @@ final class Chaos {
     }
 
     private void onSomeNode(boolean delete) {
-        List<Place> nodes = new ArrayList<>(schedule.lockNodes());
+        List<QueuedNode> nodes = new ArrayList<>(schedule.lockNodes());
         if (!nodes.isEmpty()) {
             boolean first = choices().chance(500); // it is likely to hold
             String path = nodes.get(first ? 0 : choices().next(nodes.size())).path();

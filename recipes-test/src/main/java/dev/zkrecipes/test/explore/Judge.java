@@ -30,7 +30,7 @@ final class Judge {
     private final SimulatedZooKeeper ensemble;
     private final Turns turns;
     private final List<Holding> open = new ArrayList<>();
-    private final Map<String, Place> granted = new HashMap<>();
+    private final Map<String, QueuedNode> granted = new HashMap<>();
     private final Map<String, List<Token>> tokens = new HashMap<>();
     private final Set<String> deletedByOperator = new HashSet<>();
     private final Set<Long> endedByOperator = new HashSet<>();
@@ -54,7 +54,7 @@ final class Judge {
             boolean isAsked) {}
 
     /** The token that a node was granted with, and what had made the lock's path then. */
-    private record Token(String who, Place place, long pathMadeBy, long token) {
+    private record Token(String who, QueuedNode place, long pathMadeBy, long token) {
 
         /** Whether the two may be equal: one hold within another, or a change of mode, which keeps the number. */
         boolean mayEqual(Token other) {
@@ -84,7 +84,7 @@ final class Judge {
                         before.data(node).filter(AskingBack::mayBeBroken).isPresent())
                 .forEach(deletedByOperator::add);
         for (String node : deleted) {
-            if (granted.remove(node) == null && Place.isOne(node) && !turns.everWas(Place.of(node), before)) {
+            if (granted.remove(node) == null && QueuedNode.isOne(node) && !turns.everWas(QueuedNode.of(node), before)) {
                 goneBeforeTheirTurn.add(node);
             }
         }
@@ -194,7 +194,7 @@ final class Judge {
         open.add(new Holding(process, who, lease, session, nodes, new LossWatch(lease), now.getAsLong(), isAsked()));
         for (String node : nodes) {
             if (ensemble.committed().exists(node)) {
-                Place place = Place.of(node);
+                QueuedNode place = QueuedNode.of(node);
                 requireTurn(who, place);
                 requireToken(who, place, fencing.getOrDefault(place.lockPath(), -1L));
                 granted.put(node, place);
@@ -212,7 +212,7 @@ final class Judge {
                 .map(holding -> new HandOvers.Open(holding.who(), holding.lease(), holding.nodes()))
                 .toList();
         for (String node : nodes) {
-            long token = fencing.getOrDefault(Place.of(node).lockPath(), -1L);
+            long token = fencing.getOrDefault(QueuedNode.of(node).lockPath(), -1L);
             handOvers
                     .onGranted(who, lease, node, token, beside)
                     .ifPresent(broken -> accuse(broken.rule(), broken.seen()));
@@ -239,12 +239,12 @@ final class Judge {
                 .anyMatch(AskingBack::isAsked);
     }
 
-    boolean isGranted(Place place) {
+    boolean isGranted(QueuedNode place) {
         return granted.containsKey(place.path());
     }
 
     /** Whether a node that stands in a queue may hold, behind all that stand in front of it. */
-    boolean mayHold(Place place) {
+    boolean mayHold(QueuedNode place) {
         return turns.isNow(place, ensemble.committed());
     }
 
@@ -263,7 +263,7 @@ final class Judge {
     }
 
     /** Fair, and so exclusive too: each earlier request that is still there lets it hold. */
-    private void requireTurn(String who, Place place) {
+    private void requireTurn(String who, QueuedNode place) {
         if (!turns.everWas(place, ensemble.committed())) {
             List<String> front = Turns.inFrontOf(place, ensemble.committed());
             accuse("nobody is granted out of turn", who + " is granted " + place.path() + " behind " + front);
@@ -271,14 +271,14 @@ final class Judge {
     }
 
     private void requireExclusion(String lockPath) {
-        List<Place> holders = granted.values().stream()
+        List<QueuedNode> holders = granted.values().stream()
                 .filter(place -> place.lockPath().equals(lockPath))
                 .sorted()
                 .toList();
-        for (Place holder : holders) {
+        for (QueuedNode holder : holders) {
             List<String> front = holders.stream()
                     .filter(other -> Turns.isInFront(other, holder, ensemble.committed()))
-                    .map(Place::kind)
+                    .map(QueuedNode::kind)
                     .toList();
             if (!turns.everMayHold(lockPath, front, holder.kind())) {
                 accuse("holders do not conflict", "all of these hold: " + holders);
@@ -286,7 +286,7 @@ final class Judge {
         }
     }
 
-    private void requireToken(String who, Place place, long token) {
+    private void requireToken(String who, QueuedNode place, long token) {
         Token mine = new Token(who, place, ensemble.committed().madeBy(place.lockPath()), token);
         List<Token> earlier = tokens.computeIfAbsent(place.lockPath(), path -> new ArrayList<>());
         for (Token other : earlier) {

@@ -71,7 +71,7 @@ final class Schedule {
 
     /** A wake-up that is lost is made good when the waiter looks again, so it must not take that long. */
     private void watchOverWaiters() {
-        List<Place> eligible = eligibleWaiters();
+        List<QueuedNode> eligible = eligibleWaiters();
         simulation.after(SESSION.multipliedBy(6), () -> requireAwake(eligible, EVERY_WAITER));
         simulation.after(SESSION, this::watchOverWaiters);
     }
@@ -197,7 +197,7 @@ final class Schedule {
 
     /** A process releases a lease. */
     void onClosing(Lease lease) {
-        chaos.onClosing(judge.onClosing(lease).stream().map(Place::of).toList());
+        chaos.onClosing(judge.onClosing(lease).stream().map(QueuedNode::of).toList());
     }
 
     /** Something whose end is not waited for. */
@@ -205,15 +205,15 @@ final class Schedule {
         kept.add(future);
     }
 
-    List<Place> lockNodes() {
+    List<QueuedNode> lockNodes() {
         return lockNodes(ensemble.committed());
     }
 
-    static List<Place> lockNodes(NodeTree tree) {
-        List<Place> found = new ArrayList<>();
+    static List<QueuedNode> lockNodes(NodeTree tree) {
+        List<QueuedNode> found = new ArrayList<>();
         for (String path : lockPaths(tree)) {
             tree.children(path).stream()
-                    .flatMap(name -> Place.of(path, name).stream())
+                    .flatMap(name -> QueuedNode.of(path, name).stream())
                     .sorted()
                     .forEach(found::add);
         }
@@ -221,11 +221,11 @@ final class Schedule {
     }
 
     /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
-    List<Place> eligibleWaiters() {
+    List<QueuedNode> eligibleWaiters() {
         if (!isCalm()) {
             return List.of();
         }
-        List<Place> waiting =
+        List<QueuedNode> waiting =
                 lockNodes().stream().filter(place -> !judge.isGranted(place)).toList();
         return waiting.stream()
                 .filter(place -> judge.mayHold(place) && !waitsElsewhere(place, waiting))
@@ -233,7 +233,7 @@ final class Schedule {
     }
 
     /** Its request may stand in several queues, and not be the first in another one. */
-    private boolean waitsElsewhere(Place place, List<Place> waiting) {
+    private boolean waitsElsewhere(QueuedNode place, List<QueuedNode> waiting) {
         NodeTree tree = ensemble.committed();
         return waiting.stream()
                 .anyMatch(other -> !other.lockPath().equals(place.lockPath())
@@ -242,8 +242,8 @@ final class Schedule {
     }
 
     /** Some were eligible a session time-out ago, or more. */
-    void requireAwake(List<Place> eligibleBefore, String promise) {
-        List<Place> asleep = eligibleWaiters();
+    void requireAwake(List<QueuedNode> eligibleBefore, String promise) {
+        List<QueuedNode> asleep = eligibleWaiters();
         eligibleBefore.stream()
                 .filter(asleep::contains)
                 .findFirst()
@@ -256,7 +256,7 @@ final class Schedule {
         if (tree.exists(ExploredLock.PATH)) {
             paths.add(ExploredLock.PATH);
             tree.children(ExploredLock.PATH).stream()
-                    .filter(name -> Place.of(ExploredLock.PATH, name).isEmpty())
+                    .filter(name -> QueuedNode.of(ExploredLock.PATH, name).isEmpty())
                     .sorted()
                     .forEach(name -> paths.add(ExploredLock.PATH + "/" + name));
         }

@@ -45,7 +45,7 @@ final class Turns {
         Optional<byte[]> rule = after.data(path);
         if (rule.isPresent() && !Arrays.equals(rule.get(), before.data(path).orElse(null))) {
             before.children(path).stream()
-                    .flatMap(name -> Place.of(path, name).stream())
+                    .flatMap(name -> QueuedNode.of(path, name).stream())
                     .filter(place -> isNow(place, before))
                     .forEach(place -> had.add(place.path()));
             rules.computeIfAbsent(path, absent -> new ArrayList<>())
@@ -54,13 +54,13 @@ final class Turns {
     }
 
     /** Whether the rule in force lets it hold. */
-    boolean isNow(Place place, NodeTree tree) {
+    boolean isNow(QueuedNode place, NodeTree tree) {
         List<InForce> known = of(place.lockPath());
         return known.get(known.size() - 1).rule().mayHold(inFrontOf(place, tree), place.kind());
     }
 
     /** Whether the rule in force lets it hold, or an earlier one did. */
-    boolean everWas(Place place, NodeTree tree) {
+    boolean everWas(QueuedNode place, NodeTree tree) {
         return had.contains(place.path()) || isNow(place, tree);
     }
 
@@ -89,17 +89,17 @@ final class Turns {
         return rules.getOrDefault(lockPath, List.of(new InForce(initial, 0)));
     }
 
-    static List<String> inFrontOf(Place place, NodeTree tree) {
+    static List<String> inFrontOf(QueuedNode place, NodeTree tree) {
         return tree.children(place.lockPath()).stream()
-                .flatMap(name -> Place.of(place.lockPath(), name).stream())
+                .flatMap(name -> QueuedNode.of(place.lockPath(), name).stream())
                 .filter(other -> isInFront(other, place, tree))
                 .sorted()
-                .map(Place::kind)
+                .map(QueuedNode::kind)
                 .toList();
     }
 
     /** Of two with one number, which a change of mode makes, neither is in front; of two sessions, both are. */
-    static boolean isInFront(Place other, Place place, NodeTree tree) {
+    static boolean isInFront(QueuedNode other, QueuedNode place, NodeTree tree) {
         return other.number() < place.number()
                 || (other.number() == place.number()
                         && !tree.owner(other.path()).equals(tree.owner(place.path())));

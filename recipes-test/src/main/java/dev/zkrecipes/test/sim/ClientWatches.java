@@ -49,10 +49,10 @@ final class ClientWatches {
     }
 
     /** Sets all watches on a new connection, whose server then reports what the client has missed. */
-    Request<Integer> setAgain(long seen, Choices choices) {
+    SentRequest<Integer> setAgain(long seen, Choices choices) {
         List<String> data = inAnyOrder(watches.paths(WatchKind.DATA), choices);
         List<String> children = inAnyOrder(watches.paths(WatchKind.CHILDREN), choices);
-        return Request.ownRead(
+        return SentRequest.ownRead(
                 "set watches again",
                 (server, asker) -> {
                     data.forEach(path -> server.watchAgain(WatchKind.DATA, path, seen, asker));

@@ -17,7 +17,7 @@ final class Connection {
     private final Simulation simulation;
     private final SimulatedSession client;
     private final SimulatedServer server;
-    private final Deque<Request<?>> unanswered = new ArrayDeque<>();
+    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();
     private final Deque<Sent> writes = new ArrayDeque<>();
     private long session;
     private boolean openAtClient = true;
@@ -31,7 +31,7 @@ final class Connection {
     private Duration heldBack = Duration.ZERO;
 
     /** A write, and how many messages were sent before it. */
-    private record Sent(Request<?> write, long number) {}
+    private record Sent(SentRequest<?> write, long number) {}
 
     Connection(Simulation simulation, SimulatedSession client, SimulatedServer server, long session) {
         this.simulation = simulation;
@@ -66,7 +66,7 @@ final class Connection {
         });
     }
 
-    void send(Request<?> request) {
+    void send(SentRequest<?> request) {
         if (request.isWrite()) {
             writes.removeIf(write -> write.number() < arrived);
             writes.add(new Sent(request, sent));
@@ -78,7 +78,7 @@ final class Connection {
     }
 
     /** At the server. */
-    void receive(Request<?> request) {
+    void receive(SentRequest<?> request) {
         unanswered.add(request);
         if (request.isWrite()) {
             server.toLeader(() -> leaderTakes(request));
@@ -86,7 +86,7 @@ final class Connection {
         answerInOrder();
     }
 
-    private void leaderTakes(Request<?> request) {
+    private void leaderTakes(SentRequest<?> request) {
         simulation.tell("leader", () -> "takes " + request + " of session " + session);
         client.ensemble().leader().take(request, this);
     }
@@ -103,7 +103,7 @@ final class Connection {
     /** Answers what can be answered: each request waits for those before it. */
     void answerInOrder() {
         while (openAtServer && !unanswered.isEmpty()) {
-            Request<?> next = unanswered.element();
+            SentRequest<?> next = unanswered.element();
             if (!next.isWrite()) {
                 next.answerBy(server, this);
             } else if (!next.isAnswered()) {
@@ -167,7 +167,7 @@ final class Connection {
     }
 
     /** The leader refuses it if the session has moved to another server meanwhile. */
-    private void passOnLate(Request<?> write) {
+    private void passOnLate(SentRequest<?> write) {
         simulation.plan(simulation.now() + heldBack.toNanos(), () -> server.toLeader(() -> leaderTakes(write)));
     }
 

@@ -28,7 +28,7 @@ final class Leader {
     /** A transaction that is not committed yet, and the request that it answers. */
     record Proposal(
             Transaction transaction,
-            @Nullable Request<?> request,
+            @Nullable SentRequest<?> request,
             @Nullable Connection origin) {}
 
     Leader(SimulatedZooKeeper ensemble, SimulatedServer server, int epoch) {
@@ -72,7 +72,7 @@ final class Leader {
     }
 
     /** A request that came by way of a server. */
-    void take(Request<?> request, Connection origin) {
+    void take(SentRequest<?> request, Connection origin) {
         long session = origin.session();
         Code code = sessions.check(session, origin.server().id());
         Draft draft = draft(session);

@@ -10,32 +10,32 @@ import java.util.List;
 
 /** The requests of a session that have no answer yet: those that were sent, and those that wait for a connection. */
 final class PendingRequests {
-    private final Deque<Request<?>> unsent = new ArrayDeque<>();
-    private final Deque<Request<?>> unanswered = new ArrayDeque<>();
+    private final Deque<SentRequest<?>> unsent = new ArrayDeque<>();
+    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();
 
     /** Keeps a request until there is a connection. */
-    void keep(Request<?> request) {
+    void keep(SentRequest<?> request) {
         unsent.add(request);
     }
 
     /** Takes out what waits for a connection. */
-    List<Request<?>> unsent() {
-        List<Request<?>> taken = List.copyOf(unsent);
+    List<SentRequest<?>> unsent() {
+        List<SentRequest<?>> taken = List.copyOf(unsent);
         unsent.clear();
         return taken;
     }
 
-    void onSent(Request<?> request) {
+    void onSent(SentRequest<?> request) {
         unanswered.add(request);
     }
 
-    void onAnswered(Request<?> request) {
+    void onAnswered(SentRequest<?> request) {
         unanswered.remove(request);
     }
 
     /** Takes out everything, what was sent first. */
-    List<Request<?>> all() {
-        List<Request<?>> taken = new ArrayList<>(unanswered);
+    List<SentRequest<?>> all() {
+        List<SentRequest<?>> taken = new ArrayList<>(unanswered);
         unanswered.clear();
         taken.addAll(unsent());
         return taken;

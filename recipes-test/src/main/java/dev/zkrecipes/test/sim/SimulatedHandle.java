@@ -48,7 +48,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        session.submit(Request.write(
+        session.submit(SentRequest.write(
                 "create " + prefix,
                 draft -> {
                     Code code = draft.create(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL);
@@ -61,7 +61,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        session.submit(Request.write(
+        session.submit(SentRequest.write(
                 "create container " + path,
                 draft -> answer(draft.create(path, new byte[0], acl, CreateMode.CONTAINER), path),
                 reply));
@@ -69,7 +69,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        session.submit(Request.write("delete " + path, draft -> answer(draft.delete(path, -1), path), reply));
+        session.submit(SentRequest.write("delete " + path, draft -> answer(draft.delete(path, -1), path), reply));
     }
 
     @Override
@@ -77,14 +77,14 @@ final class SimulatedHandle implements ZooKeeperOperations {
         List<Op> all = List.copyOf(operations);
         session.submit(
                 Operations.areReads(all)
-                        ? Request.read(
+                        ? SentRequest.read(
                                 "read " + all.size(), (server, asker) -> Operations.read(server.tree(), all), reply)
-                        : Request.write("multi of " + all.size(), draft -> Operations.write(draft, all), reply));
+                        : SentRequest.write("multi of " + all.size(), draft -> Operations.write(draft, all), reply));
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        session.submit(Request.read(
+        session.submit(SentRequest.read(
                 "list " + path,
                 (server, asker) -> {
                     TreeNode node = server.tree().get(path);
@@ -97,12 +97,12 @@ final class SimulatedHandle implements ZooKeeperOperations {
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        session.submit(Request.read("read " + path, (server, asker) -> content(server, path), reply));
+        session.submit(SentRequest.read("read " + path, (server, asker) -> content(server, path), reply));
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        session.submit(Request.read(
+        session.submit(SentRequest.read(
                 "read the ACL of " + path,
                 (server, asker) -> {
                     TreeNode node = server.tree().get(path);
@@ -113,7 +113,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        session.submit(Request.read(
+        session.submit(SentRequest.read(
                 "watch " + path,
                 (server, asker) -> {
                     Answer<Content> answer = content(server, path);
@@ -132,7 +132,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
 
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        session.submit(Request.read(
+        session.submit(SentRequest.read(
                 "watch for the deletion of " + path,
                 (server, asker) -> {
                     if (!server.tree().exists(path)) {
@@ -156,7 +156,7 @@ final class SimulatedHandle implements ZooKeeperOperations {
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
         session.silence(watch);
-        session.submit(Request.ownRead(
+        session.submit(SentRequest.ownRead(
                 "drop the watch of " + path,
                 (server, asker) -> Answer.ok(path),
                 answer -> session.forget(path, watch)));

@@ -174,7 +174,7 @@ final class SimulatedServer {
             }
         }
         Connection origin = entry.origin();
-        Request<?> request = entry.request();
+        SentRequest<?> request = entry.request();
         if (origin != null && request != null && origin.server() == this) {
             request.answerWith(entry.transaction().answer());
             origin.answerInOrder();

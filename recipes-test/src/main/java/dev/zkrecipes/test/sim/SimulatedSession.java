@@ -114,8 +114,8 @@ final class SimulatedSession {
             long made = ensemble.newSession();
             begun.attach(made);
             server.toLeader(() -> ensemble.leader().sessions().add(made, timeout, server.id()));
-            begun.receive(
-                    Request.ownWrite("create session", draft -> Answer.ok(made), answer -> onConnected(begun, made)));
+            begun.receive(SentRequest.ownWrite(
+                    "create session", draft -> Answer.ok(made), answer -> onConnected(begun, made)));
         } else {
             server.toLeader(() -> {
                 boolean lives = ensemble.leader().sessions().revalidate(known, server.id());
@@ -236,7 +236,7 @@ final class SimulatedSession {
 
     /** What was sent may have been applied; what was not sent was not. The client learns neither. */
     private void failAll(Code code) {
-        for (Request<?> request : pending.all()) {
+        for (SentRequest<?> request : pending.all()) {
             simulation.tell(process.name(), () -> "gets no answer to " + request);
             request.fail(code, scheduler::execute);
         }
@@ -244,7 +244,7 @@ final class SimulatedSession {
 
     // ---- Requests.
 
-    void submit(Request<?> request) {
+    void submit(SentRequest<?> request) {
         if (state.isFinal()) {
             request.fail(Code.SESSIONEXPIRED, scheduler::execute);
         } else if (state == State.CONNECTED) {
@@ -254,7 +254,7 @@ final class SimulatedSession {
         }
     }
 
-    private void send(Request<?> request) {
+    private void send(SentRequest<?> request) {
         Connection to = connection;
         if (to == null) {
             throw new IllegalStateException("connected without a connection");
@@ -264,7 +264,7 @@ final class SimulatedSession {
         to.send(request);
     }
 
-    void onReply(Request<?> request, long zxid) {
+    void onReply(SentRequest<?> request, long zxid) {
         heard();
         lastZxid = Math.max(lastZxid, zxid);
         pending.onAnswered(request);
@@ -307,7 +307,7 @@ final class SimulatedSession {
         connection = null;
         if (last != null && state == State.CONNECTED) {
             long ending = sessionId;
-            last.send(Request.ownWrite(
+            last.send(SentRequest.ownWrite(
                             "close session",
                             draft -> {
                                 draft.deleteAllOf(ending);

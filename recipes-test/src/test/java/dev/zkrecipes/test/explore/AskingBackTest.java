@@ -54,7 +54,7 @@ class AskingBackTest {
 
         @Override
         public void read(String path, Consumer<Answer<Content>> reply) {
-            boolean again = Place.isOne(path) && !known.add(path);
+            boolean again = QueuedNode.isOne(path) && !known.add(path);
             sound.read(path, answer -> reply.accept(again ? Answer.failed(Code.NONODE) : answer));
         }
     }
@@ -64,7 +64,7 @@ class AskingBackTest {
         UnaryOperator<ZooKeeperOperations> deaf = sound -> new BrokenOperations(sound) {
             @Override
             public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-                sound.readAndWatch(path, Place.isOne(path) ? event -> {} : watch, reply);
+                sound.readAndWatch(path, QueuedNode.isOne(path) ? event -> {} : watch, reply);
             }
         };
         assertFound(MUTEX.through(deaf), "nothing is left behind", "follows a request to give a lock back");

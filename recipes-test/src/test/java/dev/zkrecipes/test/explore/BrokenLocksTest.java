@@ -244,7 +244,7 @@ class BrokenLocksTest {
                 (lease, method) -> method.equals("fencingTokens")
                         ? Optional.of(Map.of(
                                 lease.path(),
-                                1 + Place.of(lease.guard().getPath()).number()))
+                                1 + QueuedNode.of(lease.guard().getPath()).number()))
                         : Optional.empty());
         Explorer explorer = Explorer.of(lock).withClients(1).withFaults(Set.of(Fault.REAPING));
         assertThat(LongStream.rangeClosed(1, SCHEDULES)
@@ -309,7 +309,7 @@ class BrokenLocksTest {
 
         @Override
         public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-            boolean isLook = operations.stream().anyMatch(read -> Place.isOne(read.getPath()))
+            boolean isLook = operations.stream().anyMatch(read -> QueuedNode.isOne(read.getPath()))
                     && operations.stream().allMatch(read -> read.getKind() == Op.OpKind.READ);
             OpResult there = new OpResult.GetChildrenResult(List.of());
             sound.multi(

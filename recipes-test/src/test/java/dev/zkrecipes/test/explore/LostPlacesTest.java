@@ -22,16 +22,16 @@ class LostPlacesTest {
     private static final long NEAR = Duration.ofMillis(50).toNanos();
 
     /** The node that lost its place, and the one in front of it. */
-    private record Loss(Place waiting, Place front, long at) {}
+    private record Loss(QueuedNode waiting, QueuedNode front, long at) {}
 
     /** Watches one schedule: when nodes go, and why. */
     private static final class Observer {
         private final Trace trace = new Trace();
         private final Schedule schedule;
-        private final Map<Place, Long> goneAt = new HashMap<>();
+        private final Map<QueuedNode, Long> goneAt = new HashMap<>();
         private final Set<Loss> losses = new HashSet<>();
-        private final Set<Place> granted = new HashSet<>();
-        private List<Place> seen = List.of();
+        private final Set<QueuedNode> granted = new HashSet<>();
+        private List<QueuedNode> seen = List.of();
 
         Observer(long seed) {
             schedule = new Schedule(
@@ -41,9 +41,9 @@ class LostPlacesTest {
         }
 
         private void look() {
-            List<Place> now = schedule.lockNodes();
+            List<QueuedNode> now = schedule.lockNodes();
             for (int i = 0; i < seen.size(); i++) {
-                Place place = seen.get(i);
+                QueuedNode place = seen.get(i);
                 if (!now.contains(place)) {
                     goneAt.put(place, schedule.simulation().now());
                     if (i > 0 && !granted.contains(place) && isDeletedByOperator(place)) {
@@ -55,7 +55,7 @@ class LostPlacesTest {
             seen = now;
         }
 
-        private boolean isDeletedByOperator(Place place) {
+        private boolean isDeletedByOperator(QueuedNode place) {
             return schedule.judge().isDeletedByOperator(place.path());
         }
 

@@ -14,12 +14,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** The child processes of a demo: its server, if it has one, and its workers. */
-final class Crew implements Direction {
+final class DemoProcesses implements Direction {
     private final CleanUp cleanUp;
     private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
     private final Map<Integer, ChildProcess> children = new ConcurrentHashMap<>();
 
-    Crew(CleanUp cleanUp) {
+    DemoProcesses(CleanUp cleanUp) {
         this.cleanUp = cleanUp;
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * it stands still but for a microsecond a step, and goes on when no thread can run until then. So a time that has
  * passed is a wake-up that was lost, or an answer that somebody waits for in vain.
  */
-final class Scene {
+final class PlayScene {
     static final String PATH = "/locks/a";
     static final String OF_SEMAPHORE = "/locks/s";
 

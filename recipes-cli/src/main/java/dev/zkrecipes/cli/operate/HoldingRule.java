@@ -14,8 +14,8 @@ import java.util.Optional;
  * {@link dev.zkrecipes.core.InterProcessLock#participants()}: nodes of one number do not stand in front of each other
  * (a writer that took the read lock has two), and a node whose number is out of range holds nothing.
  */
-final class Rule {
-    private final Recipe recipe;
+final class HoldingRule {
+    private final SeenRecipe recipe;
     private final Optional<Limit> limit;
 
     // Of the nodes so far whose number is below that of the present one.
@@ -23,7 +23,7 @@ final class Rule {
     private boolean writer;
     private long permits;
 
-    private Rule(Recipe recipe, Optional<Limit> limit) {
+    private HoldingRule(SeenRecipe recipe, Optional<Limit> limit) {
         this.recipe = recipe;
         this.limit = limit;
     }
@@ -34,8 +34,8 @@ final class Rule {
      * @param queue the nodes of one recipe, in order
      * @param limit of a semaphore, if it is known
      */
-    static List<Standing> apply(Recipe recipe, List<Named> queue, Optional<Limit> limit) {
-        return new Rule(recipe, limit).walk(queue);
+    static List<Standing> apply(SeenRecipe recipe, List<Named> queue, Optional<Limit> limit) {
+        return new HoldingRule(recipe, limit).walk(queue);
     }
 
     private List<Standing> walk(List<Named> queue) {

@@ -10,7 +10,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /** A request on its way through one connection: a write for the leader, or a read for the server at the other end. */
-final class Request<T> {
+final class SentRequest<T> {
     private final String what;
     private final @Nullable Write<T> write;
     private final @Nullable Read<T> read;
@@ -31,7 +31,7 @@ final class Request<T> {
      * @param hearing told the answer first, by the handle's own thread
      * @param reply told the answer on the engine thread; null if the request is none of the engine's
      */
-    private Request(
+    private SentRequest(
             String what,
             @Nullable Write<T> write,
             @Nullable Read<T> read,
@@ -44,29 +44,29 @@ final class Request<T> {
         this.reply = reply;
     }
 
-    static <T> Request<T> write(String what, Write<T> write, Consumer<Answer<T>> reply) {
-        return new Request<>(what, write, null, answer -> {}, reply);
+    static <T> SentRequest<T> write(String what, Write<T> write, Consumer<Answer<T>> reply) {
+        return new SentRequest<>(what, write, null, answer -> {}, reply);
     }
 
-    static <T> Request<T> read(String what, Read<T> read, Consumer<Answer<T>> reply) {
-        return new Request<>(what, null, read, answer -> {}, reply);
+    static <T> SentRequest<T> read(String what, Read<T> read, Consumer<Answer<T>> reply) {
+        return new SentRequest<>(what, null, read, answer -> {}, reply);
     }
 
-    static <T> Request<T> read(String what, Read<T> read, Consumer<Answer<T>> hearing, Consumer<Answer<T>> reply) {
-        return new Request<>(what, null, read, hearing, reply);
+    static <T> SentRequest<T> read(String what, Read<T> read, Consumer<Answer<T>> hearing, Consumer<Answer<T>> reply) {
+        return new SentRequest<>(what, null, read, hearing, reply);
     }
 
     /** A write of the handle's own. */
-    static <T> Request<T> ownWrite(String what, Write<T> write, Consumer<Answer<T>> hearing) {
-        return new Request<>(what, write, null, hearing, null);
+    static <T> SentRequest<T> ownWrite(String what, Write<T> write, Consumer<Answer<T>> hearing) {
+        return new SentRequest<>(what, write, null, hearing, null);
     }
 
     /** A read of the handle's own. */
-    static <T> Request<T> ownRead(String what, Read<T> read, Consumer<Answer<T>> hearing) {
-        return new Request<>(what, null, read, hearing, null);
+    static <T> SentRequest<T> ownRead(String what, Read<T> read, Consumer<Answer<T>> hearing) {
+        return new SentRequest<>(what, null, read, hearing, null);
     }
 
-    Request<T> endingTheSession() {
+    SentRequest<T> endingTheSession() {
         endsSession = true;
         return this;
     }

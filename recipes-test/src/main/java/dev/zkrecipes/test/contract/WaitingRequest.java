@@ -16,15 +16,16 @@ import java.util.List;
  * @param held what the rival holds
  * @param request what waits for it
  */
-record Waiter(Scene scene, Lease held, Request request) {
+record WaitingRequest(Scene scene, Lease held, Request request) {
 
     /** One of each flavour that waits, all watching when this returns. */
-    static List<Waiter> all(Contenders contenders, Workers workers, LockOptions options) throws InterruptedException {
-        List<Waiter> waiters = new ArrayList<>();
+    static List<WaitingRequest> all(Contenders contenders, Workers workers, LockOptions options)
+            throws InterruptedException {
+        List<WaitingRequest> waiters = new ArrayList<>();
         for (Flavour flavour : Flavour.waiting().toList()) {
             Scene scene = Scene.of(contenders, options);
             Lease held = scene.rival.acquire();
-            waiters.add(new Waiter(scene, held, Request.of(workers, flavour, scene.lock)));
+            waiters.add(new WaitingRequest(scene, held, Request.of(workers, flavour, scene.lock)));
         }
         waiters.forEach(waiter -> waiter.scene.awaitWaiting());
         return waiters;

@@ -8,17 +8,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 
 /** What a schedule plays: two or three threads that do one or two things each. */
-record Scenario(String name, Plot plot) {
+record Play(String name, Plot plot) {
     private static final long WARM_UP_MILLIS = 20_000;
 
     /** Begins with an empty server. */
     @FunctionalInterface
     interface Plot {
-        void play(Scene scene) throws InterruptedException, ExecutionException;
+        void play(PlayScene scene) throws InterruptedException, ExecutionException;
     }
 
-    static List<Scenario> all() {
-        return Stream.of(EngineAlone.ALL, Requests.ALL, Leases.ALL, Closings.ALL)
+    static List<Play> all() {
+        return Stream.of(EngineAlone.ALL, Grants.ALL, Leases.ALL, Closings.ALL)
                 .flatMap(List::stream)
                 .toList();
     }
@@ -45,7 +45,7 @@ record Scenario(String name, Plot plot) {
     }
 
     void play() {
-        Scene scene = new Scene();
+        PlayScene scene = new PlayScene();
         try {
             plot.play(scene);
             scene.end();

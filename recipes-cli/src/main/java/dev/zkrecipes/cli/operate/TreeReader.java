@@ -15,7 +15,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /** A tree that is read through a client, and survives lost connections and sessions. Not thread-safe. */
-final class LiveTree {
+final class TreeReader {
     private static final int MOST_FAILURES = 4;
     private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -27,7 +27,7 @@ final class LiveTree {
     private final Changes changes = new Changes();
     private @Nullable ZooKeeper handle;
 
-    LiveTree(ZooKeeperClient client, Duration connectLimit, String root, boolean deep, boolean watched) {
+    TreeReader(ZooKeeperClient client, Duration connectLimit, String root, boolean deep, boolean watched) {
         this.client = client;
         this.connectLimit = connectLimit;
         this.root = root;
@@ -44,7 +44,7 @@ final class LiveTree {
      * @throws LockAccessException if the path may not be read
      */
     static LockView look(ZooKeeperClient client, Duration connectLimit, String path) throws InterruptedException {
-        return new LiveTree(client, connectLimit, path, false, false).read().lock();
+        return new TreeReader(client, connectLimit, path, false, false).read().lock();
     }
 
     /**

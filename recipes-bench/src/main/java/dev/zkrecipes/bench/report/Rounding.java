@@ -7,10 +7,10 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 
 /** Numbers as a reader wants them: no more digits than were measured. */
-final class Figures {
+final class Rounding {
     private static final MathContext DIGITS = new MathContext(4);
 
-    private Figures() {}
+    private Rounding() {}
 
     /** Four digits, and all of those in front of the point. */
     static String of(double value) {

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * Requests of both clients behind a rival that holds. What happens is noted in the order in which it happens, and
  * compared after each step with what should have happened.
  */
-final class Line {
+final class QueuedRequests {
     private static final Duration SOON = Duration.ofSeconds(10);
 
     private final Scene scene;
@@ -42,7 +42,7 @@ final class Line {
     private record Turn(
             String name, InterProcessLock lock, CompletableFuture<Lease> wanted, CompletableFuture<Lease> noted) {}
 
-    private Line(Scene scene, boolean hasLocalOrder) {
+    private QueuedRequests(Scene scene, boolean hasLocalOrder) {
         this.scene = scene;
         this.hasLocalOrder = hasLocalOrder;
         this.held = Soon.get(scene.rival.acquireAsync());
@@ -52,8 +52,8 @@ final class Line {
      * Lines up that many requests: some neighbours for the lock under test, as many for its rival, then for the lock
      * again.
      */
-    static Line of(Scene scene, Recipe recipe, int length, int neighbours) {
-        Line line = new Line(scene, recipe.localHandoffs());
+    static QueuedRequests of(Scene scene, Recipe recipe, int length, int neighbours) {
+        QueuedRequests line = new QueuedRequests(scene, recipe.localHandoffs());
         for (int place = 0; place < length; place++) {
             boolean isRival = place / neighbours % 2 == 1;
             line.join((isRival ? "rival " : "lock ") + place, isRival ? scene.rival : scene.lock);

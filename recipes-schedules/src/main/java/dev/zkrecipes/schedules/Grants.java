@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.schedules;
 
-import static dev.zkrecipes.schedules.Scene.PATH;
-import static dev.zkrecipes.schedules.Scene.check;
+import static dev.zkrecipes.schedules.PlayScene.PATH;
+import static dev.zkrecipes.schedules.PlayScene.check;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
@@ -21,36 +21,35 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /** How a request is granted, or ends otherwise. */
-final class Requests {
-    static final List<Scenario> ALL = List.of(
-            new Scenario("acquire-and-close", scene -> contend(scene, LockOptions.defaults())),
-            new Scenario("acquire-and-close-of-two-clients", Requests::twoClients),
-            new Scenario("release-in-background-then-acquire", Requests::releaseInBackground),
-            new Scenario(
-                    "hand-off", scene -> contend(scene, LockOptions.defaults().localHandoffs(10))),
-            new Scenario(
+final class Grants {
+    static final List<Play> ALL = List.of(
+            new Play("acquire-and-close", scene -> contend(scene, LockOptions.defaults())),
+            new Play("acquire-and-close-of-two-clients", Grants::twoClients),
+            new Play("release-in-background-then-acquire", Grants::releaseInBackground),
+            new Play("hand-off", scene -> contend(scene, LockOptions.defaults().localHandoffs(10))),
+            new Play(
                     "hand-off-once",
                     scene -> contend(scene, LockOptions.defaults().localHandoffs(1))),
-            new Scenario("cancel-against-release", scene -> cancel(scene, LockOptions.defaults())),
-            new Scenario(
+            new Play("cancel-against-release", scene -> cancel(scene, LockOptions.defaults())),
+            new Play(
                     "cancel-against-hand-off",
                     scene -> cancel(scene, LockOptions.defaults().localHandoffs(10))),
-            new Scenario("interrupt-against-release", scene -> interrupt(scene, LockOptions.defaults())),
-            new Scenario(
+            new Play("interrupt-against-release", scene -> interrupt(scene, LockOptions.defaults())),
+            new Play(
                     "interrupt-against-hand-off",
                     scene -> interrupt(scene, LockOptions.defaults().localHandoffs(10))),
-            new Scenario("timed-against-release", scene -> timed(scene, LockOptions.defaults())),
-            new Scenario(
+            new Play("timed-against-release", scene -> timed(scene, LockOptions.defaults())),
+            new Play(
                     "timed-against-hand-off",
                     scene -> timed(scene, LockOptions.defaults().localHandoffs(10))),
-            new Scenario("try-against-release", Requests::tryOnce),
-            new Scenario("cancel-against-completion", Requests::cancelOrComplete),
-            new Scenario("downgrade-against-writer", Requests::downgrade),
-            new Scenario("resize-against-acquire", Requests::resize));
+            new Play("try-against-release", Grants::tryOnce),
+            new Play("cancel-against-completion", Grants::cancelOrComplete),
+            new Play("downgrade-against-writer", Grants::downgrade),
+            new Play("resize-against-acquire", Grants::resize));
 
-    private Requests() {}
+    private Grants() {}
 
-    private static void contend(Scene scene, LockOptions options) throws InterruptedException {
+    private static void contend(PlayScene scene, LockOptions options) throws InterruptedException {
         InterProcessMutex mutex = new InterProcessMutex(scene.client(), PATH, options);
         for (int i = 0; i < 3; i++) {
             scene.start("thread " + i, () -> scene.enter(mutex.acquire()));
@@ -60,14 +59,14 @@ final class Requests {
         check(created <= 3, "3 requests made " + created + " nodes");
     }
 
-    private static void twoClients(Scene scene) throws InterruptedException {
+    private static void twoClients(PlayScene scene) throws InterruptedException {
         InterProcessMutex first = new InterProcessMutex(scene.client(), PATH);
         InterProcessMutex second = new InterProcessMutex(scene.client(), PATH);
         scene.start("first", () -> scene.enter(first.acquire()));
         scene.start("second", () -> scene.enter(second.acquire()));
     }
 
-    private static void releaseInBackground(Scene scene) throws InterruptedException {
+    private static void releaseInBackground(PlayScene scene) throws InterruptedException {
         InterProcessMutex mutex = new InterProcessMutex(
                 scene.client(), PATH, LockOptions.defaults().releaseInBackground());
         for (int i = 0; i < 2; i++) {
@@ -78,7 +77,7 @@ final class Requests {
         }
     }
 
-    private static void cancel(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void cancel(PlayScene scene, LockOptions options) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
         Lease held = mutex.acquireAsync().get();
@@ -94,12 +93,13 @@ final class Requests {
         check(created <= 3, "3 requests made " + created + " nodes");
     }
 
-    private static void interrupt(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void interrupt(PlayScene scene, LockOptions options)
+            throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
         Lease held = mutex.acquireAsync().get();
-        Scene.Actor waiter = scene.start("waits", () -> {
-            boolean ended = Scene.endsAs(InterruptedException.class, () -> scene.enter(mutex.acquire()));
+        PlayScene.Actor waiter = scene.start("waits", () -> {
+            boolean ended = PlayScene.endsAs(InterruptedException.class, () -> scene.enter(mutex.acquire()));
             check(!ended || !Thread.currentThread().isInterrupted(), "the flag is set although the call has told");
         });
         scene.start("releases", held::close);
@@ -108,20 +108,20 @@ final class Requests {
         scene.expectFree(client);
     }
 
-    private static void timed(Scene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void timed(PlayScene scene, LockOptions options) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
         Lease held = mutex.acquireAsync().get();
         scene.start(
                 "waits",
-                () -> Scene.endsAs( // within so short a time it may see nothing
+                () -> PlayScene.endsAs( // within so short a time it may see nothing
                         LockConnectionException.class,
                         () -> mutex.tryAcquire(Duration.ofNanos(400_000)).ifPresent(scene::enter)));
         scene.start("releases", held::close);
         scene.expectFree(client);
     }
 
-    private static void tryOnce(Scene scene) throws InterruptedException, ExecutionException {
+    private static void tryOnce(PlayScene scene) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH);
         Lease held = mutex.acquireAsync().get();
@@ -131,16 +131,16 @@ final class Requests {
         scene.expectFree(client);
     }
 
-    private static void cancelOrComplete(Scene scene) throws InterruptedException {
+    private static void cancelOrComplete(PlayScene scene) throws InterruptedException {
         ZooKeeperClient client = scene.client();
         InterProcessMutex mutex = new InterProcessMutex(client, PATH);
         CompletableFuture<Lease> asked = mutex.acquireAsync();
         scene.start("cancels", () -> asked.cancel(false));
-        scene.start("waits", () -> Scene.endsAs(CancellationException.class, () -> scene.enter(asked.get())));
+        scene.start("waits", () -> PlayScene.endsAs(CancellationException.class, () -> scene.enter(asked.get())));
         scene.expectFree(client);
     }
 
-    private static void downgrade(Scene scene) throws InterruptedException {
+    private static void downgrade(PlayScene scene) throws InterruptedException {
         ZooKeeperClient client = scene.client();
         InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, PATH);
         InterProcessReadWriteLock other = new InterProcessReadWriteLock(scene.client(), PATH);
@@ -154,9 +154,9 @@ final class Requests {
         scene.start("writes", () -> scene.enter(other.writeLock().acquire()));
     }
 
-    private static void resize(Scene scene) throws InterruptedException, ExecutionException {
+    private static void resize(PlayScene scene) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
-        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, Scene.OF_SEMAPHORE, 1);
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, PlayScene.OF_SEMAPHORE, 1);
         Lease held = semaphore.acquireAsync().get();
         scene.start("waits", () -> semaphore.acquire().close());
         scene.start("resizes", () -> semaphore.resize(2));

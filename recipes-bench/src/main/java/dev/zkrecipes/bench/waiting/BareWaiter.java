@@ -17,7 +17,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /** One client in a queue, with ZooKeeper's bare client and one of the three ways to wait. As short as can be. */
-final class Waiter {
+final class BareWaiter {
     static final long POLL_MILLIS = 250;
 
     private static final byte[] NO_DATA = {};
@@ -27,9 +27,9 @@ final class Waiter {
     private final Way way;
     private final ScheduledExecutorService timer;
     private volatile String node = "";
-    private volatile CompletableFuture<Waiter> granted = new CompletableFuture<>();
+    private volatile CompletableFuture<BareWaiter> granted = new CompletableFuture<>();
 
-    Waiter(ZooKeeper zooKeeper, String path, Way way, ScheduledExecutorService timer) {
+    BareWaiter(ZooKeeper zooKeeper, String path, Way way, ScheduledExecutorService timer) {
         this.zooKeeper = zooKeeper;
         this.path = path;
         this.way = way;
@@ -48,8 +48,8 @@ final class Waiter {
     }
 
     /** Waits for its turn, without a thread. */
-    CompletableFuture<Waiter> await() {
-        CompletableFuture<Waiter> turn = new CompletableFuture<>();
+    CompletableFuture<BareWaiter> await() {
+        CompletableFuture<BareWaiter> turn = new CompletableFuture<>();
         granted = turn;
         look();
         return turn;

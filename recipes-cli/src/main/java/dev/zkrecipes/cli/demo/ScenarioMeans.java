@@ -6,4 +6,4 @@ package dev.zkrecipes.cli.demo;
 import java.nio.file.Path;
 
 /** The means of a scenario. */
-record Stage(DemoOptions options, Path folder, Timeline timeline, Direction direction, Roster roster) {}
+record ScenarioMeans(DemoOptions options, Path folder, Timeline timeline, Direction direction, Roster roster) {}

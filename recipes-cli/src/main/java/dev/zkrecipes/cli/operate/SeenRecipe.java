@@ -6,7 +6,7 @@ package dev.zkrecipes.cli.operate;
 import java.util.Set;
 
 /** The recipe at a path, as far as its nodes show. */
-enum Recipe {
+enum SeenRecipe {
     /** No node of a lock. */
     NONE("free"),
     MUTEX("mutex"),
@@ -20,11 +20,11 @@ enum Recipe {
 
     private final String shown;
 
-    Recipe(String shown) {
+    SeenRecipe(String shown) {
         this.shown = shown;
     }
 
-    static Recipe of(Set<Kind> kinds) {
+    static SeenRecipe of(Set<Kind> kinds) {
         if (kinds.isEmpty()) {
             return NONE;
         } else if (Set.of(Kind.READ, Kind.WRITE).containsAll(kinds)) {

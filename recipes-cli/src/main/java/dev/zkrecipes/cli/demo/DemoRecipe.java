@@ -6,11 +6,11 @@ package dev.zkrecipes.cli.demo;
 import java.util.Locale;
 
 /** A recipe that the demo can show. */
-enum Recipe {
+enum DemoRecipe {
     MUTEX("one mutex, one counter file") {
         @Override
-        Plot plot(Stage stage) {
-            return new MutexPlot(stage);
+        Plot plot(ScenarioMeans means) {
+            return new MutexPlot(means);
         }
 
         @Override
@@ -20,8 +20,8 @@ enum Recipe {
     },
     RWLOCK("one read-write lock, one record") {
         @Override
-        Plot plot(Stage stage) {
-            return new ShowPlot(new ReadWriteShow(), stage);
+        Plot plot(ScenarioMeans means) {
+            return new ShowPlot(new ReadWriteShow(), means);
         }
 
         @Override
@@ -31,8 +31,8 @@ enum Recipe {
     },
     SEMAPHORE("one semaphore of " + SemaphoreShow.LIMIT) {
         @Override
-        Plot plot(Stage stage) {
-            return new ShowPlot(new SemaphoreShow(), stage);
+        Plot plot(ScenarioMeans means) {
+            return new ShowPlot(new SemaphoreShow(), means);
         }
 
         @Override
@@ -42,8 +42,8 @@ enum Recipe {
     },
     MULTILOCK("two of " + MultiLockShow.ACCOUNTS + " accounts at a time") {
         @Override
-        Plot plot(Stage stage) {
-            return new ShowPlot(new MultiLockShow(), stage);
+        Plot plot(ScenarioMeans means) {
+            return new ShowPlot(new MultiLockShow(), means);
         }
 
         @Override
@@ -54,7 +54,7 @@ enum Recipe {
 
     private final String subject;
 
-    Recipe(String subject) {
+    DemoRecipe(String subject) {
         this.subject = subject;
     }
 
@@ -64,12 +64,12 @@ enum Recipe {
     }
 
     /** The demo's part. */
-    Scenario scenario(Stage stage) {
-        return new KillScenario(stage, plot(stage));
+    Scenario scenario(ScenarioMeans means) {
+        return new KillScenario(means, plot(means));
     }
 
     /** The part of the demo that depends on the recipe. */
-    abstract Plot plot(Stage stage);
+    abstract Plot plot(ScenarioMeans means);
 
     /** The part of each worker process. */
     abstract WorkerBody worker();

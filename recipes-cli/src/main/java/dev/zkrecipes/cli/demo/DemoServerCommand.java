@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 
 /** The server process of a demo. */
 @Command(name = "server", hidden = true)
-final class ServerCommand implements Callable<Integer> {
+final class DemoServerCommand implements Callable<Integer> {
     static final Duration TICK = Duration.ofMillis(500);
 
     @Option(names = "--folder", required = true)

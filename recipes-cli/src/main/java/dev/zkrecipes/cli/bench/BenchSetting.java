@@ -14,4 +14,4 @@ import java.time.Duration;
  * @param window how long each task is measured
  * @param sessions how many sessions there are
  */
-record Setting(String servers, String path, Duration sessionTimeout, Duration window, int sessions) {}
+record BenchSetting(String servers, String path, Duration sessionTimeout, Duration window, int sessions) {}

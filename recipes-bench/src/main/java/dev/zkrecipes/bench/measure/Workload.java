@@ -7,23 +7,23 @@ import java.util.List;
 import java.util.function.IntFunction;
 
 /** The open connections of one contender, and the work of each of its threads. */
-public final class Scene implements AutoCloseable {
+public final class Workload implements AutoCloseable {
     private final IntFunction<Cycle> cycles;
     private final List<? extends AutoCloseable> connections;
 
-    private Scene(IntFunction<Cycle> cycles, List<? extends AutoCloseable> connections) {
+    private Workload(IntFunction<Cycle> cycles, List<? extends AutoCloseable> connections) {
         this.cycles = cycles;
         this.connections = connections;
     }
 
     /**
-     * Makes a scene.
+     * Makes a workload.
      *
      * @param connections closed with it
      * @param cycles the work of a thread, by its number from 0
      */
-    public static Scene of(List<? extends AutoCloseable> connections, IntFunction<Cycle> cycles) {
-        return new Scene(cycles, connections);
+    public static Workload of(List<? extends AutoCloseable> connections, IntFunction<Cycle> cycles) {
+        return new Workload(cycles, connections);
     }
 
     /** The work of one thread. */
@@ -43,6 +43,6 @@ public final class Scene implements AutoCloseable {
          *
          * @return connected, with nothing acquired
          */
-        Scene open(Site site) throws InterruptedException;
+        Workload open(Site site) throws InterruptedException;
     }
 }

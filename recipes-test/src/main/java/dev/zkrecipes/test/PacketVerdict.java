@@ -13,7 +13,7 @@ import java.util.List;
  * @param fate what happens then
  * @param dropped whom to tell that it was lost
  */
-record Verdict(List<Held> holds, Fate fate, List<Signal> dropped) {
+record PacketVerdict(List<Held> holds, Fate fate, List<Signal> dropped) {
     /** The end of a packet. */
     enum Fate {
         FORWARD,
@@ -22,7 +22,7 @@ record Verdict(List<Held> holds, Fate fate, List<Signal> dropped) {
     }
 
     /** The sum of all rules that meet in one packet. An event is never cut and nothing else is merely lost. */
-    static Verdict of(List<FaultRule> rules) {
+    static PacketVerdict of(List<FaultRule> rules) {
         List<Held> holds = new ArrayList<>();
         List<Signal> dropped = new ArrayList<>();
         Fate fate = Fate.FORWARD;
@@ -35,6 +35,6 @@ record Verdict(List<Held> holds, Fate fate, List<Signal> dropped) {
             dropped.add(rule.signal());
             fate = rule.kind() == FaultRule.Kind.DROP_EVENT ? Fate.LOSE : Fate.CUT;
         }
-        return new Verdict(holds, fate, dropped);
+        return new PacketVerdict(holds, fate, dropped);
     }
 }

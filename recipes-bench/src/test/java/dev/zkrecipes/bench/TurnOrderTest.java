@@ -11,10 +11,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class OrderTest {
+class TurnOrderTest {
     @Test
     void everyOtherRound_isBackwards() {
-        assertThat(Order.of(Set.of(BARE, OURS, CURATOR), 2)).containsExactly(OURS, CURATOR, BARE);
-        assertThat(Order.of(Set.of(BARE, OURS, CURATOR), 3)).containsExactly(BARE, CURATOR, OURS);
+        assertThat(TurnOrder.of(Set.of(BARE, OURS, CURATOR), 2)).containsExactly(OURS, CURATOR, BARE);
+        assertThat(TurnOrder.of(Set.of(BARE, OURS, CURATOR), 3)).containsExactly(BARE, CURATOR, OURS);
     }
 }

@@ -9,9 +9,9 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Converts the path of a lock. Refuses what cannot be one, before anything is sent. */
-public final class LockPath implements ITypeConverter<String> {
+public final class LockPathConverter implements ITypeConverter<String> {
     /** For picocli. */
-    public LockPath() {}
+    public LockPathConverter() {}
 
     @Override
     public String convert(String value) {

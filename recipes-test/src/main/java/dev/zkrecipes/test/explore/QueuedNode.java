@@ -14,13 +14,13 @@ import java.util.Optional;
  * @param kind the name without id and number, as a driver writes it
  * @param number the sequence number
  */
-record Place(String lockPath, String name, String kind, long number) implements Comparable<Place> {
+record QueuedNode(String lockPath, String name, String kind, long number) implements Comparable<QueuedNode> {
     private static final int ID = 33;
     private static final int DIGITS = 10;
-    private static final Comparator<Place> ORDER =
-            Comparator.comparingLong(Place::number).thenComparing(Place::name);
+    private static final Comparator<QueuedNode> ORDER =
+            Comparator.comparingLong(QueuedNode::number).thenComparing(QueuedNode::name);
 
-    static Optional<Place> of(String lockPath, String name) {
+    static Optional<QueuedNode> of(String lockPath, String name) {
         int end = name.length() - DIGITS;
         if (end <= ID || name.charAt(ID - 1) != '-') {
             return Optional.empty();
@@ -28,7 +28,7 @@ record Place(String lockPath, String name, String kind, long number) implements 
         String kind = name.substring(ID, end);
         String number = name.substring(end);
         return number.chars().allMatch(Character::isDigit) && !Character.isDigit(kind.charAt(kind.length() - 1))
-                ? Optional.of(new Place(lockPath, name, kind, Long.parseLong(number)))
+                ? Optional.of(new QueuedNode(lockPath, name, kind, Long.parseLong(number)))
                 : Optional.empty();
     }
 
@@ -36,12 +36,12 @@ record Place(String lockPath, String name, String kind, long number) implements 
         return find(nodePath).isPresent();
     }
 
-    private static Optional<Place> find(String nodePath) {
+    private static Optional<QueuedNode> find(String nodePath) {
         int slash = nodePath.lastIndexOf('/');
         return of(nodePath.substring(0, slash), nodePath.substring(slash + 1));
     }
 
-    static Place of(String nodePath) {
+    static QueuedNode of(String nodePath) {
         return find(nodePath).orElseThrow(() -> new IllegalArgumentException("not a lock node: " + nodePath));
     }
 
@@ -50,7 +50,7 @@ record Place(String lockPath, String name, String kind, long number) implements 
     }
 
     @Override
-    public int compareTo(Place other) {
+    public int compareTo(QueuedNode other) {
         return ORDER.compare(this, other);
     }
 }

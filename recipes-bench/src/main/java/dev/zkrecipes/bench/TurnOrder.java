@@ -10,8 +10,8 @@ import java.util.Collections;
 import java.util.List;
 
 /** The order of turns: every other round is backwards, so that no contender always follows the same one. */
-final class Order {
-    private Order() {}
+final class TurnOrder {
+    private TurnOrder() {}
 
     static List<Contender> of(Collection<Contender> contenders, int round) {
         List<Contender> order = new ArrayList<>(contenders);
