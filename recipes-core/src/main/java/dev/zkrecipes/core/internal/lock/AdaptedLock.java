@@ -12,10 +12,15 @@ import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
 
 /**
  * A lock held by threads that is not a single engine request: one of another library, or one composed of locks of
@@ -152,5 +157,67 @@ public final class AdaptedLock implements InterProcessLock {
     public String toString() {
         AdaptedLease youngest = open.mine().peekFirst();
         return path() + ", " + (youngest == null ? "not held by this thread" : youngest) + ", " + foreign;
+    }
+
+    /**
+     * The open leases, by their threads. Thread-safe.
+     *
+     * <p>A thread that dies may leave leases behind that nobody closes. As long as they stand they belong here, since
+     * the lock is held. Lost ones are forgotten: at the loss, or, if the thread outlives the loss, when there are many
+     * threads.
+     */
+    private static final class AdaptedLeases {
+        private static final int FEW = 16;
+
+        /** The leases of each thread, the youngest first. */
+        private final Map<Thread, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
+
+        /** Twice as many threads as were left the last time, so that a look costs each of them little. */
+        private volatile int many = FEW;
+
+        /** A lease of the calling thread. */
+        void add(AdaptedLease lease) {
+            open.computeIfAbsent(lease.owner(), thread -> new ConcurrentLinkedDeque<>())
+                    .addFirst(lease);
+            if (open.size() > many) {
+                open.entrySet().removeIf(each -> areLeftBehind(each.getKey(), each.getValue()));
+                many = Math.max(FEW, 2 * open.size());
+            }
+        }
+
+        /** Takes a closed lease away. */
+        void forget(AdaptedLease lease) {
+            Deque<AdaptedLease> ofOwner = of(lease.owner());
+            ofOwner.remove(lease);
+            if (ofOwner.isEmpty()) {
+                open.remove(lease.owner(), ofOwner);
+            }
+        }
+
+        /** A thread's lock was lost. */
+        void onLost(Thread owner) {
+            Deque<AdaptedLease> lost = of(owner);
+            if (areLeftBehind(owner, lost)) {
+                open.remove(owner, lost);
+            }
+        }
+
+        /** A dead thread adds none, so this stays so. */
+        private static boolean areLeftBehind(Thread owner, Deque<AdaptedLease> leases) {
+            return !owner.isAlive() && leases.stream().allMatch(AdaptedLease::hasEnded);
+        }
+
+        /** The calling thread's, the youngest first. */
+        Deque<AdaptedLease> mine() {
+            return of(Thread.currentThread());
+        }
+
+        private Deque<AdaptedLease> of(Thread owner) {
+            return open.getOrDefault(owner, new ConcurrentLinkedDeque<>());
+        }
+
+        Stream<AdaptedLease> all() {
+            return open.values().stream().flatMap(Deque::stream);
+        }
     }
 }

@@ -5,14 +5,19 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.LockSnapshot;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -81,5 +86,49 @@ public final class PathQueries {
                     + " to the request for " + what + " " + spec.path() + "; ask again");
         }
         return found.get();
+    }
+
+    /** One look at the queue of a lock and at its rule, by one request. */
+    private static final class SnapshotQuery extends OneShotRequest<LockSnapshot> {
+        SnapshotQuery(LockHost client, LockSpec spec) {
+            super(client, spec, "the queue of");
+        }
+
+        @Override
+        public void ask(Session session) {
+            list(session, this::onList);
+        }
+
+        private void onList(ChildrenSnapshot list) {
+            switch (list.code()) {
+                case OK, NONODE -> {
+                    LockQueue queue = LockQueue.in(list, spec());
+                    Set<LockNode> holding = queue.holding();
+                    List<LockSnapshot.Place> places = queue.nodes().stream()
+                            .map(node -> new LockSnapshot.Place(node, holding.contains(node)))
+                            .toList();
+                    answer(new LockSnapshot(list.rule(spec().path()).map(Content::data), places));
+                }
+                default -> fail("list " + spec().path(), list.answer());
+            }
+        }
+    }
+
+    /** Reads the rule of a lock; empty if its path does not exist. */
+    private static final class RuleRead extends OneShotRequest<Optional<Content>> {
+        RuleRead(LockHost client, LockSpec spec) {
+            super(client, spec, "a change of the rule of");
+        }
+
+        @Override
+        public void ask(Session session) {
+            session.zk().read(spec().path(), answer -> {
+                switch (answer.code()) {
+                    case OK -> answer(Optional.of(answer.value()));
+                    case NONODE -> answer(Optional.empty());
+                    default -> fail("read the data of " + spec().path(), answer);
+                }
+            });
+        }
     }
 }
