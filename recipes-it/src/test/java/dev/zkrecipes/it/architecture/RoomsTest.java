@@ -96,7 +96,7 @@ class RoomsTest {
             List<String> cycle = reachable(uses, each).stream()
                     .filter(other -> reachable(uses, other).contains(each))
                     .toList();
-            assertThat(cycle).hasSizeLessThanOrEqualTo(4);
+            assertThat(cycle).hasSizeLessThanOrEqualTo(3);
         }
     }
 

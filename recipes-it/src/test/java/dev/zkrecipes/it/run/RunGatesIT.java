@@ -48,12 +48,12 @@ class RunGatesIT {
 
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(63, 374, 617, 1, 28), course("acquire"));
+        requireAtMost(new Course(59, 359, 600, 1, 27), course("acquire"));
     }
 
     @Test
     void release_isShort() {
-        requireAtMost(new Course(42, 192, 350, 0, 0), course("release"));
+        requireAtMost(new Course(40, 188, 348, 0, 0), course("release"));
     }
 
     /**
@@ -62,7 +62,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(67, 543, 970, 4, 33), course("wait"));
+        requireAtMost(new Course(59, 507, 935, 4, 32), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {
