@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
  * limit.
  *
  * <p><b>Old servers.</b> A server that does not know a request says so and cuts the connection. So once that has
- * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at once,
- * even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
+ * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at
+ * once, even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
  * connection up, and nobody learns why. So a multi-read that was lost is sent again only when everything before it is
  * answered.
  *
