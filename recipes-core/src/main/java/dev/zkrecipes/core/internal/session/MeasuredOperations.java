@@ -44,9 +44,7 @@ import org.slf4j.LoggerFactory;
  * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at
  * once, even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
  * connection up, and nobody learns why. So a multi-read that was lost is sent again only when everything before it is
- * answered.
- *
- * <p>Confined to the engine thread.
+ * answered. Confined to the engine thread.
  */
 public final class MeasuredOperations implements ForwardingOperations {
     private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
@@ -67,7 +65,6 @@ public final class MeasuredOperations implements ForwardingOperations {
         REQUEST
     }
 
-    /** Something that may be too large. */
     private record NodePart(Part part, String path) {}
 
     /** It was lost with connections, and not answered since. */
@@ -158,7 +155,6 @@ public final class MeasuredOperations implements ForwardingOperations {
         return suspicion != null && suspicion.losses >= LOSSES;
     }
 
-    /** How long names are there is known from now on. */
     private void learn(String path, List<String> names) {
         if (names.size() >= LARGE_LIST) {
             long bytes = names.stream().mapToLong(name -> 4 + name.length()).sum();
@@ -220,17 +216,21 @@ public final class MeasuredOperations implements ForwardingOperations {
         read(List.of(new NodePart(Part.DATA, path)), stat -> new Content(new byte[0], stat), send, reply);
     }
 
-    /** Sends it, unless a part of the answer is suspected. Then it is asked how large that is. */
+    /**
+     * Sends it, unless a part is suspected; then it is asked how large that is. If it is harmless, the read counts as
+     * lost once more, and the caller asks again if it still wants to know: sent now, a watch could come after its end.
+     */
     private <T> void read(
             List<NodePart> parts,
             Function<Stat, @Nullable T> known,
             Consumer<Consumer<Answer<T>>> send,
             Consumer<Answer<T>> reply) {
-        for (int i = 0; i < parts.size() && !suspicions.isEmpty(); i++) {
-            if (isSuspect(parts.get(i))) {
-                examine(parts.get(i), known, reply, () -> read(parts, known, send, reply)); // the next one, or sends it
-                return;
-            }
+        List<NodePart> suspects = suspicions.isEmpty()
+                ? List.of()
+                : parts.stream().filter(this::isSuspect).toList();
+        if (!suspects.isEmpty()) {
+            examine(suspects, known, reply);
+            return;
         }
         long sentOn = connection;
         send.accept(answer -> {
@@ -239,18 +239,22 @@ public final class MeasuredOperations implements ForwardingOperations {
         });
     }
 
-    private <T> void examine(
-            NodePart suspect, Function<Stat, @Nullable T> known, Consumer<Answer<T>> reply, Runnable whenCleared) {
+    private <T> void examine(List<NodePart> suspects, Function<Stat, @Nullable T> known, Consumer<Answer<T>> reply) {
+        NodePart suspect = suspects.get(0);
         inner.acl(suspect.path(), answer -> {
-            if (!answer.isOk() && answer.code() != Code.NONODE) {
-                reply.accept(Answer.failed(answer.code()));
-            } else if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
-                Stat stat = answer.value().stat();
-                report(suspect, stat);
-                reply.accept(new Answer<>(Code.MARSHALLINGERROR, known.apply(stat)));
-            } else {
+            if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
+                report(suspect, answer.value().stat());
+                reply.accept(new Answer<>(
+                        Code.MARSHALLINGERROR, known.apply(answer.value().stat())));
+                return;
+            }
+            if (answer.isOk() || answer.code() == Code.NONODE) {
                 suspicions.remove(suspect);
-                whenCleared.run();
+            }
+            if (answer.isOk() && suspects.size() > 1) {
+                examine(suspects.subList(1, suspects.size()), known, reply);
+            } else {
+                reply.accept(Answer.failed(answer.isOk() ? Code.CONNECTIONLOSS : answer.code()));
             }
         });
     }
@@ -336,12 +340,7 @@ public final class MeasuredOperations implements ForwardingOperations {
     }
 
     private static boolean makesContainer(List<Op> operations) {
-        for (int i = 0; i < operations.size(); i++) {
-            if (makesContainer(operations.get(i))) {
-                return true;
-            }
-        }
-        return false;
+        return operations.stream().anyMatch(operation -> makesContainer(operation));
     }
 
     private static boolean makesContainer(Op operation) {

@@ -12,6 +12,7 @@ import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Access;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -141,15 +142,28 @@ class MeasuredOperationsTest {
     /** Connections that break for other reasons fail nothing. */
     @Test
     @Tag("H75")
-    void whatIsNotTooLarge_isReadBehindTheAnswerThatTells() {
+    void whatIsNotTooLarge_isReadWhenItIsAskedForAgain() {
         ZooKeeperOperations measured = measured();
         loseTwice(() -> read(measured));
+        answers.clear();
         read(measured);
         answer(sized(DEFAULT - 1000, 0));
+        assertThat(answers).containsExactly(Code.CONNECTIONLOSS);
+        read(measured);
         assertThat(asked).containsExactly("read", "read", "acl", "read");
-        answers.clear();
-        answer(Answer.failed(Code.NOAUTH));
-        assertThat(answers).containsExactly(Code.NOAUTH);
+    }
+
+    /** It would stay for ever. */
+    @Test
+    @Tag("H75")
+    void watchThatIsDroppedWhileItsNodeIsExamined_isNotSet() {
+        ZooKeeperOperations measured = measured();
+        Consumer<NodeEvent> watch = event -> {};
+        loseTwice(() -> measured.readAndWatch("/a", watch, answer -> answers.add(answer.code())));
+        measured.readAndWatch("/a", watch, answer -> answers.add(answer.code()));
+        measured.dropWatch("/a", watch);
+        underWay.get(2).accept(sized(7, 0));
+        assertThat(asked).containsExactly("readAndWatch", "readAndWatch", "acl", "dropWatch");
     }
 
     @Test
@@ -165,6 +179,7 @@ class MeasuredOperationsTest {
         assertThat(answers).endsWith(Code.MARSHALLINGERROR, Code.MARSHALLINGERROR, Code.MARSHALLINGERROR);
         read(measured);
         answer(sized(7, 0));
+        read(measured);
         assertThat(asked).last().isEqualTo("read");
     }
 
@@ -179,6 +194,8 @@ class MeasuredOperationsTest {
         assertThat(answers).containsExactly(Code.NOAUTH);
         read(measured);
         answer(Answer.failed(Code.NONODE));
+        assertThat(answers).containsExactly(Code.NOAUTH, Code.NONODE);
+        read(measured);
         assertThat(asked).endsWith("acl", "acl", "read");
     }
 
@@ -192,6 +209,7 @@ class MeasuredOperationsTest {
         assertThat(answers).last().isEqualTo(Code.MARSHALLINGERROR);
         list(measured);
         answer(sized(0, 4000));
+        list(measured);
         assertThat(asked).endsWith("acl", "acl", "children");
     }
 
@@ -205,6 +223,7 @@ class MeasuredOperationsTest {
         loseTwice(() -> list(measured));
         list(measured);
         answer(sized(0, 16_000));
+        list(measured);
         assertThat(asked).endsWith("acl", "children");
         loseTwice(() -> list(measured));
         list(measured);
