@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the observer of a held node hears. */
+class HeldNodeObserverTest {
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final List<String> told = new ArrayList<>();
+    private final HeldNode.Observer observer = new HeldNode.Observer() {
+        @Override
+        public void onReleased() {
+            told.add("released");
+        }
+
+        @Override
+        public void onLost(String reason) {
+            told.add(reason);
+        }
+
+        @Override
+        public void onRevocationRequested() {
+            told.add("asked");
+        }
+    };
+    private HeldNode held;
+
+    @BeforeEach
+    void acquire() {
+        AcquireLoop loop = fixture.launched(Mode.QUEUE);
+        fixture.scheduler.run();
+        held = fixture.assertGranted(loop);
+    }
+
+    @Test
+    void release_isToldOnTheThreadThatReleases_once() {
+        held.observe(observer);
+        HeldNodes.release(List.of(held));
+        assertThat(told).containsExactly("released");
+        HeldNodes.release(List.of(held));
+        fixture.scheduler.run();
+        assertThat(told).containsExactly("released");
+    }
+
+    @Test
+    void loss_isToldOnTheEngineThread_once() {
+        held.observe(observer);
+        held.lose("a test");
+        assertThat(told).isEmpty();
+        fixture.scheduler.run();
+        HeldNodes.release(List.of(held));
+        fixture.scheduler.run();
+        assertThat(told).containsExactly("a test");
+    }
+
+    @Test
+    void observerThatComesAfterTheEnd_isToldAtOnce() {
+        HeldNodes.release(List.of(held));
+        fixture.scheduler.run();
+        held.observe(observer);
+        assertThat(told).containsExactly("released");
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.OTHER;
+import static dev.zkrecipes.core.internal.acquire.AcquireFixture.PATH;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.ListQuery;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a request hears that waits at a place behind another node. */
+class QueuePlaceTest {
+    private final AcquireFixture fixture = new AcquireFixture();
+    private final LockSpec spec = fixture.spec(new MutexDriver());
+    private final List<String> told = new ArrayList<>();
+    private String own;
+    private QueuePlace place;
+
+    private final class Listener implements Waiter {
+        @Override
+        public void onTurn() {
+            told.add("turn");
+        }
+
+        @Override
+        public void onVanished() {
+            told.add("vanished");
+        }
+
+        @Override
+        public void onOtherGone(String nodePath) {
+            told.add("gone: " + nodePath);
+        }
+
+        @Override
+        public void onDoubt() {
+            told.add("doubt");
+        }
+
+        @Override
+        public void guard(Runnable work) {
+            work.run();
+        }
+
+        @Override
+        public void fail(LockException why) {
+            told.add(why.getMessage());
+        }
+    }
+
+    @BeforeEach
+    void enter() {
+        AcquireLoop loop = fixture.launched(Mode.QUEUE);
+        fixture.scheduler.run();
+        HeldNode node = fixture.assertGranted(loop);
+        own = node.node().name();
+        fixture.operations.add(OTHER);
+        ChildrenSnapshot list = ChildrenSnapshot.of(
+                new ListQuery.Part(PATH, false), Answer.ok(new Children(List.of(OTHER, own), new Stat())), 1);
+        QueueView view = new QueueView(node.session(), PATH, list, () -> told.add("nobody is left"));
+        place = view.enter(spec, node.node(), spec.parseOwn(own), new Listener());
+        place.watch();
+        place.ask();
+        fixture.scheduler.run();
+    }
+
+    @Test
+    void nodeInFrontThatIsGone_makesItItsTurn() {
+        assertThat(place.isGranted()).isFalse();
+        fixture.operations.remove(OTHER);
+        fixture.scheduler.run();
+        assertThat(told).containsExactly("turn");
+        assertThat(place.isGranted()).isTrue();
+    }
+
+    @Test
+    void ownNodeThatIsGone_isTold() {
+        fixture.operations.remove(own);
+        fixture.scheduler.run();
+        assertThat(told).containsExactly("vanished");
+    }
+
+    @Test
+    void afterwards_onlyTheHolderHearsOfTheNode() {
+        place.leave(() -> told.add("the holder's"));
+        assertThat(told).containsExactly("nobody is left");
+        fixture.operations.remove(OTHER);
+        fixture.operations.remove(own);
+        fixture.scheduler.run();
+        assertThat(told).containsExactly("nobody is left", "the holder's");
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a check of held nodes names, and what the nodes are told. */
+class KeepAliveChecksTest {
+    private final WatchScene scene = new WatchScene();
+    private final KeepAlive keepAlive = scene.session.keepAlive();
+    private final Duration period = scene.operations.sessionTimeout().dividedBy(6);
+
+    private static final class Node implements KeepAlive.Held {
+        private final String path;
+        private final long grantedAt;
+        private final List<String> told = new ArrayList<>();
+
+        Node(String path, long grantedAt) {
+            this.path = path;
+            this.grantedAt = grantedAt;
+        }
+
+        @Override
+        public String nodePath() {
+            return path;
+        }
+
+        @Override
+        public long grantedAt() {
+            return grantedAt;
+        }
+
+        @Override
+        public void lose(String reason) {
+            told.add(reason);
+        }
+
+        @Override
+        public void endAtOnce(String reason) {
+            told.add("end: " + reason);
+        }
+
+        @Override
+        public void onNodeGone() {
+            told.add("gone");
+        }
+
+        @Override
+        public void finishEnd() {
+            // asked in each round
+        }
+
+        @Override
+        public void abandon() {
+            told.add("abandon");
+        }
+    }
+
+    /** A node below a path of this length, which is there. */
+    private Node held(int length, String name) {
+        scene.operations.add(name);
+        Node node = new Node("/" + "x".repeat(length) + "/" + name, scene.scheduler.nanoTime());
+        keepAlive.add(node);
+        return node;
+    }
+
+    @Test
+    void nodesWithLongPaths_areCheckedInParts() {
+        for (int i = 0; i < 6; i++) {
+            held(40_000, "lock-000000010" + i); // two are below 100,000 characters
+        }
+        scene.operations.requests();
+        scene.scheduler.advance(period);
+        assertThat(scene.operations.requests()).containsExactly(Request.MULTI, Request.MULTI, Request.MULTI);
+    }
+
+    @Test
+    void nodeThatIsGone_isToldSo_andNoOther() {
+        Node first = held(10, "lock-0000000101");
+        Node second = held(10, "lock-0000000102");
+        Node third = held(10, "lock-0000000103");
+        scene.operations.removeUntold("lock-0000000102");
+        scene.scheduler.advance(period);
+        assertThat(second.told).containsExactly("gone");
+        assertThat(first.told).isEmpty();
+        assertThat(third.told).isEmpty();
+    }
+
+    @Test
+    void nodesThatTheSessionHasOutlived_areLostWithoutAQuestion() {
+        Node node = held(10, "lock-0000000101");
+        scene.operations.requests();
+        scene.scheduler.stop(scene.operations.sessionTimeout());
+        assertThat(node.told).contains(Session.OUTLIVED);
+        assertThat(scene.operations.requests()).isEmpty();
+    }
+}
