@@ -507,12 +507,16 @@ public final class ScriptedOperations implements ZooKeeperOperations {
         Failure failure = failuresOf(request).poll();
         Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());
         Answer<T> told = failure == null || failure.code() == Code.OK ? answer : Answer.failed(failure.code());
+        if (request == Request.READ && told.code() == Code.MARSHALLINGERROR) { // with what is known of the node
+            told = new Answer<>(told.code(), carriedOut.get().valueOrNull());
+        }
+        Answer<T> last = told;
         Duration delay = delays.getOrDefault(request, new ArrayDeque<>()).poll();
         delay = delay == null ? latencies.get(request) : delay;
         if (delay == null) {
-            scheduler.execute(() -> reply.accept(told));
+            scheduler.execute(() -> reply.accept(last));
         } else {
-            scheduler.schedule(delay, () -> reply.accept(told));
+            scheduler.schedule(delay, () -> reply.accept(last));
         }
     }
 }

@@ -21,8 +21,7 @@ import org.apache.zookeeper.data.ACL;
 
 /**
  * Resets the counter of a path: by one {@code multi} that checks that nobody has written to the path since it was read,
- * deletes it, which ZooKeeper refuses if anybody is below it, and creates it with the same data and ACL. So nothing
- * happens to a path that somebody uses.
+ * deletes it, which ZooKeeper refuses if anybody is below it, and creates it with the same data and ACL.
  *
  * <p>ZooKeeper does not tell containers from persistent nodes. A path with data is recreated as a persistent node, any
  * other as a container: that is how this library creates its paths.
@@ -47,19 +46,23 @@ public final class CounterReset {
             done.accept(Answer.failed(Code.NOAUTH)); // nobody may delete it
             return;
         }
-        List<Answer<Content>> read = new ArrayList<>();
-        session.zk().read(path, read::add);
-        session.zk().acl(path, answer -> {
-            Content content = read.isEmpty() ? null : read.get(0).valueOrNull();
-            Access access = answer.valueOrNull();
-            if (content == null || access == null) {
-                done.accept(content == null && !read.isEmpty() ? read.get(0) : answer);
-            } else if (access.acl().stream().anyMatch(CounterReset::isMasked)) {
-                done.accept(Answer.failed(Code.NOAUTH));
+        session.zk().read(path, content -> {
+            if (content.isOk()) { // a refusal may have a value, which is not what the path holds
+                session.zk().acl(path, access -> send(content.value(), access, leaving, done));
             } else {
-                session.zk().multi(operations(content, access, leaving), done::accept);
+                done.accept(content);
             }
         });
+    }
+
+    private void send(Content content, Answer<Access> access, List<OwnNode> leaving, Consumer<Answer<?>> done) {
+        if (!access.isOk()) {
+            done.accept(access);
+        } else if (access.value().acl().stream().anyMatch(CounterReset::isMasked)) {
+            done.accept(Answer.failed(Code.NOAUTH));
+        } else {
+            session.zk().multi(operations(content, access.value(), leaving), done::accept);
+        }
     }
 
     private List<Op> operations(Content content, Access access, List<OwnNode> leaving) {
@@ -72,10 +75,7 @@ public final class CounterReset {
         return operations;
     }
 
-    /**
-     * ZooKeeper shows the digests of an ACL only to clients with ADMIN rights. Others see this, with which nobody can
-     * log in.
-     */
+    /** As clients without ADMIN rights see digests: nobody can log in with that. */
     private static boolean isMasked(ACL acl) {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
     }

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.ManualScheduler;
@@ -161,6 +162,16 @@ class CounterResetTest {
         operations.count(CounterAge.WORN_OUT);
         scheduler.run();
         fixture.assertFailed(loop, CounterExhaustedException.class, "this client may not recreate it");
+        assertThat(operations.requests()).doesNotContain(Request.MULTI);
+    }
+
+    /** It would be made again without its data. */
+    @Test
+    void pathWithTooMuchData_isNotMadeAgain() {
+        AcquireLoop loop = newcomer();
+        operations.refuse(Request.READ, Code.MARSHALLINGERROR, Code.MARSHALLINGERROR);
+        scheduler.run();
+        fixture.assertFailed(loop, PacketTooLargeException.class, "raise jute.maxbuffer");
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
     }
 

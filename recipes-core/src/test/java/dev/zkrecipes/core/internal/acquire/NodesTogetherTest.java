@@ -184,8 +184,8 @@ class NodesTogetherTest {
                 .containsExactly(
                         Request.MULTI,
                         Request.READ,
-                        Request.ACL,
                         Request.READ,
+                        Request.ACL,
                         Request.ACL,
                         Request.MULTI,
                         Request.MULTI);
