@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
@@ -268,5 +269,27 @@ class DeletionWatchFactsIT {
                 .isInstanceOf(KeeperException.NoWatcherException.class);
         watching.removeWatches("/hidden", hidden, WatcherType.Any, true);
         Soon.await().until(() -> told().contains("ChildWatchRemoved /hidden"));
+    }
+
+    /** Those on the data go, whoever of the handle set them; those on children, and persistent ones, stay. */
+    @Test
+    @Tag("H123")
+    void removalOfAllWatchesOnTheData_leavesOtherKinds() throws Exception {
+        String path = others.create("/kinds", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        watching.getData(path, events::add, null);
+        watching.getData(path, events::add, null);
+        watching.getChildren(path, events::add);
+        watching.addWatch(path, events::add, AddWatchMode.PERSISTENT);
+        watching.removeAllWatches(path, WatcherType.Data, false);
+        Soon.await().until(() -> events.size() == 2);
+        assertThat(told()).containsExactly("DataWatchRemoved /kinds", "DataWatchRemoved /kinds");
+        assertThat(server.childWatchers(path)).hasSize(1);
+        others.create(path + "/child", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        Soon.await().until(() -> events.size() == 4);
+        others.setData(path, new byte[1], -1);
+        Soon.await().until(() -> events.size() == 5);
+        others.delete(path + "/child", -1);
+        assertThat(told().subList(2, 5))
+                .containsExactly("NodeChildrenChanged /kinds", "NodeChildrenChanged /kinds", "NodeDataChanged /kinds");
     }
 }

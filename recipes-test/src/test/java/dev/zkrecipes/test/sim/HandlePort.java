@@ -26,6 +26,7 @@ final class HandlePort implements AutoCloseable {
                 new HandleStates(state -> {}, engine).foundIn(State.CONNECTED),
                 engine,
                 engine::execute,
+                true,
                 closing));
     }
 

@@ -234,9 +234,7 @@ final class QueuePlace {
         }
     }
 
-    /**
-     * Watches a node of ours: first for the request that waits with it, then for its holder.
-     */
+    /** Watches a node of ours: first for the request that waits with it, then for its holder. */
     private static final class OwnNodeWatch implements WatchRegistry.DeletionSubscriber {
         private @Nullable Waiter waiter;
         private Runnable whenGone = () -> {};
@@ -249,11 +247,6 @@ final class QueuePlace {
         void leave(Runnable whenNodeIsGone) {
             waiter = null;
             whenGone = whenNodeIsGone;
-        }
-
-        @Override
-        public void onWatched(String nodePath) {
-            // Whether it is set is asked when a grant depends on it.
         }
 
         @Override

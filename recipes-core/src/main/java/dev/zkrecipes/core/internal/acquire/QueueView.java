@@ -232,11 +232,6 @@ final class QueueView {
         }
 
         @Override
-        public void onWatched(String nodePath) {
-            // Whether a node is watched is asked when it matters.
-        }
-
-        @Override
         public void onGone(String nodePath) {
             if (watched.remove(LockPath.name(nodePath))) {
                 tellFirstOfEnd(nodePath);

@@ -73,10 +73,6 @@ final class Deletion implements DeletionQueue.Entry {
         return done;
     }
 
-    boolean isFinished() {
-        return finished;
-    }
-
     boolean isUnderWay() {
         return sentIn != null;
     }

@@ -64,7 +64,7 @@ public final class WatchRegistry {
          * The server watches the node: from now on its deletion is reported. Called each time the watch is set, and
          * immediately for a subscriber joining an existing watch.
          */
-        void onWatched(String path);
+        default void onWatched(String path) {}
     }
 
     /** Asks the server for a watch. */
@@ -214,8 +214,8 @@ public final class WatchRegistry {
     // ---- Each kind.
 
     /**
-     * The watches of one kind: one for each node, however many subscribe. A watch is set again here if an
-     * event spent it and the node is still there, or if the connection was lost before it was set.
+     * The watches of one kind: one for each node, however many subscribe. A watch is set again here if an event spent
+     * it and the node is still there, or if the connection was lost before it was set.
      *
      * <p>When the last subscriber leaves, the watch is dropped. A new watch that is set on the same node later is safe
      * from that, since requests of a session are answered in order.
@@ -262,7 +262,10 @@ public final class WatchRegistry {
             Watch watch = watches.get(path);
             if (watch != null && watch.subscribers.remove(subscriber) && !watch.dropPlanned) {
                 watch.dropPlanned = true;
-                later.accept(watch::dropAsPlanned);
+                later.accept(() -> {
+                    watch.dropPlanned = false;
+                    watch.dropIfIdle();
+                });
             }
         }
 
@@ -310,11 +313,6 @@ public final class WatchRegistry {
                 this.path = path;
             }
 
-            void dropAsPlanned() {
-                dropPlanned = false;
-                dropIfIdle();
-            }
-
             void dropIfIdle() {
                 if (subscribers.isEmpty() && remove() && !state.get().isFinal()) {
                     zk.dropWatch(path, onEvent);
@@ -352,8 +350,7 @@ public final class WatchRegistry {
                     default -> {
                         if (answer.isUnsettled()) {
                             lost = true;
-                            // The next connection sets it again; this is for a server that refused and kept the
-                            // connection.
+                            // The next connection sets it again, too; a server may refuse and keep the connection.
                             later.accept(this::setIfLost);
                         } else {
                             end(subscriber -> subscriber.onRefused(path, answer));

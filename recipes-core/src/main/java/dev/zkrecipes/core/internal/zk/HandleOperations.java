@@ -4,19 +4,23 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.internal.thread.Guarded;
+import dev.zkrecipes.core.internal.zk.HandleWatches.NodeWatch;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import org.apache.zookeeper.AsyncCallback.VoidCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
@@ -25,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 /** The operations on a real handle: sends them as they are and brings the answers to the engine thread. */
 public final class HandleOperations implements ZooKeeperOperations {
     private static final int OK = Code.OK.intValue();
+    /** More contended semaphores than a process has as a rule. */
+    private static final int MOST_FORGOTTEN = 1_000;
 
     private final ZooKeeper handle;
     private final State initialState;
@@ -33,6 +39,9 @@ public final class HandleOperations implements ZooKeeperOperations {
     private final Consumer<Runnable> delivery;
     private final Runnable closing;
     private final HandleWatches watches;
+    private final boolean isOwn;
+    /** Where a data watch may be left at the server, and none is here. */
+    private final Set<String> forgotten = new HashSet<>();
     /** Those that could not be dropped because the connection was lost. */
     private List<Runnable> toDrop = new ArrayList<>();
 
@@ -41,12 +50,14 @@ public final class HandleOperations implements ZooKeeperOperations {
      *
      * @param states told of every request that is lost with the connection
      * @param delivery takes what answers and events have to do on the engine thread
+     * @param isOwn whether the handle was opened by this library
      */
     public HandleOperations(
             ZooKeeper handle,
             HandleStates states,
             EngineScheduler scheduler,
             Consumer<Runnable> delivery,
+            boolean isOwn,
             Runnable closing) {
         this.initialState = states.current();
         this.states = states;
@@ -54,6 +65,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         this.scheduler = scheduler;
         this.delivery = delivery;
         this.closing = closing;
+        this.isOwn = isOwn;
         this.watches = new HandleWatches(delivery);
         states.whenConnected(this::dropAgain);
         states.whileDisconnected(this::lookForAConnection);
@@ -133,7 +145,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
         handle.getData(
                 path,
-                watches.feeding(watch),
+                watches.feeding(watch, isOwn),
                 (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, content(data, stat)),
                 null);
     }
@@ -143,14 +155,14 @@ public final class HandleOperations implements ZooKeeperOperations {
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
         handle.getChildren(
                 path,
-                watches.feeding(watch),
+                watches.feeding(watch, false),
                 (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, path),
                 null);
     }
 
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        Watcher stub = watches.dropped(watch);
+        NodeWatch stub = watches.dropped(watch);
         if (stub != null) {
             drop(path, stub);
         }
@@ -161,24 +173,29 @@ public final class HandleOperations implements ZooKeeperOperations {
      * even if the request is lost, but would hide that loss from everybody: see {@link HandleStates}. If the server has
      * no such watch, as it has told nobody of the event that spent it, the client removes its side only if it is told
      * so.
+     *
+     * <p>The server keeps its side, as others may watch the node on this handle. But the data of paths that never go
+     * are watched, too: beyond so many, the same request removes all data watches of the handle there.
      */
-    private void drop(String path, Watcher stub) {
-        handle.removeWatches(
-                path,
-                stub,
-                Watcher.WatcherType.Any,
-                false,
-                (rc, asked, ctx) -> {
-                    if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
-                        scheduler.execute(() -> {
-                            toDrop.add(() -> drop(path, stub));
-                            states.onLoss();
-                        });
-                    } else if (Answer.codeOf(rc) == Code.NOWATCHER) {
-                        handle.removeWatches(path, stub, Watcher.WatcherType.Any, true, (code, same, none) -> {}, null);
-                    }
-                },
-                null);
+    private void drop(String path, NodeWatch stub) {
+        VoidCallback reply = (rc, asked, ctx) -> {
+            if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
+                scheduler.execute(() -> {
+                    toDrop.add(() -> drop(path, stub));
+                    states.onLoss();
+                });
+            } else if (Answer.codeOf(rc) == Code.NOWATCHER) {
+                handle.removeWatches(path, stub, WatcherType.Any, true, (code, same, none) -> {}, null);
+            }
+        };
+        if (stub.mayStayForEver && forgotten.size() < MOST_FORGOTTEN) {
+            forgotten.add(path);
+        }
+        if (stub.mayStayForEver && !forgotten.contains(path)) {
+            handle.removeAllWatches(path, WatcherType.Data, false, reply, null);
+        } else {
+            handle.removeWatches(path, stub, WatcherType.Any, false, reply, null);
+        }
     }
 
     /** Asks the server whether it is there, if the handle says so. */
@@ -196,6 +213,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     private void dropAgain() {
+        forgotten.clear(); // the new connection has the watches that the client knows
         List<Runnable> drops = toDrop;
         toDrop = new ArrayList<>();
         drops.forEach(Runnable::run);
@@ -253,9 +271,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         if (answer.code() == Code.CONNECTIONLOSS) {
             states.onLoss();
         } else if (answer.code() == Code.AUTHFAILED && !states.current().isFinal()) {
-            // A server that requires an authentication closes the connection, not the session: the client would come
-            // again
-            // for each request.
+            // A server that requires an authentication closes the connection, not the session, for each request.
             states.become(State.AUTH_FAILED);
             watches.clear();
             Guarded.run(() -> scheduler.executeBlocking(closing));

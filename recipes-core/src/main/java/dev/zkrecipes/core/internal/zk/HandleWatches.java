@@ -28,10 +28,10 @@ final class HandleWatches {
     }
 
     /** The watch that feeds the consumer; always the same one, as the handle tells watches apart by equality. */
-    Watcher feeding(Consumer<NodeEvent> consumer) {
+    Watcher feeding(Consumer<NodeEvent> consumer, boolean mayStayForEver) {
         return pending.computeIfAbsent(
                 consumer,
-                key -> new NodeWatch(event -> {
+                key -> new NodeWatch(mayStayForEver, event -> {
                     pending.remove(consumer); // the watch is spent
                     delivery.accept(() -> consumer.accept(event));
                 }));
@@ -39,7 +39,7 @@ final class HandleWatches {
 
     /** The same, silent from now on, to be taken from the handle; null if it is spent. */
     @Nullable
-    Watcher dropped(Consumer<NodeEvent> consumer) {
+    NodeWatch dropped(Consumer<NodeEvent> consumer) {
         NodeWatch watch = pending.remove(consumer);
         return watch == null ? null : watch.silenced();
     }
@@ -60,10 +60,12 @@ final class HandleWatches {
         pending.clear();
     }
 
-    private static final class NodeWatch implements Watcher {
+    static final class NodeWatch implements Watcher {
+        final boolean mayStayForEver;
         private volatile @Nullable Consumer<NodeEvent> listener;
 
-        NodeWatch(Consumer<NodeEvent> listener) {
+        NodeWatch(boolean mayStayForEver, Consumer<NodeEvent> listener) {
+            this.mayStayForEver = mayStayForEver;
             this.listener = listener;
         }
 

@@ -45,7 +45,7 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
                     config == null ? new ZKClientConfig() : config);
             events.handle = handle;
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, states, scheduler, this::deliver, () -> close(handle));
+            return new HandleOperations(handle, states, scheduler, this::deliver, true, () -> close(handle));
         } catch (IOException | RuntimeException e) {
             throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
         }

@@ -40,7 +40,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
         // Its event thread is the application's, too: it hands over what it brings, and runs nothing for the engine.
         HandleOperations operations =
-                new HandleOperations(handle, states.foundIn(now), scheduler, scheduler::execute, listener::stop);
+                new HandleOperations(handle, states.foundIn(now), scheduler, scheduler::execute, false, listener::stop);
         listener.onEnd = operations::close; // the handle may be kept though its session has ended
         return operations;
     }

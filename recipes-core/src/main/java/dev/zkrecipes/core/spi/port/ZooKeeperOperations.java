@@ -201,7 +201,7 @@ public interface ZooKeeperOperations {
      * Removes the client's side of a watch of either kind; without a connection, as soon as there is one. The watch is
      * told nothing from this call on, not even that the node is gone. A watch object stands for one watch, on one node
      * and of one kind, so both kinds on a node need two. The server's side may stay until the node vanishes: ZooKeeper
-     * cannot remove it without removing every other watch of the handle on that node.
+     * cannot remove it without removing every other watch of that kind that the handle has on the node.
      *
      * @param path the watched node
      * @param watch what was given to {@link #readAndWatch} or {@link #watchDeletion}

@@ -10,6 +10,7 @@ import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -20,9 +21,11 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Created;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.AsyncCallback.ACLCallback;
 import org.apache.zookeeper.AsyncCallback.Children2Callback;
 import org.apache.zookeeper.AsyncCallback.Create2Callback;
@@ -35,6 +38,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.CheckResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -53,7 +57,7 @@ class HandleOperationsTest {
     private final HandleStates states = new HandleStates(told::add, scheduler).foundIn(State.CONNECTED);
     private final List<Runnable> delivered = new ArrayList<>();
     private final HandleOperations operations =
-            new HandleOperations(handle, states, scheduler, this::deliver, () -> {});
+            new HandleOperations(handle, states, scheduler, this::deliver, true, () -> {});
 
     private void deliver(Runnable task) {
         delivered.add(task);
@@ -180,6 +184,59 @@ class HandleOperationsTest {
         verify(handle).removeWatches(any(), any(), any(), eq(false), callback.capture(), any());
         callback.getValue().processResult(Code.NOWATCHER.intValue(), PATH, null);
         verify(handle).removeWatches(any(), any(), any(), eq(true), any(), any());
+    }
+
+    /** Watches the data of these paths, and drops that. */
+    private static void dropOfData(HandleOperations operations, IntStream paths) {
+        paths.forEach(path -> {
+            Consumer<NodeEvent> watch = new ArrayDeque<NodeEvent>()::add;
+            operations.readAndWatch("/rules/" + path, watch, answer -> {});
+            operations.dropWatch("/rules/" + path, watch);
+        });
+    }
+
+    @Test
+    @Tag("H123")
+    void serverKeepsAThousandDataWatches_andOthersAreRemovedByTheSameRequest() {
+        dropOfData(operations, IntStream.range(0, 1_000));
+        verify(handle, never()).removeAllWatches(any(), any(), anyBoolean(), any(), any());
+        dropOfData(operations, IntStream.range(998, 1_002));
+        verify(handle, times(1_002)).removeWatches(any(), any(), any(), eq(false), any(), any());
+        verify(handle, times(2)).removeAllWatches(any(), any(), anyBoolean(), any(), any());
+        verify(handle).removeAllWatches(eq("/rules/1000"), eq(WatcherType.Data), eq(false), any(), any());
+        verify(handle).removeAllWatches(eq("/rules/1001"), eq(WatcherType.Data), eq(false), any(), any());
+    }
+
+    /** The nodes that are watched for their deletion do not stay. */
+    @Test
+    @Tag("H123")
+    void deletionWatches_areDroppedOneByOne_howeverManyThereAre() {
+        dropOfData(operations, IntStream.range(0, 1_000));
+        Consumer<NodeEvent> watch = event -> {};
+        operations.watchDeletion(PATH, watch, answer -> {});
+        operations.dropWatch(PATH, watch);
+        verify(handle, never()).removeAllWatches(any(), any(), anyBoolean(), any(), any());
+    }
+
+    /** The server begins with the watches that the client knows. */
+    @Test
+    @Tag("H123")
+    void newConnection_beginsTheCountAnew() {
+        dropOfData(operations, IntStream.range(0, 1_000));
+        states.onEvent(State.DISCONNECTED);
+        states.onEvent(State.CONNECTED);
+        dropOfData(operations, IntStream.range(1_000, 2_000));
+        verify(handle, never()).removeAllWatches(any(), any(), anyBoolean(), any(), any());
+        dropOfData(operations, IntStream.range(2_000, 2_001));
+        verify(handle).removeAllWatches(any(), any(), anyBoolean(), any(), any());
+    }
+
+    @Test
+    @Tag("H123")
+    void handleOfTheApplications_keepsAll() {
+        HandleOperations wrapped = new HandleOperations(handle, states, scheduler, this::deliver, false, () -> {});
+        dropOfData(wrapped, IntStream.range(0, 1_100));
+        verify(handle, never()).removeAllWatches(any(), any(), anyBoolean(), any(), any());
     }
 
     /** Loses the connection, and answers what is asked then. */
