@@ -248,7 +248,7 @@ final class Actor {
     }
 
     /** A rule that its server may have shown since it asked for one of these made that impossible. */
-    private boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
+    boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
         ChangingRule changing = schedule.lock().changingRule();
         if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
             return false;
