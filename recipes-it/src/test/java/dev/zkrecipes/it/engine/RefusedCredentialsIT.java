@@ -70,6 +70,9 @@ class RefusedCredentialsIT {
             assertRefused(mutex.acquireAsync()); // in the next session
             Soon.await().until(() -> states.contains(ConnectionState.AUTH_FAILED));
             assertThat(states).doesNotContain(ConnectionState.EXPIRED);
+            assertThatThrownBy(mutex::tryAcquire)
+                    .isInstanceOf(LockAccessException.class)
+                    .hasMessageStartingWith(REFUSED);
         }
         assertThat(server.children("/refused")).isEmpty();
     }

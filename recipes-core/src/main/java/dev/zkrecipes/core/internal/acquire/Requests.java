@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.ClientClosedException;
-import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
@@ -32,7 +32,7 @@ public final class Requests {
     private final Supplier<Backoff> pace;
     private final byte[] nodeData;
     private final String rootName;
-    private final Function<String, LockConnectionException> notConnected;
+    private final Function<String, LockException> notConnected;
     private final QueueViews queues = new QueueViews();
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
@@ -53,7 +53,7 @@ public final class Requests {
             Supplier<Backoff> pace,
             byte[] nodeData,
             String rootName,
-            Function<String, LockConnectionException> notConnected) {
+            Function<String, LockException> notConnected) {
         this.scheduler = scheduler;
         this.sessions = sessions;
         this.cleaner = cleaner;
@@ -128,7 +128,7 @@ public final class Requests {
         return rootName;
     }
 
-    LockConnectionException notConnected(String consequence) {
+    LockException notConnected(String consequence) {
         return notConnected.apply(consequence);
     }
 

@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.ConnectionTrouble;
 import dev.zkrecipes.core.internal.zk.HandleKind;
+import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
@@ -46,6 +47,7 @@ final class ClientConnection {
     private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile long sessionId;
+    private volatile boolean refused; // the credentials, and there was no connection since
 
     /**
      * Begins without a session.
@@ -99,6 +101,7 @@ final class ClientConnection {
 
     private void tellState(Session session, State state, boolean mayBeLast) {
         sessionId = session.zk().sessionId();
+        refused = state == State.AUTH_FAILED || (refused && state != State.CONNECTED);
         if (session.timeoutNanos() > 0) {
             sessionTimeout = Duration.ofNanos(session.timeoutNanos());
             requestTimeout = requestTimeoutFor(sessionTimeout);
@@ -150,10 +153,12 @@ final class ClientConnection {
         return given != null ? given : session.dividedBy(3);
     }
 
-    /** An error that tells of the missing connection. */
-    LockConnectionException missing(String consequence) {
-        return trouble.map(found -> found.error(consequence))
-                .orElseGet(() -> ConnectionTrouble.unexplained(consequence));
+    /** An error that tells why there is no connection. */
+    LockException missing(String consequence) {
+        return refused
+                ? ZooKeeperErrors.credentialsRefused("there is no connection" + consequence)
+                : trouble.map(found -> found.error(consequence))
+                        .orElseGet(() -> ConnectionTrouble.unexplained(consequence));
     }
 
     /**

@@ -69,7 +69,7 @@ final class ClientSessions {
         this.connection = connection;
         this.closing = closing;
         this.onChange = onChange;
-        this.containers = new Containers(settings.persistentPaths());
+        this.containers = new Containers(settings.persistentPaths(), scheduler);
         this.source = sourceOf(kind, newPace);
     }
 

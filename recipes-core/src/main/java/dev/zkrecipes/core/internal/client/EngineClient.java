@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.client;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
@@ -163,7 +163,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
 
     /** An error that tells of the missing connection. Any thread. */
     @Override
-    public LockConnectionException notConnected(String consequence) {
+    public LockException notConnected(String consequence) {
         return connection.missing(consequence);
     }
 

@@ -54,14 +54,8 @@ final class HoldFutures {
 
     /** For applications: the same for all, since one for each would stay as long as the lease. */
     CompletionStage<LeaseState> ended() {
-        CompletionStage<LeaseState> made = endedForAll.get();
-        if (made != null) {
-            return made;
-        }
-        CompletionStage<LeaseState> mine =
-                Completion.copy(ended, this::tellOfEnd).minimalCompletionStage();
-        CompletionStage<LeaseState> first = endedForAll.compareAndExchange(null, mine);
-        return first != null ? first : mine;
+        return Objects.requireNonNull(endedForAll.updateAndGet(made ->
+                made != null ? made : Completion.copy(ended, this::tellOfEnd).minimalCompletionStage()));
     }
 
     /** For applications. */

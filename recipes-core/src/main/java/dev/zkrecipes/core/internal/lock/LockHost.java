@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.ConnectionState;
-import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.session.SessionSource;
@@ -43,7 +43,7 @@ public interface LockHost {
      *
      * @param consequence what follows from that, and what to do
      */
-    LockConnectionException notConnected(String consequence);
+    LockException notConnected(String consequence);
 
     /** Throws if the client is closed. */
     void requireOpenFor(String lockPath);

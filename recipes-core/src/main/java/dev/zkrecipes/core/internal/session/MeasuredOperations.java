@@ -316,7 +316,8 @@ public final class MeasuredOperations implements ForwardingOperations {
         }
         long sentOn = connection;
         inner.createContainer(path, acl, answer -> {
-            containers.note(answer, isLost(answer, sentOn), sentOn);
+            boolean first = connection == sentOn;
+            containers.note(answer, isLost(answer, sentOn) && first);
             if (answer.code() == Code.UNIMPLEMENTED) {
                 createPersistent(path, acl, reply);
             } else {
@@ -361,12 +362,13 @@ public final class MeasuredOperations implements ForwardingOperations {
         }
         long sentOn = connection;
         inner.multi(operations, answer -> {
+            boolean first = connection == sentOn;
             boolean lost = isLost(answer, sentOn);
             if (isLarge) {
                 note(LARGE_REQUEST, answer, sentOn);
             }
             if (makesContainer) {
-                containers.note(answer, lost, sentOn);
+                containers.note(answer, lost && first);
             }
             reply.accept(answer);
         });

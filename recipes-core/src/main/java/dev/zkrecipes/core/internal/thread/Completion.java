@@ -14,33 +14,27 @@ public final class Completion {
 
     /** However {@code from} ends, so does {@code to}. */
     public static void forward(CompletableFuture<Void> from, CompletableFuture<Void> to) {
-        on(from, (nothing, failure) -> {
-            if (failure == null) {
-                to.complete(null);
-            } else {
-                to.completeExceptionally(failure);
-            }
-        });
+        forward(from, to, Runnable::run);
     }
 
-    /**
-     * A future of its own for a caller, who may complete or cancel it: it ends as {@code source} does, on the executor,
-     * or at once if that has ended.
-     */
-    @SuppressWarnings("NullAway") // a future of Void has no other value
+    /** A future for one caller, who may complete it. It ends as {@code source} does, on the executor. */
     public static <T> CompletableFuture<T> copy(CompletableFuture<T> source, Executor executor) {
         CompletableFuture<T> copy = new CompletableFuture<>();
-        Executor where = source.isDone() ? Runnable::run : executor;
+        forward(source, copy, source.isDone() ? Runnable::run : executor);
+        return copy;
+    }
+
+    @SuppressWarnings("NullAway") // a future of Void has no other value
+    private static <T> void forward(CompletableFuture<T> from, CompletableFuture<T> to, Executor where) {
         on(
-                source,
+                from,
                 (value, failure) -> where.execute(() -> {
                     if (failure == null) {
-                        copy.complete(value);
+                        to.complete(value);
                     } else {
-                        copy.completeExceptionally(failure);
+                        to.completeExceptionally(failure);
                     }
                 }));
-        return copy;
     }
 
     /** Runs {@code action} when the future ends, on the thread that ends it. */

@@ -15,6 +15,7 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -269,7 +270,7 @@ class MeasuredOperationsTest {
     @Tag("H75")
     void requestBelowARaisedLimit_isNotSentAfterTwoLosses_unlessOneIsAnswered() {
         ZooKeeperOperations raised =
-                new MeasuredOperations(operations(), scheduler, new Containers(false), 4 * DEFAULT);
+                new MeasuredOperations(operations(), scheduler, new Containers(false, scheduler), 4 * DEFAULT);
         write(raised, DEFAULT);
         lose();
         write(raised, DEFAULT);
@@ -300,20 +301,67 @@ class MeasuredOperationsTest {
 
     @Test
     @Tag("H114")
-    void containersLostOnThreeConnections_areNotAskedForAgain() {
+    void containersAtWhichThreeConnectionsAreCut_areNotAskedForAgain() {
         ZooKeeperOperations measured = measured();
         for (int i = 0; i < 3; i++) {
             container(measured);
             container(measured);
-            int last = underWay.size() - 1;
-            underWay.get(last - 1).accept(Answer.failed(Code.CONNECTIONLOSS));
-            underWay.get(last).accept(Answer.failed(Code.CONNECTIONLOSS));
-            states.accept(State.DISCONNECTED);
-            states.accept(State.CONNECTED);
+            cut();
         }
         assertThat(asked).hasSize(6).containsOnly("createContainer");
         container(measured);
         assertThat(asked).last().isEqualTo("multi");
+    }
+
+    /** All that is under way goes with the connection. */
+    private void cut() {
+        List.copyOf(underWay).forEach(reply -> reply.accept(Answer.failed(Code.CONNECTIONLOSS)));
+        underWay.clear();
+        states.accept(State.DISCONNECTED);
+        states.accept(State.CONNECTED);
+    }
+
+    /** The server was not there, or the network, which says nothing about containers. */
+    @Test
+    @Tag("H114")
+    void containersLostBehindOthers_areAskedForAgain() {
+        ZooKeeperOperations measured = measured();
+        for (int i = 0; i < 6; i++) {
+            measured.children("/other" + i, answer -> answers.add(answer.code()));
+            container(measured);
+            cut();
+        }
+        container(measured);
+        assertThat(asked).last().isEqualTo("createContainer");
+    }
+
+    @Test
+    @Tag("H114")
+    void cutsThatAreFarApart_areForgotten() {
+        ZooKeeperOperations measured = measured();
+        for (int i = 0; i < 6; i++) {
+            container(measured);
+            cut();
+            scheduler.advance(Containers.LONGEST_BETWEEN.plusNanos(1));
+        }
+        container(measured);
+        assertThat(asked).hasSize(7).containsOnly("createContainer");
+    }
+
+    @Test
+    @Tag("H114")
+    void whatIsKnownByCuts_isForgottenAfterAnHour() {
+        ZooKeeperOperations measured = measured();
+        for (int i = 0; i < 3; i++) {
+            container(measured);
+            cut();
+        }
+        scheduler.advance(Containers.KNOWN_FOR);
+        container(measured);
+        assertThat(asked).last().isEqualTo("multi");
+        scheduler.advance(Duration.ofNanos(1));
+        container(measured);
+        assertThat(asked).last().isEqualTo("createContainer");
     }
 
     @Test
@@ -395,7 +443,7 @@ class MeasuredOperationsTest {
             states = told;
             return operations();
         };
-        return MeasuredOperations.factory(handles, scheduler, new Containers(false))
+        return MeasuredOperations.factory(handles, scheduler, new Containers(false, scheduler))
                 .open(state -> {});
     }
 
