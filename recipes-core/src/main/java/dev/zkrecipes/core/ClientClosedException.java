@@ -3,7 +3,10 @@
 
 package dev.zkrecipes.core;
 
-/** The {@link ZooKeeperClient} is closed, or the handle that it wraps has ended. */
+/**
+ * The {@link ZooKeeperClient} is closed, or the handle that it wraps has ended, or the client has ended itself because of
+ * an error in it, which is the cause.
+ */
 public final class ClientClosedException extends LockException {
     private static final long serialVersionUID = 1L;
 
@@ -14,5 +17,15 @@ public final class ClientClosedException extends LockException {
      */
     public ClientClosedException(String message) {
         super(message);
+    }
+
+    /**
+     * Makes an error with a cause.
+     *
+     * @param message the path, what happened, and what to do
+     * @param cause what the client has ended of
+     */
+    public ClientClosedException(String message, Throwable cause) {
+        super(message, cause);
     }
 }

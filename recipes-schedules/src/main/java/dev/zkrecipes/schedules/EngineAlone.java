@@ -5,7 +5,7 @@ package dev.zkrecipes.schedules;
 
 import static dev.zkrecipes.schedules.PlayScene.check;
 
-import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class EngineAlone {
     static final List<Play> ALL = List.of(
             new Play("engine-runs-each-task-once", EngineAlone::eachTaskOnce),
-            new Play("engine-runs-what-is-delivered", EngineAlone::delivered),
+            new Play("engine-runs-what-is-handed-over", EngineAlone::handedOver),
             new Play("engine-runs-alarms", EngineAlone::alarms));
 
     private EngineAlone() {}
@@ -45,7 +45,7 @@ final class EngineAlone {
         }
     }
 
-    private static void end(EngineThread engine) throws InterruptedException, ExecutionException {
+    private static void end(EngineExecutor engine) throws InterruptedException, ExecutionException {
         CompletableFuture<Void> last = new CompletableFuture<>();
         engine.execute(() -> last.complete(null));
         last.get();
@@ -53,7 +53,7 @@ final class EngineAlone {
     }
 
     private static void eachTaskOnce(PlayScene scene) throws InterruptedException, ExecutionException {
-        EngineThread engine = new EngineThread();
+        EngineExecutor engine = new EngineExecutor(false);
         Log log = new Log();
         for (int first = 0; first <= 20; first += 10) {
             int number = first;
@@ -67,20 +67,20 @@ final class EngineAlone {
         log.expect(6);
     }
 
-    private static void delivered(PlayScene scene) throws InterruptedException, ExecutionException {
-        EngineThread engine = new EngineThread();
+    private static void handedOver(PlayScene scene) throws InterruptedException, ExecutionException {
+        EngineExecutor engine = new EngineExecutor(false);
         Log log = new Log();
         scene.start("giver", () -> {
             engine.execute(log.task(0));
             engine.execute(log.task(1));
         });
         scene.start("event thread", () -> {
-            engine.executeWithNext(log.task(10));
-            engine.deliver(log.task(11));
+            engine.handOver(log.task(10));
+            engine.execute(log.task(11));
         });
         scene.start("another event thread", () -> {
-            engine.deliver(log.task(20));
-            engine.deliver(log.task(21));
+            engine.execute(log.task(20));
+            engine.execute(log.task(21));
         });
         scene.joinAll();
         end(engine);
@@ -88,7 +88,7 @@ final class EngineAlone {
     }
 
     private static void alarms(PlayScene scene) throws InterruptedException, ExecutionException {
-        EngineThread engine = new EngineThread();
+        EngineExecutor engine = new EngineExecutor(false);
         Log log = new Log();
         CompletableFuture<Void> rung = new CompletableFuture<>();
         scene.start(
@@ -100,7 +100,7 @@ final class EngineAlone {
         scene.start(
                 "sets and calls off",
                 () -> engine.schedule(Duration.ofSeconds(9), log.task(10)).cancel());
-        scene.start("delivers", () -> engine.deliver(log.task(20)));
+        scene.start("runs others", () -> engine.execute(log.task(20)));
         rung.get();
         scene.joinAll();
         end(engine);

@@ -3,17 +3,18 @@
 
 package dev.zkrecipes.schedules;
 
-import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/** The engine's real thread. Only the random numbers are the same in each schedule, so that a replay is one. */
+/** The engine's real executor. Only the random numbers are the same in each schedule, so that a replay is one. */
 final class RealEngine implements EngineScheduler {
-    private final EngineThread thread = new EngineThread();
+    private final EngineExecutor thread = new EngineExecutor(false);
     private final RandomGenerator random;
 
     RealEngine(long seed) {
@@ -36,13 +37,8 @@ final class RealEngine implements EngineScheduler {
     }
 
     @Override
-    public void executeWithNext(Runnable task) {
-        thread.executeWithNext(task);
-    }
-
-    @Override
-    public void deliver(Runnable task) {
-        thread.deliver(task);
+    public void handOver(Runnable task) {
+        thread.handOver(task);
     }
 
     @Override
@@ -68,6 +64,11 @@ final class RealEngine implements EngineScheduler {
     @Override
     public boolean isEngineThread() {
         return thread.isEngineThread();
+    }
+
+    @Override
+    public void onFailure(Consumer<Throwable> told) {
+        thread.onFailure(told);
     }
 
     @Override

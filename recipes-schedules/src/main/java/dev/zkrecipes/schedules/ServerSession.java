@@ -56,7 +56,7 @@ final class ServerSession implements ZooKeeperOperations {
 
     private void deliverAll() {
         for (Runnable next = next(); next != LAST; next = next()) {
-            scheduler.deliver(next);
+            scheduler.execute(next);
         }
     }
 
@@ -117,7 +117,7 @@ final class ServerSession implements ZooKeeperOperations {
                 Answer<T> answer = server.answer(request);
                 say(() -> reply.accept(answer));
             } else {
-                scheduler.execute(() -> reply.accept(Answer.failed(Code.SESSIONEXPIRED)));
+                scheduler.handOver(() -> reply.accept(Answer.failed(Code.SESSIONEXPIRED)));
             }
         }
     }

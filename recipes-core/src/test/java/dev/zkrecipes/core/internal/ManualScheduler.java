@@ -11,10 +11,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** The engine's thread and clock in the hands of a test: the thread that calls {@link #run} is the engine's. */
 public final class ManualScheduler implements EngineScheduler {
@@ -31,16 +35,74 @@ public final class ManualScheduler implements EngineScheduler {
     private boolean refusesNext;
     private boolean refusesNextTimer;
 
+    private @Nullable Consumer<Throwable> onFailure;
+    private @Nullable Throwable failure;
+    private @Nullable Failure playedKind;
+    private int playedIn;
+
     private record Scheduled(long at, Runnable task) {}
 
     /** Runs what is ready, until nothing is. */
     public void run() {
         running = true;
         while (!ready.isEmpty()) {
-            tasks++;
-            ready.remove().run();
+            play(ready.remove());
         }
         running = false;
+    }
+
+    private void play(Runnable task) {
+        try {
+            tasks++;
+            failIf(Failure.BEFORE_A_TASK);
+            task.run();
+            failIf(Failure.AFTER_A_TASK);
+        } catch (Throwable t) {
+            if (onFailure == null) {
+                throw t;
+            }
+            fail(t);
+        }
+    }
+
+    private void failIf(Failure kind) {
+        if (kind == playedKind && --playedIn == 0) {
+            throw new InternalError("played: an error of the engine");
+        }
+    }
+
+    /** As the real one does it. */
+    private void fail(Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+            ready.clear();
+            later.clear();
+            ready.add(() -> Objects.requireNonNull(onFailure).accept(cause));
+        }
+    }
+
+    /** An error where the engine uses this. */
+    public enum Failure {
+        BEFORE_A_TASK,
+        AFTER_A_TASK,
+        /** A task or an alarm cannot be taken. */
+        GIVING_A_TASK
+    }
+
+    /** Plays an error, from now on the n-th time that there is a chance of that kind. */
+    public void failAt(Failure kind, int n) {
+        playedKind = kind;
+        playedIn = n;
+    }
+
+    /** What has ended it. */
+    public Optional<Throwable> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    @Override
+    public void onFailure(Consumer<Throwable> told) {
+        onFailure = told;
     }
 
     /** The same for a while, and each error ends only the task that it comes from. */
@@ -142,7 +204,17 @@ public final class ManualScheduler implements EngineScheduler {
             refusesNext = false;
             throw new InternalError("played: no memory for a task");
         }
-        ready.add(task);
+        give(() -> ready.add(task));
+    }
+
+    private void give(Runnable giving) {
+        try {
+            failIf(Failure.GIVING_A_TASK);
+        } catch (InternalError e) {
+            fail(e);
+            throw e;
+        }
+        giving.run();
     }
 
     @Override
@@ -152,7 +224,7 @@ public final class ManualScheduler implements EngineScheduler {
             throw new InternalError("played: no memory for a timer");
         }
         Scheduled scheduled = new Scheduled(now + delay.toNanos(), task);
-        later.add(scheduled);
+        give(() -> later.add(scheduled));
         delays.add(delay);
         Runnable hook = uponNextTimer;
         uponNextTimer = () -> {};

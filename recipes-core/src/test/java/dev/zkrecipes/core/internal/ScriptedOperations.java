@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -11,7 +12,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -63,7 +63,7 @@ public final class ScriptedOperations implements ZooKeeperOperations {
     private final Map<Request, Duration> latencies = new EnumMap<>(Request.class);
     private final Set<String> persistent = new HashSet<>();
     private final Set<String> hidden = new HashSet<>();
-    private final Set<Request> broken = EnumSet.noneOf(Request.class);
+    private final Map<Request, Throwable> broken = new EnumMap<>(Request.class);
     private final List<Request> requests = new ArrayList<>();
     private final Map<String, Consumer<NodeEvent>> watches = new LinkedHashMap<>();
     private final Map<String, Consumer<NodeEvent>> deletionWatches = new LinkedHashMap<>();
@@ -138,7 +138,12 @@ public final class ScriptedOperations implements ZooKeeperOperations {
 
     /** The next request of that kind is not sent: the handle throws. */
     public void breakOn(Request request) {
-        broken.add(request);
+        breakOn(request, new IllegalStateException("broken handle"));
+    }
+
+    /** The next request of that kind is not sent: the handle throws this. */
+    public void breakOn(Request request, Throwable thrown) {
+        broken.put(request, thrown);
     }
 
     /** The lock's path is another one from now on, with these rights; nodes of the lock have none in particular. */
@@ -501,8 +506,9 @@ public final class ScriptedOperations implements ZooKeeperOperations {
 
     private <T> void answer(Request request, Consumer<Answer<T>> reply, Supplier<Answer<T>> carriedOut) {
         requests.add(request);
-        if (broken.remove(request)) {
-            throw new IllegalStateException("broken handle");
+        Throwable thrown = broken.remove(request);
+        if (thrown != null) {
+            Throwables.throwIfUnchecked(thrown);
         }
         Failure failure = failuresOf(request).poll();
         Answer<T> answer = failure == null || failure.applied() ? carriedOut.get() : Answer.failed(failure.code());

@@ -79,7 +79,7 @@ class ArchitectureTest {
     void theWallClockHasOneReader() {
         classes()
                 .that()
-                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.thread.EngineThread")
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.thread.EngineExecutor")
                 .should(useNone("the wall clock", ArchitectureTest::readsTheWallClock))
                 .check(HOUSE);
     }

@@ -6,9 +6,11 @@ package dev.zkrecipes.it.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -33,7 +35,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client jar that lacks a method: every request that needs it fails and names it, none waits forever. */
+/** A client jar that lacks a method: the lock client ends, which every request is told, with the name of the method. */
 @Timeout(60)
 @WithZooKeeper
 @Tag("H97")
@@ -100,53 +102,64 @@ class BrokenHandleIT {
         handle.close();
     }
 
-    private void assertNamesIt(CompletableFuture<?> request) {
-        assertThat(request)
-                .failsWithin(Duration.ofSeconds(10))
-                .withThrowableOfType(ExecutionException.class)
-                .extracting(Throwable::getCause)
-                .isInstanceOfSatisfying(
-                        LockException.class,
-                        failure -> assertThat(failure)
-                                .hasCause(handle.failure)
-                                .hasMessageContaining("NoSuchMethodError")
-                                .hasMessageContaining("Op.getChildren"));
+    private void assertNamesIt(Throwable failure) {
+        assertThat(failure)
+                .isInstanceOf(ClientClosedException.class)
+                .hasCause(handle.failure)
+                .hasMessageContaining("NoSuchMethodError")
+                .hasMessageContaining("Op.getChildren")
+                .hasMessageContaining("use the version of ZooKeeper");
+    }
+
+    /** What anything was waiting for or held when the method was missed. */
+    private void assertEnds(Lease held, List<CompletableFuture<Lease>> requests) {
+        InterProcessLock lock = new InterProcessMutex(client, "/any");
+        for (CompletableFuture<Lease> request : requests) {
+            assertThat(request)
+                    .failsWithin(Duration.ofSeconds(20))
+                    .withThrowableOfType(ExecutionException.class)
+                    .extracting(Throwable::getCause)
+                    .satisfies(this::assertNamesIt);
+        }
+        assertThat(held.ended()).succeedsWithin(Duration.ofSeconds(20)).isEqualTo(LeaseState.LOST);
+        assertThat(held.isValid()).isFalse();
+        assertThatThrownBy(lock::tryAcquire).satisfies(this::assertNamesIt);
+        assertThatThrownBy(lock::acquire).satisfies(this::assertNamesIt);
+        assertThatThrownBy(lock::participants).satisfies(this::assertNamesIt);
+        Soon.await().until(() -> client.connectionState() == ConnectionState.CLOSED);
+        Soon.await()
+                .untilAsserted(() -> assertThat(server.children(held.path())).isEmpty());
     }
 
     @Test
-    void failedList_failsTheAcquires() throws Exception {
+    void failedList_endsTheClient() throws Exception {
+        Lease held = new InterProcessMutex(client, "/held").acquire();
         handle.missing = "getChildren";
         InterProcessLock mutex = new InterProcessMutex(client, "/cannot-list");
-        List<CompletableFuture<?>> requests = List.of(mutex.acquireAsync(), mutex.acquireAsync());
-        requests.forEach(this::assertNamesIt);
-        assertThatThrownBy(mutex::tryAcquire).isInstanceOf(LockException.class).hasCause(handle.failure);
-        assertThatThrownBy(mutex::participants)
-                .isInstanceOf(LockException.class)
-                .hasCause(handle.failure);
+        assertEnds(held, List.of(mutex.acquireAsync(), mutex.acquireAsync()));
     }
 
     @Test
-    void failedReadOfTheRule_failsTheAcquire() {
+    void failedReadOfTheRule_endsTheClient() throws Exception {
+        Lease held = new InterProcessMutex(client, "/held").acquire();
         handle.missing = "multi";
-        assertNamesIt(new InterProcessSemaphore(client, "/cannot-read", 2).acquireAsync());
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/cannot-read", 2);
+        assertEnds(held, List.of(semaphore.acquireAsync()));
     }
 
     @Test
-    void failedWatch_failsTheAcquire() throws Exception {
-        InterProcessLock mutex = new InterProcessMutex(client, "/cannot-watch");
-        mutex.acquire();
+    void failedWatch_endsTheClient() throws Exception {
+        InterProcessLock mutex = new InterProcessMutex(client, "/held");
+        Lease held = mutex.acquire();
         handle.missing = "getChildren with a watcher";
-        assertNamesIt(mutex.acquireAsync());
-        mutex.release();
+        assertEnds(held, List.of(mutex.acquireAsync()));
     }
 
     @Test
-    void failedWatchOfTheRule_failsTheAcquire() throws Exception {
-        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/cannot-watch-the-rule", 1);
-        try (Lease held = semaphore.acquire()) {
-            handle.missing = "getData";
-            assertNamesIt(semaphore.acquireAsync());
-            Soon.await().until(held::isValid);
-        }
+    void failedWatchOfTheRule_endsTheClient() throws Exception {
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, "/held-too", 1);
+        Lease held = semaphore.acquire();
+        handle.missing = "getData";
+        assertEnds(held, List.of(semaphore.acquireAsync()));
     }
 }

@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
@@ -23,7 +22,6 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -528,16 +526,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements W
     private void grant() {
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
-        try {
-            hold(nodes, held);
-        } catch (Throwable t) {
-            creation = null;
-            held.forEach(node -> Guarded.run(() -> node.endAtOnce("an error came while it was granted")));
-            nodes.stream()
-                    .skip(held.size())
-                    .forEach(node -> Guarded.run(() -> requests.cleaner().discard(node, new CompletableFuture<>())));
-            throw t;
-        }
+        hold(nodes, held);
         endAsGranted(held);
     }
 

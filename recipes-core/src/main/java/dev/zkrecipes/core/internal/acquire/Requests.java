@@ -12,6 +12,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.Collection;
 import java.util.Collections;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +38,7 @@ public final class Requests {
     private final QueueViews queues = new QueueViews();
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
+    private volatile @Nullable Throwable failure;
     private long newest; // on the engine thread
 
     /**
@@ -150,13 +153,30 @@ public final class Requests {
         closed = true;
     }
 
+    /** No request begins any more, because the client has ended of this. Returns whether that is new. */
+    public boolean closeBecauseOf(Throwable cause) {
+        boolean isNew = failure == null;
+        failure = cause;
+        closed = true;
+        return isNew;
+    }
+
     /** Those that are under way now, at any time. */
     public Collection<Acquisition> open() {
         return Collections.unmodifiableSet(open);
     }
 
-    public static ClientClosedException closedFor(String lockPath) {
-        return new ClientClosedException(
-                "the ZooKeeperClient of the lock " + lockPath + " is closed; make a new client and a lock on it");
+    /** The error for a request that comes, or is under way, when the client has ended. Any thread. */
+    public ClientClosedException closedFor(String lockPath) {
+        Throwable cause = failure;
+        String client = "the ZooKeeperClient of the lock " + lockPath;
+        return cause == null
+                ? new ClientClosedException(client + " is closed; make a new client and a lock on it")
+                : new ClientClosedException(
+                        client + " has ended itself, and its locks are lost, because of an error in it: "
+                                + Printable.of(cause.toString())
+                                + "; make a new client, and report the error. If it is a missing method or class, use the"
+                                + " version of ZooKeeper that this library was built for",
+                        cause);
     }
 }

@@ -75,7 +75,8 @@ final class ClientSessions {
 
     private SessionSource sourceOf(HandleKind kind, Supplier<Backoff> newPace) {
         if (kind instanceof HandleKind.Opened opened) {
-            return new OpenedSessions(() -> session(new OpenedHandles(opened, settings, scheduler)), newPace.get());
+            return new OpenedSessions(
+                    () -> session(new OpenedHandles(opened, settings, scheduler)), newPace.get(), scheduler);
         } else if (kind instanceof HandleKind.Wrapped wrapped) {
             return new WrappedSession(() -> session(new WrappedHandles(wrapped.handle(), scheduler)));
         } else if (kind instanceof HandleKind.Supplied supplied) {
@@ -88,7 +89,7 @@ final class ClientSessions {
                     newPace.get());
         } else {
             ZooKeeperOperations.Factory factory = ((HandleKind.Simulated) kind).factory();
-            return new OpenedSessions(() -> session(factory), newPace.get());
+            return new OpenedSessions(() -> session(factory), newPace.get(), scheduler);
         }
     }
 

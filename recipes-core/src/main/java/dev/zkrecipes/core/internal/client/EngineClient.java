@@ -21,7 +21,7 @@ import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -37,9 +37,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Ties the parts of one client together and ends them. */
 public final class EngineClient implements LockHost, ZooKeeperClient {
+    private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
+
     private final HandleKind kind;
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
@@ -51,7 +55,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     private final Acquisitions acquisitions;
     private final LockDataTable holds;
     private final Revocations revocations;
-    private final Questions questions = new Questions();
+    private final Questions questions;
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -60,7 +64,9 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.kind = kind;
         this.settings = settings;
-        this.scheduler = kind instanceof HandleKind.Simulated simulated ? simulated.scheduler() : new EngineThread();
+        this.scheduler = kind instanceof HandleKind.Simulated simulated
+                ? simulated.scheduler()
+                : new EngineExecutor(settings.callbackExecutor() != null);
         this.callbacks = kind instanceof HandleKind.Simulated
                 ? Callbacks.allOn(settings.callbackExecutor(), scheduler)
                 : Callbacks.on(settings.callbackExecutor(), scheduler);
@@ -81,10 +87,12 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 this::notConnected);
+        this.questions = new Questions(requests::closedFor);
         this.acquisitions = new Acquisitions(requests);
         this.revocations =
                 new Revocations(scheduler, sessions.source(), pauses::newBackoff, callbacks, this::requireOpenFor);
         this.holds = new LockDataTable(requests.open(), scheduler);
+        scheduler.onFailure(this::fail);
     }
 
     /** Makes a client and returns at once. */
@@ -190,7 +198,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     @Override
     public void requireOpenFor(String lockPath) {
         if (closing.get()) {
-            throw Requests.closedFor(lockPath);
+            throw requests.closedFor(lockPath);
         }
     }
 
@@ -269,20 +277,40 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
             requests.close();
             questions.close();
             connection.endWaits();
-            scheduler.execute(() -> new Shutdown(
-                            requests,
-                            revocations,
-                            sessions::living,
-                            sessions.source(),
-                            cleaner,
-                            scheduler,
-                            requestTimeout().dividedBy(2),
-                            this::onShutDown)
-                    .begin());
+            scheduler.execute(() -> shutdown().begin());
         }
         if (Blocking.mayBlock(scheduler)) {
             Blocking.awaitQuietly(closed, Deadline.after(requestTimeout(), scheduler));
         }
+    }
+
+    /**
+     * Fail-stop: a task of the engine has thrown, so nothing that the engine knows can be trusted any more. On the
+     * engine thread, again if it throws.
+     */
+    private void fail(Throwable cause) {
+        if (requests.closeBecauseOf(cause)) {
+            log.error(
+                    "The lock client has ended itself because of an error in it: its locks are lost, and every request"
+                            + " fails. Make a new client, and report the error with its stack trace.",
+                    cause);
+        }
+        closing.set(true);
+        questions.close();
+        connection.endWaits();
+        shutdown().atOnce();
+    }
+
+    private Shutdown shutdown() {
+        return new Shutdown(
+                requests,
+                revocations,
+                sessions::living,
+                sessions.source(),
+                cleaner,
+                scheduler,
+                requestTimeout().dividedBy(2),
+                this::onShutDown);
     }
 
     private void onShutDown() {

@@ -10,13 +10,15 @@ import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Completion;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a client ends. First every attempt and lease ends. Then nodes are deleted, for a limited time, that outlive the
@@ -24,6 +26,8 @@ import java.util.function.Supplier;
  * and the threads end. Confined to the engine thread.
  */
 public final class Shutdown {
+    private static final Logger log = LoggerFactory.getLogger(Shutdown.class);
+
     private final Requests requests;
     private final Revocations revocations;
     private final Supplier<List<Session>> living;
@@ -60,18 +64,47 @@ public final class Shutdown {
     }
 
     public void begin() {
-        List.copyOf(requests.open())
-                .forEach(
-                        acquisition -> Guarded.run(() -> acquisition.fail(Requests.closedFor(acquisition.lockPath()))));
-        revocations
-                .open()
-                .forEach(revocation -> Guarded.run(() -> revocation.fail(Requests.closedFor(revocation.lockPath()))));
+        List<KeepAlive.Held> held = endAll();
+        // Behind the tasks that hand these nodes to the cleaner.
+        scheduler.execute(() -> awaitDeletions(held));
+    }
+
+    /**
+     * Ends everything in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go
+     * with the sessions.
+     *
+     * @throws RuntimeException or an error, if a handle could not be closed, after all else
+     */
+    void atOnce() {
+        List<KeepAlive.Held> held = endAll();
+        sessions.stop();
+        List<Session> open = living.get();
+        each(open, session -> session.become(State.CLOSED));
+        each(held, KeepAlive.Held::abandon);
+        each(List.of(cleaner), NodeCleaner::abandonAll);
+        open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
+        onEnd.run();
+    }
+
+    private List<KeepAlive.Held> endAll() {
         List<KeepAlive.Held> held = living.get().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
-        held.forEach(each -> Guarded.run(() -> each.endAtOnce("the client was closed")));
-        // Behind the tasks that hand these nodes to the cleaner.
-        scheduler.execute(() -> awaitDeletions(held));
+        each(held, each -> each.endAtOnce("the client was closed"));
+        each(List.copyOf(requests.open()), request -> request.fail(requests.closedFor(request.lockPath())));
+        each(revocations.open(), request -> request.fail(requests.closedFor(request.lockPath())));
+        return held;
+    }
+
+    /** What is broken for one of them must not keep the others. */
+    private static <T> void each(List<T> all, Consumer<T> action) {
+        for (T one : all) {
+            try {
+                action.accept(one);
+            } catch (Throwable t) {
+                log.warn("The end of the lock client met an error.", t);
+            }
+        }
     }
 
     private void awaitDeletions(List<KeepAlive.Held> held) {
@@ -90,19 +123,14 @@ public final class Shutdown {
     private void closeHandles(List<KeepAlive.Held> held) {
         sessions.stop();
         List<Session> open = living.get();
-        Runnable close = () -> {
-            open.forEach(session -> Guarded.run(session.zk()::close));
+        scheduler.executeBlocking(() -> {
+            each(open, session -> session.zk().close());
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));
                 cleaner.abandonAll();
                 held.forEach(KeepAlive.Held::abandon);
                 onEnd.run();
             });
-        };
-        try {
-            scheduler.executeBlocking(close);
-        } catch (Throwable t) {
-            close.run(); // there may be no memory for a thread, and the engine has nothing else to do any more
-        }
+        });
     }
 }

@@ -46,13 +46,8 @@ final class AsyncRequest {
             orGiveBack(grants, () -> client.callbacks().run(() -> deliver(grants, failure)));
         });
         Completion.on(future, (lease, failure) -> acquisition.giveUp());
-        try {
-            acquisition.launch();
-            ownership.table().lookForDeadOwners();
-        } catch (Throwable t) {
-            abandon(t);
-            throw t;
-        }
+        acquisition.launch();
+        ownership.table().lookForDeadOwners();
         return future;
     }
 
@@ -79,18 +74,6 @@ final class AsyncRequest {
         } catch (Throwable t) {
             HeldNodes.release(grants == null ? List.of() : grants);
             future.completeExceptionally(t);
-        }
-    }
-
-    /** The caller gets no future, so nothing may be left of the request. */
-    private void abandon(Throwable why) {
-        try {
-            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
-            if (granted != null) {
-                HeldNodes.release(granted);
-            }
-        } catch (Throwable again) {
-            why.addSuppressed(again);
         }
     }
 }

@@ -58,7 +58,7 @@ final class BlockingRequest {
             }
             return outcome;
         } catch (Throwable t) {
-            abandon(t);
+            abandon();
             if (observed != null) {
                 observed.failed(t);
             }
@@ -153,22 +153,18 @@ final class BlockingRequest {
         return hold(granted);
     }
 
-    /** The caller fails with {@code why}, so it must not be left with anything that nobody would ever give back. */
-    private void abandon(Throwable why) {
-        try {
-            List<HeldNode> granted = acquisition.giveUpUnlessGranted();
-            if (granted != null) {
-                LockData mine = ownership.mine();
-                Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
-                if (hold == null) {
-                    HeldNodes.release(granted);
-                } else {
-                    hold.beginClosing();
-                }
-                ownership.forgetIfEmpty(mine);
+    /** The caller gets an exception, so it must not be left with anything that nobody would ever give back. */
+    private void abandon() {
+        List<HeldNode> granted = acquisition.giveUpUnlessGranted();
+        if (granted != null) {
+            LockData mine = ownership.mine();
+            Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
+            if (hold == null) {
+                HeldNodes.release(granted);
+            } else {
+                hold.beginClosing();
             }
-        } catch (Throwable again) {
-            why.addSuppressed(again);
+            ownership.forgetIfEmpty(mine);
         }
     }
 }

@@ -17,7 +17,6 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -189,7 +188,6 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     private <T> T request(Mode mode, BlockingRequest.Wait<T> wait) throws InterruptedException {
-        StackReserve.requireForACall();
         if (mode == Mode.QUEUE) {
             ownership.requireNoWaitForOneself(group);
         }
@@ -212,7 +210,6 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        StackReserve.requireForACall();
         Acquisition acquisition = client.acquisitions().of(group, Mode.QUEUE, true);
         ObservedRequest observed = ObservedRequest.begin(client, group);
         return new AsyncRequest(client, this, ownership, acquisition, observed).begin();

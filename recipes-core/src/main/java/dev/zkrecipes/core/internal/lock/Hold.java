@@ -15,7 +15,6 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.thread.StackReserve;
 import java.lang.ref.Reference;
 import java.util.HashSet;
 import java.util.List;
@@ -78,8 +77,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
     }
 
-    // Those of all holds that were not the last one. Made here: their class must not be new to a thread that is short
-    // of stack.
+    // Those of all holds that were not the last one.
     private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
     private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
     private static final Closing DECIDING = new Closing(); // between one of these two
@@ -351,10 +349,6 @@ public final class Hold implements Lease, HeldNode.Listener {
                     + data.ownerName() + ", which is alive: only that thread may close it");
         }
         boolean leavesAll = data.isOwnedByCaller() && releasesNothing(); // nobody else closes the others meanwhile
-        // The last one looks at the clock; the others rely on what the engine knows.
-        if (!leavesAll || futures != null || revocations != null) {
-            StackReserve.requireForACall(); // once it is closed, nobody else will do what follows
-        }
         // What it is closed as is found out after that: a loss that is told to an open hold is seen then.
         Closing last = leavesAll ? DECIDING : new Closing();
         if (!CLOSING.compareAndSet(this, null, last)) {
@@ -365,7 +359,7 @@ public final class Hold implements Lease, HeldNode.Listener {
         }
         try {
             data.takeOut(this);
-            if (leavesAll) {
+            if (leavesAll) { // the last one looks at the clock; the others rely on what the engine knows
                 last = HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
                 closing = last;
             } else {
@@ -373,10 +367,12 @@ public final class Hold implements Lease, HeldNode.Listener {
                 last.released = lock.giveBack(this);
                 last.as = wasLost || isLost() ? LeaseState.LOST : LeaseState.RELEASED;
             }
-        } catch (Throwable t) {
-            if (!leavesAll) {
-                endLater(last);
-            }
+        } catch (Throwable t) { // nobody else does the rest, so this ends the client
+            lock.client().scheduler().execute(() -> {
+                throw new IllegalStateException("a lease of the lock " + path() + " is half closed", t);
+            });
+            closing = LOST_BEFORE;
+            tell(LOST_BEFORE);
             throw t;
         }
         tell(last);
@@ -390,18 +386,6 @@ public final class Hold implements Lease, HeldNode.Listener {
             told.givenBackWith(Objects.requireNonNull(last.released));
             told.end(Objects.requireNonNull(last.as));
         }
-    }
-
-    /** The hold is closed and there may be no memory: no node may stay that nobody holds. */
-    private void endLater(Closing last) {
-        last.released = grants.get(0).gone();
-        for (int i = 0; i < grants.size(); i++) {
-            if (!data.isShared(grants.get(i), this)) {
-                grants.get(i).endLater();
-            }
-        }
-        last.as = isLost() ? LeaseState.LOST : LeaseState.RELEASED;
-        tell(last);
     }
 
     private void endListening() {

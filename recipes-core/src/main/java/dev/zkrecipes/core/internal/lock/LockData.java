@@ -10,7 +10,6 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -221,7 +220,7 @@ public final class LockData implements HeldNode.Listener {
     public void onNodeEnded(HeldNode node, LeaseState how) {
         for (Hold hold : on(node.lockPath())) {
             if (hold.standsOn(node)) {
-                Guarded.run(() -> hold.onNodeEnded(node, how));
+                hold.onNodeEnded(node, how);
             }
         }
     }

@@ -120,8 +120,8 @@ abstract class OneShotRequest<T> implements SessionSource.User {
     public void guard(Runnable step) {
         try {
             step.run();
-        } catch (Throwable t) {
-            fail(EngineFailure.of("asking for " + subject, t));
+        } catch (Exception e) {
+            fail(EngineFailure.of("asking for " + subject, e));
         }
     }
 

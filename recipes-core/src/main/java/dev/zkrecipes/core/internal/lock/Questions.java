@@ -3,11 +3,12 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.internal.acquire.Requests;
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.internal.thread.Completion;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * What threads wait to be told once by the server: they end with the client, whatever has become of its engine.
@@ -15,12 +16,22 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class Questions {
     private final Set<Runnable> open = ConcurrentHashMap.newKeySet(); // what ends each of them
+    private final Function<String, ClientClosedException> closedFor;
     private volatile boolean closed;
+
+    /**
+     * Begins without questions.
+     *
+     * @param closedFor makes the error for the lock of that path
+     */
+    public Questions(Function<String, ClientClosedException> closedFor) {
+        this.closedFor = closedFor;
+    }
 
     /** A question about a lock. It is open until the future completes, and fails when the client is closed. */
     <T> CompletableFuture<T> open(String lockPath) {
         CompletableFuture<T> question = new CompletableFuture<>();
-        Runnable end = () -> question.completeExceptionally(Requests.closedFor(lockPath));
+        Runnable end = () -> question.completeExceptionally(closedFor.apply(lockPath));
         open.add(end);
         Completion.on(question, (answer, failure) -> open.remove(end));
         if (closed) { // looked at afterwards: whoever closes ends those that are open then

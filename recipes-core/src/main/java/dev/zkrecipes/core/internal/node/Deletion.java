@@ -140,14 +140,10 @@ final class Deletion implements DeletionQueue.Entry {
             stopWaiting(); // there is no session any more
         } else if (session != null) {
             isSentIn(session);
-            try {
-                leftover.remove(session, verdict -> {
-                    onAnswer(() -> onVerdict(verdict));
-                    queue.pump();
-                });
-            } catch (Throwable t) {
-                onAnswer(() -> onVerdict(leftover.notAsked(t)));
-            }
+            leftover.remove(session, verdict -> {
+                onAnswer(() -> onVerdict(verdict));
+                queue.pump();
+            });
         }
     }
 

@@ -8,8 +8,6 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.internal.thread.StackReserve;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
@@ -45,7 +43,6 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable Listener listener;
     private volatile boolean told;
     private boolean isSeenTo; // on the engine thread
-    private boolean wasEnded; // when the session looked last
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Succession succession; // if it may pass on; set before anybody else sees this
@@ -215,7 +212,6 @@ public final class HeldNode implements KeepAlive.Held {
 
     /** The next holder of the node, if there is one, has a time of its own. */
     private void expire(HoldLimit over) {
-        StackReserve.requireForATask();
         if (succession != null) {
             succession.expire(this, over.reason());
         } else if (endAsLost(over.reason())) {
@@ -301,7 +297,6 @@ public final class HeldNode implements KeepAlive.Held {
 
     @Override
     public void lose(String reason) {
-        StackReserve.requireForATask();
         if (succession != null) {
             succession.lose(reason); // the one that has the node now
         } else if (endAsLost(reason)) {
@@ -348,22 +343,6 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    /** The client is closed, so only the end of the session deletes the node. */
-    @Override
-    public void finishEnd() {
-        if (wasEnded && succession == null) {
-            afterEnd();
-        }
-        wasEnded = end != null;
-    }
-
-    /** Ends it for a thread that cannot do more, for want of memory: its session does the rest a little later. */
-    public void endLater() {
-        if (succession == null) {
-            endAsReleased();
-        }
-    }
-
     @Override
     public void abandon() {
         lose("the client was closed");
@@ -404,7 +383,7 @@ public final class HeldNode implements KeepAlive.Held {
         Listener last = listener;
         if (last != null) {
             listener = null;
-            Guarded.run(() -> last.onNodeEnded(this, endOrThrow().state()));
+            last.onNodeEnded(this, endOrThrow().state());
         }
     }
 

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Completion;
-import dev.zkrecipes.core.internal.thread.StackReserve;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -72,7 +71,6 @@ public final class HeldNodes {
     /** Gives back those that have not ended; completes when the nodes of all are known to be gone. Any thread. */
     @CanIgnoreReturnValue
     public static CompletableFuture<Void> release(List<HeldNode> grants) {
-        StackReserve.requireForATask();
         if (grants.size() == 1) {
             HeldNode only = grants.get(0);
             only.release();

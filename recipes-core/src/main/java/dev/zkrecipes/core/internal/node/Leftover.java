@@ -119,8 +119,6 @@ final class Leftover {
             reply.accept(node.mayBeMadeTwice() && !node.session().isEnded() ? new Verdict.NotThere() : Verdict.GONE);
         } else if (answer.isUnsettled()) {
             reply.accept(new Verdict.Again());
-        } else if (answer.cause() != null) {
-            reply.accept(notAsked(answer.cause()));
         } else if (answer.code() == Code.AUTHFAILED) {
             reply.accept(afterRefusedCredentials());
         } else {
@@ -137,14 +135,6 @@ final class Leftover {
                 + node.describe() + " (" + code
                 + "); it blocks others until its session ends: give the client DELETE rights on "
                 + node.lockPath() + ", or delete the node by hand"));
-    }
-
-    /** The handle fails. */
-    Verdict notAsked(Throwable failure) {
-        return new Verdict.Refused(() -> new LockException(
-                "cannot ask ZooKeeper to delete the lock node " + node.describe() + " (" + failure
-                        + "); it blocks others until its session ends: fix what the cause names",
-                failure));
     }
 
     private void lookForNode(Session in, Consumer<Verdict> reply) {
@@ -170,12 +160,9 @@ final class Leftover {
 
     private Verdict notFound(Answer<?> answer) {
         boolean seen = answer.isOk() || answer.code() == Code.NONODE; // that there is no such path is an answer too
-        Throwable failure = answer.cause();
         long wait = mayStillAppearFor();
         if (answer.isUnsettled()) {
             return new Verdict.Again();
-        } else if (failure != null) {
-            return notAsked(failure);
         } else if (answer.code() == Code.AUTHFAILED) {
             return afterRefusedCredentials();
         } else if (wait > 0) {

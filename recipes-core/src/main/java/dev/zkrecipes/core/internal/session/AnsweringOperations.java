@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ForwardingOperations;
@@ -21,11 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Operations that answer every request and never throw: an exception of the port, such as a method missing in an old
- * client jar, becomes the answer. One request often serves many waiting requests, which learn of it only by its answer.
- * So the rest of the engine need not expect exceptions from requests.
- *
- * <p>Some handles neither answer nor end. Servers that have lost data refuse a session that has seen more than they
+ * Operations that answer every request. Some handles neither answer nor end. Servers that have lost data refuse a session that has seen more than they
  * know, which ZooKeeper's client never takes for the session's end; and threads of the client may have died for want of
  * memory. So a handle is given up when a session time-out and a half has passed in which no server has answered it,
  * although there was no connection or something was asked: it is reported as expired, what was asked is answered so,
@@ -106,16 +101,8 @@ public final class AnsweringOperations implements ForwardingOperations {
                 timeout.multipliedBy(3).dividedBy(2));
         givenUp = true;
         become(State.EXPIRED);
-        List.copyOf(unanswered).forEach(asked -> Guarded.run(asked::expire));
-        closeInner(timeout);
-    }
-
-    private void closeInner(Duration pause) {
-        try {
-            scheduler.executeBlocking(inner::close);
-        } catch (Throwable t) { // there may be no memory for a thread now
-            scheduler.schedule(pause, () -> closeInner(pause));
-        }
+        List.copyOf(unanswered).forEach(Asked::expire);
+        scheduler.executeBlocking(inner::close);
     }
 
     /** A request that was sent; takes its answer. */
@@ -137,15 +124,10 @@ public final class AnsweringOperations implements ForwardingOperations {
         void expire() {
             accept(Answer.failed(Code.SESSIONEXPIRED));
         }
-
-        /** Later, like any other answer. */
-        void broken(Throwable thrown) {
-            scheduler.execute(() -> accept(Answer.broken(thrown)));
-        }
     }
 
     private static boolean isFromServer(Answer<?> answer) {
-        return answer.cause() == null && answer.code() != Code.CONNECTIONLOSS && answer.code() != Code.REQUESTTIMEOUT;
+        return answer.code() != Code.CONNECTIONLOSS && answer.code() != Code.REQUESTTIMEOUT;
     }
 
     // ---- Requests.
@@ -162,97 +144,52 @@ public final class AnsweringOperations implements ForwardingOperations {
 
     @Override
     public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        Asked<Created> asked = ask(reply);
-        try {
-            inner.createEphemeralSequential(prefix, data, acl, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.createEphemeralSequential(prefix, data, acl, ask(reply));
     }
 
     @Override
     public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        Asked<String> asked = ask(reply);
-        try {
-            inner.createContainer(path, acl, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.createContainer(path, acl, ask(reply));
     }
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        Asked<Children> asked = ask(reply);
-        try {
-            inner.children(path, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.children(path, ask(reply));
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        Asked<Content> asked = ask(reply);
-        try {
-            inner.read(path, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.read(path, ask(reply));
     }
 
     @Override
     public void acl(String path, Consumer<Answer<Access>> reply) {
-        Asked<Access> asked = ask(reply);
-        try {
-            inner.acl(path, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.acl(path, ask(reply));
     }
 
     @Override
     public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        Asked<Content> asked = ask(reply);
-        try {
-            inner.readAndWatch(path, watch, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.readAndWatch(path, watch, ask(reply));
     }
 
     @Override
     public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        Asked<String> asked = ask(reply);
-        try {
-            inner.watchDeletion(path, watch, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.watchDeletion(path, watch, ask(reply));
     }
 
     /** No answer is needed: the watch reports nothing more in any case. */
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        Guarded.run(() -> inner.dropWatch(path, watch));
+        inner.dropWatch(path, watch);
     }
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        Asked<String> asked = ask(reply);
-        try {
-            inner.delete(path, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.delete(path, ask(reply));
     }
 
     @Override
     public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        Asked<List<OpResult>> asked = ask(reply);
-        try {
-            inner.multi(operations, asked);
-        } catch (Throwable t) {
-            asked.broken(t);
-        }
+        inner.multi(operations, ask(reply));
     }
 }

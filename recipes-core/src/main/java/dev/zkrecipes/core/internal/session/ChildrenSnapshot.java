@@ -71,11 +71,6 @@ public final class ChildrenSnapshot {
         return new ChildrenSnapshot(answer, Map.of(part.path(), seen));
     }
 
-    /** Nothing was seen, because the client failed. */
-    public static ChildrenSnapshot broken(Throwable cause) {
-        return new ChildrenSnapshot(Answer.broken(cause));
-    }
-
     /** Nothing was seen, because the list was not answered, or not what had to come before it. */
     static ChildrenSnapshot failed(Answer<?> answer) {
         return new ChildrenSnapshot(answer);
@@ -87,14 +82,6 @@ public final class ChildrenSnapshot {
      * @param turn see {@link #turn}
      */
     public static ChildrenSnapshot of(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
-        try {
-            return ofResults(parts, answer, turn);
-        } catch (Throwable t) {
-            return broken(t);
-        }
-    }
-
-    private static ChildrenSnapshot ofResults(List<ListQuery.Part> parts, Answer<List<OpResult>> answer, long turn) {
         List<OpResult> results = answer.valueOrNull();
         if (results == null || results.isEmpty()) {
             return new ChildrenSnapshot(answer);

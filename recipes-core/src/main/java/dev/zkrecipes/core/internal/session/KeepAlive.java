@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -46,12 +45,6 @@ public final class KeepAlive {
 
         /** The node is gone. If that was not our doing, it is lost. */
         void onNodeGone();
-
-        /**
-         * If it had ended by the last call of this and its node is still not being deleted, the thread that ended it
-         * has died before it could say so: has it deleted.
-         */
-        void finishEnd();
 
         /** The client was closed: nobody is left to delete the node. */
         void abandon();
@@ -121,22 +114,11 @@ public final class KeepAlive {
 
     private void arm(long delayNanos) {
         scheduler.schedule(Duration.ofNanos(Math.max(0, delayNanos)), this::tick);
-        armed = true; // not before: an error there must not look like a timer that is set
+        armed = true;
     }
 
     private void tick() {
         armed = false;
-        try {
-            all().forEach(held -> Guarded.run(held::finishEnd));
-            keep();
-        } finally {
-            if (!armed && !grants.isEmpty() && !session.isEnded()) {
-                arm(period());
-            }
-        }
-    }
-
-    private void keep() {
         if (session.isOutlived()) {
             all().forEach(held -> held.lose(Session.OUTLIVED)); // which removes it a little later
             return;
@@ -163,23 +145,13 @@ public final class KeepAlive {
 
     private void check(List<Held> nodes) {
         for (List<Held> part : parts(nodes)) {
-            boolean sent = false;
             checksUnderWay++;
-            try {
-                send(part);
-                sent = true;
-            } finally {
-                checksUnderWay -= sent ? 0 : 1; // an error must not look like a check that is never answered
-            }
+            List<String> paths = part.stream().map(Held::nodePath).toList();
+            session.check(paths, () -> checksUnderWay == 1, answer -> {
+                checksUnderWay--;
+                onChecked(part, answer);
+            });
         }
-    }
-
-    private void send(List<Held> part) {
-        List<String> paths = part.stream().map(Held::nodePath).toList();
-        session.check(paths, () -> checksUnderWay == 1, answer -> {
-            checksUnderWay--;
-            onChecked(part, answer);
-        });
     }
 
     /** The server stopped in front of these. In halves, for if all of them are gone, each check finds one. */

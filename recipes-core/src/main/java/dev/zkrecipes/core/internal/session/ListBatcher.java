@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -62,7 +61,7 @@ public final class ListBatcher {
         void tell(ChildrenSnapshot list) {
             ChildrenSnapshot shown = persistent.leftOutOf(list);
             for (int i = 0; i < replies.size(); i++) {
-                Guarded.accept(replies.get(i), shown);
+                replies.get(i).accept(shown);
             }
         }
     }

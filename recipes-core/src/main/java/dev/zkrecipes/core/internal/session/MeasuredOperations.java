@@ -328,7 +328,7 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         List<Op> create = List.of(Op.create(path, new byte[0], acl, CreateMode.PERSISTENT));
-        inner.multi(create, answer -> reply.accept(new Answer<>(answer.code(), path, answer.cause())));
+        inner.multi(create, answer -> reply.accept(new Answer<>(answer.code(), path)));
     }
 
     /** The same operations with a persistent node in place of each container. */

@@ -3,10 +3,8 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.Backoff;
-import dev.zkrecipes.core.internal.thread.Guarded;
-import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.LinkedHashSet;
@@ -26,45 +24,38 @@ public final class OpenedSessions implements SessionSource {
 
     private final Supplier<Session> factory;
     private final Backoff backoff;
+    private final EngineScheduler scheduler;
     private final Set<User> waiting = new LinkedHashSet<>();
     private @Nullable Session session;
     private @Nullable Timer retry;
     private boolean stopped;
 
-    public OpenedSessions(Supplier<Session> factory, Backoff backoff) {
+    public OpenedSessions(Supplier<Session> factory, Backoff backoff, EngineScheduler scheduler) {
         this.factory = factory;
         this.backoff = backoff;
+        this.scheduler = scheduler;
     }
 
+    /** On the engine's own thread, which looks for the servers, and from which ZooKeeper's threads inherit. */
     @Override
     public void start() {
+        scheduler.handOver(this::open);
+    }
+
+    private void open() {
         if (stopped || session != null) {
             return;
         }
         try {
             session = factory.get();
-        } catch (Throwable t) {
-            log.warn("No ZooKeeper handle could be opened; trying again. Check the client configuration.", t);
-            if (t instanceof Error) {
-                failAllThatWait(t);
-            }
+        } catch (RuntimeException e) {
+            log.warn("No ZooKeeper handle could be opened; trying again. Check the client configuration.", e);
             startLater();
             return;
         }
         List<User> served = List.copyOf(waiting);
         waiting.clear();
-        served.forEach(user -> Guarded.run(() -> request(user)));
-    }
-
-    /** An exception may be temporary; an error, such as a method that an old version of ZooKeeper lacks, is not. */
-    private void failAllThatWait(Throwable failure) {
-        List<User> failed = List.copyOf(waiting);
-        waiting.clear();
-        failed.forEach(user -> Guarded.run(() -> user.unavailable(new LockConnectionException(
-                "the lock " + user.lockPath() + ": no ZooKeeper handle can be opened: "
-                        + Printable.of(failure.toString())
-                        + "; use the version of ZooKeeper that this library was built for",
-                failure))));
+        served.forEach(this::request);
     }
 
     private void startLater() {

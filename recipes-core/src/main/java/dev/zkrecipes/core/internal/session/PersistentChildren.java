@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -76,7 +75,7 @@ public final class PersistentChildren {
         zk.acl(nodePath, answer -> {
             List<Consumer<Answer<Access>>> told = asked.remove(nodePath);
             if (told != null) {
-                told.forEach(each -> Guarded.accept(each, answer));
+                told.forEach(each -> each.accept(answer));
             }
         });
     }

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
@@ -204,7 +203,7 @@ public final class Session {
             scheduler.execute(() -> {
                 List<Consumer<Answer<?>>> asked = askedForProof;
                 askedForProof = new ArrayList<>();
-                check(List.of(path), answer -> asked.forEach(each -> Guarded.run(() -> each.accept(answer))));
+                check(List.of(path), answer -> asked.forEach(each -> each.accept(answer)));
             });
         }
         askedForProof.add(reply);
@@ -281,19 +280,19 @@ public final class Session {
                 endedAt = scheduler.nanoTime();
             }
         }
-        Guarded.run(() -> onState.accept(this, next));
+        onState.accept(this, next);
         tellObservers(next);
     }
 
     private void tellObservers(State next) {
         if (next == State.CONNECTED) {
-            Guarded.run(watches::onConnected);
-            Guarded.run(keepAlive::onConnected);
-            List.copyOf(observers).forEach(observer -> Guarded.run(observer::onConnected));
+            watches.onConnected();
+            keepAlive.onConnected();
+            List.copyOf(observers).forEach(SessionObserver::onConnected);
         } else if (next.isFinal()) {
-            Guarded.run(() -> keepAlive.onEnded(next));
+            keepAlive.onEnded(next);
             watches.planLook();
-            List.copyOf(observers).forEach(observer -> Guarded.run(() -> observer.onEnded(next)));
+            List.copyOf(observers).forEach(observer -> observer.onEnded(next));
             observers.clear();
         }
     }

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.session;
 
 import dev.zkrecipes.core.SessionFullException;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.ArrayList;
@@ -64,7 +63,7 @@ public final class SessionNodes {
         List<Runnable> told = waiting.remove(id);
         bytes -= size;
         if (told != null && !told.isEmpty()) {
-            told.forEach(Guarded::run);
+            told.forEach(Runnable::run);
         }
     }
 

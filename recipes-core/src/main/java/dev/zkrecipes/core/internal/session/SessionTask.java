@@ -7,7 +7,6 @@ import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.EngineFailure;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.function.Consumer;
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * are the machine's own.
  *
  * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the
- * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told.
+ * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told; an error ends the client.
  * Confined to the engine thread.
  *
  * @param <S> the machine's states
@@ -88,8 +87,8 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
             if (changes == begun) {
                 try {
                     body.accept(value);
-                } catch (Throwable t) {
-                    failBy(t);
+                } catch (Exception e) {
+                    failBy(e);
                 }
             }
         };
@@ -99,13 +98,13 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
     public final void guard(Runnable transition) {
         try {
             transition.run();
-        } catch (Throwable t) {
-            failBy(t);
+        } catch (Exception e) {
+            failBy(e);
         }
     }
 
-    private void failBy(Throwable cause) {
-        Guarded.run(() -> fail(EngineFailure.of(lockPath(), cause)));
+    private void failBy(Exception cause) {
+        fail(EngineFailure.of(lockPath(), cause));
     }
 
     /** Enters the last state and leaves the session; returns whether this call did. */

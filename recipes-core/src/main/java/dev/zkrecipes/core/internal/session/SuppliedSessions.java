@@ -7,7 +7,6 @@ import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.thread.Backoff;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
@@ -118,19 +117,15 @@ public final class SuppliedSessions implements SessionSource {
             retry.cancel();
             retry = null;
         }
-        try {
-            asker.execute(() -> {
-                try {
-                    ZooKeeper handle = supplier.get();
-                    HandleKind.requireUsable(handle);
-                    scheduler.execute(() -> onHandle(handle));
-                } catch (Throwable t) {
-                    scheduler.execute(() -> onFailure(t));
-                }
-            });
-        } catch (Throwable t) {
-            onFailure(t); // there may be no memory for a thread
-        }
+        asker.execute(() -> {
+            try {
+                ZooKeeper handle = supplier.get();
+                HandleKind.requireUsable(handle);
+                scheduler.execute(() -> onHandle(handle));
+            } catch (Throwable t) { // of the application
+                scheduler.execute(() -> onFailure(t));
+            }
+        });
     }
 
     private void onHandle(ZooKeeper handle) {
@@ -142,8 +137,8 @@ public final class SuppliedSessions implements SessionSource {
         try {
             known.keySet().removeIf(old -> !old.getState().isAlive());
             session = handle.getState().isAlive() ? known.computeIfAbsent(handle, factory) : null;
-        } catch (Throwable t) {
-            onFailure(t);
+        } catch (RuntimeException e) {
+            onFailure(e);
             return;
         }
         if (session != null && session.state() == State.AUTH_FAILED) {
@@ -167,7 +162,7 @@ public final class SuppliedSessions implements SessionSource {
         onUsed.accept(session);
         List<User> served = List.copyOf(waiting);
         waiting.clear();
-        served.forEach(user -> Guarded.run(() -> user.with(session)));
+        served.forEach(user -> user.with(session));
     }
 
     /** An exception may be temporary, as while a handle is being replaced; an error is a broken supplier. */
@@ -190,14 +185,12 @@ public final class SuppliedSessions implements SessionSource {
                                     + ": the supplier gave no ZooKeeper handle that locks can use: "
                                     + Printable.of(String.valueOf(failure)) + "; fix the supplier or try again",
                             failure);
-            Guarded.run(() -> {
-                if (isForGood) {
-                    waiting.remove(user);
-                    user.unavailable(why);
-                } else {
-                    user.notNow(why);
-                }
-            });
+            if (isForGood) {
+                waiting.remove(user);
+                user.unavailable(why);
+            } else {
+                user.notNow(why);
+            }
         }
         askLater();
     }

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.session;
 
 import com.google.common.collect.Iterators;
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -402,7 +401,7 @@ public final class WatchRegistry {
             private void end(Consumer<S> telling) {
                 if (remove()) {
                     // Nobody can subscribe or leave any more, and all are told, even if one of them throws.
-                    subscribers.forEach(subscriber -> Guarded.run(() -> telling.accept(subscriber)));
+                    subscribers.forEach(telling);
                 }
             }
         }

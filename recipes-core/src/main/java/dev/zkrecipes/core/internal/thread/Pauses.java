@@ -109,7 +109,7 @@ public final class Pauses {
             for (Waiting next = waiting.poll(); next != null; next = waiting.poll()) {
                 Runnable task = next.take();
                 if (task != null) { // one that has run may have called off another
-                    run(task);
+                    task.run();
                 }
             }
         }
@@ -118,14 +118,6 @@ public final class Pauses {
             if (one.take() != null && --left == 0 && ends.remove(this) && alarm != null) {
                 alarm.cancel();
             }
-        }
-    }
-
-    private static void run(Runnable task) {
-        try {
-            Guarded.run(task);
-        } catch (Throwable t) {
-            // Not even the log could be written. No other alarm is set for the tasks that come next.
         }
     }
 }

@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.zk;
 
-import dev.zkrecipes.core.internal.thread.Guarded;
 import dev.zkrecipes.core.internal.zk.HandleWatches.NodeWatch;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -100,7 +99,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 CreateMode.EPHEMERAL_SEQUENTIAL,
                 (int rc, String path, Object ctx, String name, Stat stat) -> {
                     Answer<Created> answer = answer(rc, name != null && stat != null ? new Created(name, stat) : null);
-                    scheduler.executeWithNext(() -> take(answer, reply)); // with the list that is sent behind
+                    deliver(reply, answer);
                 },
                 null);
     }
@@ -180,7 +179,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     private void drop(String path, NodeWatch stub) {
         VoidCallback reply = (rc, asked, ctx) -> {
             if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
-                scheduler.execute(() -> {
+                scheduler.handOver(() -> {
                     toDrop.add(() -> drop(path, stub));
                     states.onLoss();
                 });
@@ -261,7 +260,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
         Runnable task = () -> take(answer, reply);
         if (answer.code() == Code.CONNECTIONLOSS) {
-            scheduler.execute(task); // others are lost with it, and what is to be done about them is done once for all
+            scheduler.handOver(task); // others are lost with it, and what is to be done about them is done once for all
         } else {
             delivery.accept(task);
         }
@@ -274,7 +273,7 @@ public final class HandleOperations implements ZooKeeperOperations {
             // A server that requires an authentication closes the connection, not the session, for each request.
             states.become(State.AUTH_FAILED);
             watches.clear();
-            Guarded.run(() -> scheduler.executeBlocking(closing));
+            scheduler.executeBlocking(closing);
         }
         reply.accept(answer);
     }

@@ -52,16 +52,14 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
     }
 
     /**
-     * The event thread of our own handle runs tasks itself while the engine has nothing to do. Not beside an executor
-     * of the application's, which may run user code where it is: that code could wait for an answer, which this thread
-     * has to bring. When the handle ends, requests are answered on other threads of ZooKeeper's, which must not wait
-     * for the engine.
+     * The event thread of our own handle may run tasks. When the handle ends, requests are answered on other threads of
+     * ZooKeeper's, which have to go on.
      */
     private void deliver(Runnable task) {
-        if (settings.callbackExecutor() == null && Blocking.isEventThread()) {
-            scheduler.deliver(task);
-        } else {
+        if (Blocking.isEventThread()) {
             scheduler.execute(task);
+        } else {
+            scheduler.handOver(task);
         }
     }
 

@@ -40,7 +40,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
         // Its event thread is the application's, too: it hands over what it brings, and runs nothing for the engine.
         HandleOperations operations =
-                new HandleOperations(handle, states.foundIn(now), scheduler, scheduler::execute, false, listener::stop);
+                new HandleOperations(handle, states.foundIn(now), scheduler, scheduler::handOver, false, listener::stop);
         listener.onEnd = operations::close; // the handle may be kept though its session has ended
         return operations;
     }
@@ -78,7 +78,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
                 handle.exists(
                         path,
                         ear,
-                        (rc, asked, ctx, stat) -> scheduler.execute(() -> onAnswer(Answer.codeOf(rc))),
+                        (rc, asked, ctx, stat) -> scheduler.handOver(() -> onAnswer(Answer.codeOf(rc))),
                         null);
             }
         }
@@ -114,7 +114,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
 
         private void onEvent(WatchedEvent event) {
             if (event.getType() == Watcher.Event.EventType.None) {
-                scheduler.execute(
+                scheduler.handOver(
                         () -> KeeperStates.of(event.getState(), handle).ifPresent(this::onState));
             } else if (event.getType() == Watcher.Event.EventType.NodeCreated) {
                 listen();

@@ -38,15 +38,7 @@ public final class ZooKeeperErrors {
         if (answer.code() == Code.MARSHALLINGERROR) {
             return tooLarge(lockPath, what, size(answer.valueOrNull()));
         }
-        Throwable cause = answer.cause();
-        return cause != null
-                ? new LockException(
-                        "lock " + lockPath + ": the ZooKeeper client failed to " + Printable.of(what) + ": "
-                                + Printable.of(cause.toString())
-                                + "; if it is a missing method or class, use the version of ZooKeeper that this"
-                                + " library was built for",
-                        cause)
-                : of(lockPath, what, answer.code());
+        return of(lockPath, what, answer.code());
     }
 
     private static String size(@Nullable Object known) {

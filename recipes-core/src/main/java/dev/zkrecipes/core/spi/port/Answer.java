@@ -13,20 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param code ZooKeeper's result code
  * @param valueOrNull what the server said; set if the code is OK, and for a {@code multi} that failed, where it tells
  *     which operation did
- * @param cause what was thrown, if the client failed and not the server
  */
-public record Answer<T>(
-        Code code, @Nullable T valueOrNull, @Nullable Throwable cause) {
-
-    /**
-     * What the server said.
-     *
-     * @param code its result code
-     * @param valueOrNull what came with it
-     */
-    public Answer(Code code, @Nullable T valueOrNull) {
-        this(code, valueOrNull, null);
-    }
+public record Answer<T>(Code code, @Nullable T valueOrNull) {
 
     /**
      * A success.
@@ -48,17 +36,6 @@ public record Answer<T>(
      */
     public static <T> Answer<T> failed(Code code) {
         return new Answer<>(code, null);
-    }
-
-    /**
-     * A failure of the client itself: it threw, and it is not known whether the request was sent.
-     *
-     * @param <T> what a success would have carried
-     * @param cause what it threw
-     * @return the answer
-     */
-    public static <T> Answer<T> broken(Throwable cause) {
-        return new Answer<>(Code.SYSTEMERROR, null, cause);
     }
 
     /**

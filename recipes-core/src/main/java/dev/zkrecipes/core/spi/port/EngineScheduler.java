@@ -6,13 +6,14 @@ package dev.zkrecipes.core.spi.port;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Port: the engine's one thread, its clock and its randomness. Everything that the engine knows is confined to this
- * thread, so it needs no locks. Another thread may stand in for it, but never run beside it. A test puts a simulated
- * clock here and runs the tasks itself; since the engine asks nobody else for time, threads or random numbers, the same
- * answers make it do the same again.
+ * Port: the engine's tasks, its clock and its randomness. One task runs at a time, and everything that the engine knows
+ * is used by its tasks alone, so it needs no locks. In what follows, the engine thread is the thread that runs a task. A
+ * test puts a simulated clock here and runs the tasks itself; since the engine asks nobody else for time, threads or
+ * random numbers, the same answers make it do the same again.
  */
 public interface EngineScheduler {
 
@@ -38,31 +39,19 @@ public interface EngineScheduler {
     Instant wallClock();
 
     /**
-     * Runs a task on the engine thread as soon as possible, in the order in which tasks are given by one thread. After
-     * {@link #close()} the task is dropped.
+     * Runs a task as soon as possible, in the order in which tasks are given by one thread. The calling thread may run
+     * it, and some that were given before. After {@link #close()} the task is dropped.
      *
      * @param task must not block
      */
     void execute(Runnable task);
 
     /**
-     * The same for a task that need not be run before the next one that the caller is sure to give soon: the engine is
-     * not woken for it alone.
+     * Runs a task as {@link #execute} does, but on a thread of the engine's own.
      *
      * @param task must not block
      */
-    default void executeWithNext(Runnable task) {
-        execute(task);
-    }
-
-    /**
-     * The same for a task that ZooKeeper's event thread brings from a session that the client has for itself. If the
-     * engine has nothing to do, that thread may run the task at once, and be the engine thread meanwhile. What the task
-     * gives to be executed runs later.
-     *
-     * @param task must not block
-     */
-    default void deliver(Runnable task) {
+    default void handOver(Runnable task) {
         execute(task);
     }
 
@@ -102,12 +91,21 @@ public interface EngineScheduler {
     RandomGenerator random();
 
     /**
-     * Whether the caller runs on the engine thread, or on one that stands in for it.
+     * Whether the caller is the engine thread, that is, runs a task.
      *
      * @return true if so
      */
     boolean isEngineThread();
 
-    /** Ends the thread after the tasks that were given to {@link #execute} so far. */
+    /**
+     * Sets who is told when a task throws. What the engine knows may be wrong then, so it must not go on: the tasks that
+     * were given before are dropped, and so is what any thread gives later but the one on which this is told. A
+     * scheduler of a test may let the exception out instead.
+     *
+     * @param told has to end everything; told again if it throws, a little later
+     */
+    default void onFailure(Consumer<Throwable> told) {}
+
+    /** Ends after the tasks that were given so far. */
     void close();
 }

@@ -353,7 +353,7 @@ class DowngradeTest {
     void throwingHandle_failsTheRequestWithItsCause() {
         operations.breakOn(Request.MULTI);
         Downgrade downgrade = downgrade(Mode.QUEUE);
-        assertFailed(downgrade, LockException.class, "the ZooKeeper client failed to create the node");
+        assertFailed(downgrade, LockException.class, "the lock engine failed on ");
         assertThatThrownBy(downgrade.outcome()::join).hasRootCauseInstanceOf(IllegalStateException.class);
         assertThat(exclusive.state()).isEqualTo(LeaseState.HELD);
     }

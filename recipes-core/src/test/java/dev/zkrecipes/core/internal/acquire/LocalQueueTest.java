@@ -362,18 +362,4 @@ class LocalQueueTest extends LocalQueueScene {
         release(granted(all.get(1)));
         assertLeftNothing();
     }
-
-    @Test
-    @Tag("H97")
-    void errorWhileANodeIsGranted_givesItBack_andTheOthersAreServed() {
-        scheduler.run();
-        List<Acquisition> all = List.of(
-                launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS),
-                launched(Mode.QUEUE, false, new MutexDriver(), OPTIONS));
-        scheduler.refuseNextTimer();
-        scheduler.advance(Duration.ofSeconds(1));
-        assertThat(all.get(0).outcome()).isCompletedExceptionally();
-        release(granted(all.get(1)));
-        assertLeftNothing();
-    }
 }

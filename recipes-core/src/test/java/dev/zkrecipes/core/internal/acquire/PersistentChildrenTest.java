@@ -103,7 +103,7 @@ class PersistentChildrenTest {
     void handleThatFails_isNoLockNode() {
         operations.addPersistent(DOCUMENT);
         operations.breakOn(Request.ACL);
-        fixture.assertFailed(fixture.queueing(mutex), LockException.class, "read the ACL of a node below");
+        fixture.assertFailed(fixture.queueing(mutex), LockException.class, "the lock engine failed on ");
     }
 
     /** A name says nothing of a node that comes later. */

@@ -331,7 +331,7 @@ class QueueViewTest {
         operations.breakOn(Request.WATCH_DELETION); // the one on its own node, when what it waited for is gone
         operations.remove(OTHER);
         scheduler.run();
-        fixture.assertFailed(loop, LockException.class, "the ZooKeeper client failed to watch");
+        fixture.assertFailed(loop, LockException.class, "the lock engine failed on ");
     }
 
     @Test

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.internal.thread.EngineThread;
+import dev.zkrecipes.core.internal.thread.EngineExecutor;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.PathSettings;
@@ -104,7 +104,7 @@ class ClientConnectionTest {
         closes = true;
         connection.onState(session, State.DISCONNECTED, false);
         connection.end();
-        EngineScheduler clock = new EngineThread();
+        EngineScheduler clock = new EngineExecutor(true);
         assertThat(connection.await(Deadline.after(Duration.ofHours(1), clock))).isFalse();
         clock.close();
     }

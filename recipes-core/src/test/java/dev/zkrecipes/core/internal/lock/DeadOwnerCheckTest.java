@@ -75,22 +75,6 @@ class DeadOwnerCheckTest {
         assertThat(requests).noneMatch(CompletableFuture::isDone);
     }
 
-    /** The next request sets it. */
-    @Test
-    @Tag("H97")
-    void errorWhileTheTimerIsSet_endsNoChecks() throws InterruptedException {
-        die("forgetful", lease -> {});
-        scheduler.engine.advance(Duration.ofSeconds(5)); // without a request there is no timer
-        scheduler.engine.refuseNextTimer();
-        var unused = lock(PATH).acquireAsync();
-        scheduler.engine.advanceInSpiteOfErrors(Duration.ofSeconds(1));
-        assertThat(scheduler.engine.errors()).hasSize(1);
-        CompletableFuture<Lease> next = waiting(lock(PATH));
-        scheduler.engine.advance(Duration.ofSeconds(10));
-        assertThat(toTell()).as("told already").isEmpty();
-        assertThat(next).isNotDone();
-    }
-
     @Test
     @Tag("H44")
     void lockOfADeadThread_isNotWarnedOfWhileNobodyWaitsForIt() throws InterruptedException {

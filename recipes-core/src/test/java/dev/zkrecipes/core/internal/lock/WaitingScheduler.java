@@ -8,6 +8,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /** Lets the engine run while the test's thread waits for it, and then does what it is told. */
@@ -60,6 +61,11 @@ final class WaitingScheduler implements EngineScheduler {
     @Override
     public boolean isEngineThread() {
         return engine.isEngineThread();
+    }
+
+    @Override
+    public void onFailure(Consumer<Throwable> told) {
+        engine.onFailure(told);
     }
 
     @Override

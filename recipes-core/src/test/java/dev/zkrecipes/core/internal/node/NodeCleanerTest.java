@@ -331,21 +331,6 @@ class NodeCleanerTest {
         return engine.livingSessions().get(0);
     }
 
-    @Test
-    @Tag("H97")
-    void unsendableDeletion_isReportedWithItsCause_andRepeated() {
-        CompletableFuture<Lease> lease = acquire();
-        operations.breakOn(Request.DELETE);
-        assertThat(giveBack(lease))
-                .failsWithin(Duration.ZERO)
-                .withThrowableOfType(ExecutionException.class)
-                .havingCause()
-                .withMessageContaining("broken handle")
-                .withCauseInstanceOf(IllegalStateException.class);
-        scheduler.advance(engine.requestTimeout().plusMillis(1));
-        assertClean();
-    }
-
     /** Sends a create whose answer is lost, gives it up, and ends the session before it is known what became of it. */
     private void loseACreateAndItsSession() {
         operations.loseAnswerOf(Request.CREATE);

@@ -166,19 +166,4 @@ class AnsweringOperationsTest {
         pass(2);
         assertThat(told).containsExactly(State.CONNECTED);
     }
-
-    @Test
-    @Tag("H119")
-    void withoutMemoryForAThread_theHandleIsClosedLater() {
-        doAnswer(call -> {
-                    throw new OutOfMemoryError("played");
-                })
-                .doNothing()
-                .when(handle)
-                .close();
-        become(State.CONNECTED);
-        become(State.DISCONNECTED);
-        pass(4);
-        verify(handle, times(2)).close();
-    }
 }

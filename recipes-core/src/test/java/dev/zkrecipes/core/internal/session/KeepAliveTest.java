@@ -183,33 +183,6 @@ class KeepAliveTest {
         assertThat(last.ended()).isCompletedWithValue(LeaseState.LOST);
     }
 
-    @Test
-    @Tag("H97")
-    void errorWhileATimerIsSet_endsNoChecks() {
-        Duration timeout = operations.sessionTimeout();
-        scheduler.advance(timeout.dividedBy(6).minusNanos(1));
-        operations.requests();
-        scheduler.refuseNextTimer();
-        scheduler.advanceInSpiteOfErrors(timeout.multipliedBy(4));
-        assertThat(scheduler.errors()).hasSize(1);
-        assertThat(operations.requests()).hasSizeBetween(23, 24);
-        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-    }
-
-    @Test
-    @Tag("H97")
-    void checkThatCannotBeSent_isFollowedByOthers() {
-        Duration timeout = operations.sessionTimeout();
-        scheduler.advance(timeout.dividedBy(6).minusNanos(1));
-        operations.requests();
-        operations.breakOn(ScriptedOperations.Request.MULTI);
-        scheduler.refuseNextTask(); // that would say so
-        scheduler.advanceInSpiteOfErrors(timeout.multipliedBy(4));
-        assertThat(scheduler.errors()).hasSize(1);
-        assertThat(operations.requests()).hasSizeBetween(23, 24);
-        assertThat(lease.state()).isEqualTo(LeaseState.HELD);
-    }
-
     /** It is told on the engine thread, after what runs there already. */
     @Test
     void leaseLostInAStop_isReportedWithoutAnImmediateTimer() {

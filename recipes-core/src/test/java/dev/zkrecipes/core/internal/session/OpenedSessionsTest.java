@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
@@ -19,7 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -61,24 +59,6 @@ class OpenedSessionsTest {
         failure = null;
         scheduler.advance(Duration.ofSeconds(3));
         assertThat(wanted).isCompleted();
-    }
-
-    @Test
-    @Tag("H97")
-    void permanentError_failsTheWaitingRequests_andIsNamed() {
-        failure = new NoSuchMethodError("ZooKeeper.<init>");
-        assertThat(acquire())
-                .failsWithin(Duration.ZERO)
-                .withThrowableOfType(ExecutionException.class)
-                .extracting(Throwable::getCause)
-                .isInstanceOfSatisfying(
-                        LockConnectionException.class,
-                        why -> assertThat(why)
-                                .hasCause(failure)
-                                .hasMessageContaining("/locks/orders")
-                                .hasMessageContaining("NoSuchMethodError: ZooKeeper.<init>"));
-        failure = null;
-        assertThat(acquire()).isCompleted();
     }
 
     @Test

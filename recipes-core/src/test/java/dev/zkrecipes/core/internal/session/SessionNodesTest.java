@@ -51,17 +51,6 @@ class SessionNodesTest {
     }
 
     @Test
-    void throwingListener_doesNotKeepTheNextFromBeingTold() {
-        nodes.add("one", 10);
-        nodes.awaitEnd("one", () -> {
-            throw new IllegalStateException("of the test");
-        });
-        nodes.awaitEnd("one", () -> told.add("next"));
-        nodes.remove("one", 10);
-        assertThat(told).containsExactly("next");
-    }
-
-    @Test
     @Tag("H74")
     void nodes_stayBelowSevenEighthsOfAPacket() {
         int limit = PacketLimit.of(operations) / 8 * 7;

@@ -131,7 +131,7 @@ class SessionTaskTest {
     @Test
     @Tag("H45")
     void throwingTransition_failsTheTaskWithItsCause() {
-        Error failure = new AssertionError("broken");
+        RuntimeException failure = new IllegalStateException("broken");
         task.guard(() -> {
             throw failure;
         });

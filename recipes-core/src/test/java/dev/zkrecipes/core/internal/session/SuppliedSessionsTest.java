@@ -28,19 +28,20 @@ class SuppliedSessionsTest {
     private final ExecutorService asker = mock(ExecutorService.class);
     private final ZooKeeper handle = mock(ZooKeeper.class);
     private final List<LockException> told = new ArrayList<>();
-    private boolean hasThread = true;
-    private int asked;
+    private boolean hasHandle = true;
     private int used;
 
     private final SuppliedSessions sessions = new SuppliedSessions(
             () -> {
-                asked++;
+                if (!hasHandle) {
+                    throw new IllegalStateException("played: no handle");
+                }
                 return handle;
             },
             asker,
             found -> {
                 used++;
-                throw new InternalError("played");
+                throw new IllegalStateException("played");
             },
             session -> {},
             scheduler,
@@ -71,9 +72,6 @@ class SuppliedSessionsTest {
     @BeforeEach
     void play() {
         doAnswer(call -> {
-                    if (!hasThread) {
-                        throw new InternalError("played: no memory for a thread");
-                    }
                     call.<Runnable>getArgument(0).run();
                     return null;
                 })
@@ -84,39 +82,26 @@ class SuppliedSessionsTest {
     }
 
     @Test
-    void withoutAThread_whoWaitsIsTold_andTheSupplierIsAskedLater() {
-        hasThread = false;
-        sessions.request(user);
-        scheduler.run();
-        assertThat(asked).isZero();
-        assertThat(told)
-                .singleElement()
-                .satisfies(why ->
-                        assertThat(why).hasCauseInstanceOf(InternalError.class).hasMessageContaining("/locks/orders"));
-        hasThread = true;
-        scheduler.advance(Duration.ofSeconds(1));
-        assertThat(asked).isPositive();
-    }
-
-    @Test
     void handleThatCannotBeUsed_isToldOf_andTheSupplierIsAskedAgain() {
         sessions.request(user);
         scheduler.run();
         assertThat(used).isEqualTo(1);
-        assertThat(told).singleElement().satisfies(why -> assertThat(why).hasCauseInstanceOf(InternalError.class));
+        assertThat(told)
+                .singleElement()
+                .satisfies(why -> assertThat(why).hasCauseInstanceOf(IllegalStateException.class));
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(used).isGreaterThan(1);
     }
 
     @Test
     void failuresInARow_areLoggedOnce_andThoseAfterAHandleAgain() {
-        hasThread = false;
+        hasHandle = false;
         assertThat(warnings()).isEqualTo(1);
         assertThat(warnings()).isZero();
-        hasThread = true;
+        hasHandle = true;
         when(handle.getState()).thenReturn(ZooKeeper.States.CLOSED);
         assertThat(warnings()).isZero();
-        hasThread = false;
+        hasHandle = false;
         assertThat(warnings()).isEqualTo(1);
     }
 

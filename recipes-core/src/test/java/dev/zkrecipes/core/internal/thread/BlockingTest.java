@@ -24,7 +24,7 @@ class BlockingTest {
     private static final Duration SHORT = Duration.ofMillis(50);
     private static final Duration LONG = Duration.ofHours(1);
 
-    private final EngineThread engine = new EngineThread();
+    private final EngineExecutor engine = new EngineExecutor(true);
     private final CompletableFuture<String> future = new CompletableFuture<>();
 
     @AfterEach

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 class CallbacksTest {
     private static final int MANY = 100;
 
-    private final EngineThread engine = new EngineThread();
+    private final EngineExecutor engine = new EngineExecutor(true);
     private final Callbacks callbacks = Callbacks.on(null, engine);
     private final CountDownLatch released = new CountDownLatch(1);
     private final List<Thread> threads = new ArrayList<>();

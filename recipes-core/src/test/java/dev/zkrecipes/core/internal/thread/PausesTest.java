@@ -178,16 +178,6 @@ class PausesTest {
                         Duration.ofMillis(20).toNanos(), Duration.ofMillis(40).toNanos());
     }
 
-    @Test
-    void errorOfOneTask_stopsNoOther() {
-        pause(() -> {
-            throw new IllegalStateException("played");
-        });
-        pause(() -> ended.add("other"));
-        scheduler.advance(LONG);
-        assertThat(ended).containsExactly("other");
-    }
-
     /** Such as for want of memory. */
     @Test
     void errorThatCannotBeLogged_stopsNoOther() {

@@ -23,16 +23,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The engine's thread: what it owes to those who give it tasks. */
 @Timeout(60)
-class EngineThreadTest {
+class EngineExecutorTest {
     private static final Duration HOUR = Duration.ofHours(1);
     private static final int SPINS = 10_000;
 
     /** It never wakes up by itself, so a wake-up that is lost is a test that does not end. */
-    private final EngineThread engine = new EngineThread(HOUR.toNanos());
+    private final EngineExecutor engine = new EngineExecutor(false);
 
     private final BlockingQueue<Object> ran = new LinkedBlockingQueue<>();
 
@@ -47,12 +48,12 @@ class EngineThreadTest {
 
     private void awaitTasksSoFar() {
         CountDownLatch reached = new CountDownLatch(1);
-        engine.execute(reached::countDown);
+        engine.handOver(reached::countDown);
         await(reached);
     }
 
     private Thread thread() throws InterruptedException {
-        engine.execute(() -> ran.add(Thread.currentThread()));
+        engine.handOver(() -> ran.add(Thread.currentThread()));
         return (Thread) next();
     }
 
@@ -80,8 +81,14 @@ class EngineThreadTest {
         spinUntil(() -> System.nanoTime() - start > time.toNanos());
     }
 
+    /** Keeps the engine's thread busy. */
     private void hold(CountDownLatch until) {
-        engine.execute(() -> await(until));
+        CountDownLatch begun = new CountDownLatch(1);
+        engine.handOver(() -> {
+            begun.countDown();
+            await(until);
+        });
+        await(begun);
     }
 
     private static void await(CountDownLatch latch) {
@@ -97,7 +104,7 @@ class EngineThreadTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void tasksOfEachProducer_runOneByOneInTheirOrder(long seed) throws Exception {
-        int producers = 8; // of which every other one delivers, and so may run the tasks of all
+        int producers = 8; // of which every other one may run the tasks of all
         int each = 20_000;
         int[] last = new int[producers]; // the engine's alone: a second thread in it would be seen by the counts
         AtomicInteger inside = new AtomicInteger();
@@ -116,9 +123,9 @@ class EngineThreadTest {
                         inside.decrementAndGet();
                     };
                     if (producer % 2 == 0) {
-                        engine.execute(task);
+                        engine.handOver(task);
                     } else {
-                        engine.deliver(task);
+                        engine.execute(task);
                     }
                     if (random.nextInt(100) == 0) {
                         LockSupport.parkNanos(1); // now and then the engine goes to sleep
@@ -140,7 +147,7 @@ class EngineThreadTest {
         Thread thread = thread();
         for (int i = 0; i < 50; i++) {
             spinUntil(() -> sleeps(thread));
-            engine.execute(() -> ran.add("woken"));
+            engine.handOver(() -> ran.add("woken"));
             assertThat(next()).isEqualTo("woken");
         }
     }
@@ -155,7 +162,7 @@ class EngineThreadTest {
             for (int spins = random.nextInt(400); spins > 0; spins--) {
                 Thread.onSpinWait();
             }
-            engine.execute(done::incrementAndGet);
+            engine.handOver(done::incrementAndGet);
             int expected = i;
             spinUntil(() -> done.get() == expected);
         }
@@ -165,8 +172,8 @@ class EngineThreadTest {
     void taskOfATask_runsAfterThoseGivenBefore() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
-        engine.execute(() -> engine.execute(() -> ran.add("of the first")));
-        engine.execute(() -> ran.add("second"));
+        engine.handOver(() -> engine.handOver(() -> ran.add("of the first")));
+        engine.handOver(() -> ran.add("second"));
         go.countDown();
         assertThat(next()).isEqualTo("second");
         assertThat(next()).isEqualTo("of the first");
@@ -175,13 +182,13 @@ class EngineThreadTest {
     @Test
     void onlyTheEngineThread_isTheEngineThread() throws Exception {
         assertThat(engine.isEngineThread()).isFalse();
-        engine.execute(() -> ran.add(engine.isEngineThread()));
+        engine.handOver(() -> ran.add(engine.isEngineThread()));
         assertThat(next()).isEqualTo(true);
         engine.schedule(Duration.ZERO, () -> ran.add(engine.isEngineThread()));
         assertThat(next()).isEqualTo(true);
     }
 
-    // ---- Tasks that a thread delivers.
+    // ---- Tasks that the calling thread runs.
 
     /** The engine's thread, when it has nothing to do. */
     private Thread idle() throws InterruptedException {
@@ -191,9 +198,9 @@ class EngineThreadTest {
     }
 
     @Test
-    void deliveredTask_runsAtOnceWhileTheEngineIsIdle() throws Exception {
+    void task_runsAtOnceOnTheCallingThreadWhileTheEngineIsIdle() throws Exception {
         idle();
-        engine.deliver(() -> {
+        engine.execute(() -> {
             ran.add(Thread.currentThread());
             ran.add(engine.isEngineThread());
         });
@@ -202,44 +209,52 @@ class EngineThreadTest {
     }
 
     @Test
-    void deliveredTask_waitsWhileTheEngineIsBusy() throws Exception {
+    void task_waitsWhileTheEngineIsBusy() throws Exception {
         Thread thread = idle();
         CountDownLatch busy = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        engine.execute(() -> {
+        engine.handOver(() -> {
             busy.countDown();
             await(go);
         });
         await(busy);
-        engine.execute(() -> ran.add("before"));
-        engine.deliver(() -> ran.add(Thread.currentThread()));
+        engine.handOver(() -> ran.add("before"));
+        engine.execute(() -> ran.add(Thread.currentThread()));
         assertThat(ran).isEmpty();
         go.countDown();
         assertThat(List.of(next(), next())).containsExactly("before", thread);
     }
 
     @Test
-    void tasksOfADeliveredTask_runLaterOnTheEngineThread() throws Exception {
-        Thread thread = idle();
-        engine.deliver(() -> {
+    void tasksOfATask_runAfterItOnTheSameThread() throws Exception {
+        idle();
+        engine.execute(() -> {
             engine.execute(() -> ran.add(Thread.currentThread()));
-            engine.deliver(() -> ran.add(Thread.currentThread()));
             ran.add("first");
         });
-        assertThat(List.of(next(), next(), next())).containsExactly("first", thread, thread);
+        assertThat(ran).containsExactly("first", Thread.currentThread());
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 15, 16, 20})
-    void threadThatDelivers_runsWhatWasGivenBefore_butNoMoreThanSixteenTasks(int before) throws Exception {
+    void callingThread_runsNoMoreThanSixteenTasks(int more) throws Exception {
         Thread thread = idle();
-        for (int i = 0; i < before; i++) {
-            engine.executeWithNext(() -> ran.add(Thread.currentThread()));
+        engine.execute(() -> {
+            for (int i = 0; i < more; i++) {
+                engine.execute(() -> ran.add(Thread.currentThread()));
+            }
+        });
+        for (int i = 1; i <= more; i++) {
+            assertThat(next()).isSameAs(i < 16 ? Thread.currentThread() : thread);
         }
-        engine.deliver(() -> ran.add(Thread.currentThread()));
-        for (int i = 1; i <= before + 1; i++) {
-            assertThat(next()).isSameAs(i <= 16 ? Thread.currentThread() : thread);
-        }
+    }
+
+    @Test
+    void engineOnItsThreadOnly_runsNothingOnTheCallingThread() throws Exception {
+        EngineExecutor alone = new EngineExecutor(true);
+        alone.execute(() -> ran.add(Thread.currentThread()));
+        assertThat(next()).isNotSameAs(Thread.currentThread());
+        alone.close();
     }
 
     @Test
@@ -247,24 +262,24 @@ class EngineThreadTest {
         Thread thread = idle();
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        Thread delivering = new Thread(() -> {
-            for (int i = 0; i < 15; i++) {
-                engine.executeWithNext(() -> {});
+        Thread other = new Thread(() -> engine.execute(() -> {
+            for (int i = 0; i < 14; i++) {
+                engine.execute(() -> {});
             }
-            engine.deliver(
+            engine.execute(
                     () -> { // the last that this thread runs
                         begun.countDown();
                         await(go);
                     });
-        });
-        delivering.start();
+        }));
+        other.start();
         await(begun);
+        engine.handOver(() -> ran.add(Thread.currentThread()));
         engine.execute(() -> ran.add(Thread.currentThread()));
-        engine.deliver(() -> ran.add(Thread.currentThread()));
         assertThat(ran).isEmpty();
         go.countDown();
         assertThat(List.of(next(), next())).containsExactly(thread, thread);
-        delivering.join();
+        other.join();
     }
 
     @Test
@@ -272,7 +287,7 @@ class EngineThreadTest {
         Thread thread = idle();
         engine.schedule(Duration.ofMillis(50), () -> ran.add("first"));
         spinUntil(() -> sleeps(thread));
-        engine.deliver(() -> {
+        engine.execute(() -> {
             try {
                 letPass(Duration.ofMillis(200)); // the engine wakes for its timer meanwhile
             } catch (InterruptedException e) {
@@ -284,49 +299,20 @@ class EngineThreadTest {
     }
 
     @Test
-    void timerOfADeliveredTask_wakesTheEngine() throws Exception {
+    void timerOfATaskOfACallingThread_wakesTheEngine() throws Exception {
         Thread thread = idle();
-        engine.deliver(() -> engine.schedule(Duration.ofMillis(50), () -> ran.add(Thread.currentThread())));
+        engine.execute(() -> engine.schedule(Duration.ofMillis(50), () -> ran.add(Thread.currentThread())));
         assertThat(next()).isSameAs(thread);
     }
 
     @Test
-    void deliveredTaskThatThrows_harmsNobody() throws Exception {
-        idle();
-        engine.deliver(() -> sneak(new StackOverflowError()));
-        engine.deliver(() -> ran.add("next"));
-        assertThat(next()).isEqualTo("next");
-    }
-
-    @Test
-    void interruptFlagOfATask_isClearedOnTheThreadThatDelivers() throws Exception {
-        idle();
-        engine.deliver(() -> Thread.currentThread().interrupt());
-        assertThat(Thread.interrupted())
-                .as("it would end ZooKeeper's event thread")
-                .isFalse();
-        idle();
-        for (int i = 1; i < 16; i++) {
-            engine.executeWithNext(() -> {});
-        }
-        engine.deliver(() -> Thread.currentThread().interrupt());
-        assertThat(Thread.interrupted()).as("after the last task, too").isFalse();
-    }
-
-    @Test
-    void closeInADeliveredTask_endsTheThread() throws Exception {
+    void closeInATaskOfACallingThread_endsTheThread() throws Exception {
         Thread thread = idle();
-        engine.deliver(engine::close);
-        engine.deliver(() -> ran.add("after"));
+        engine.execute(engine::close);
+        engine.execute(() -> ran.add("after"));
         thread.join(TimeUnit.SECONDS.toMillis(30));
         assertThat(thread.isAlive()).isFalse();
         assertThat(ran).isEmpty();
-    }
-
-    @Test
-    void taskDeliveredBeforeTheFirst_runsOnTheEngineThread() throws Exception {
-        engine.deliver(() -> ran.add(Thread.currentThread()));
-        assertThat(next()).isNotSameAs(Thread.currentThread());
     }
 
     @ParameterizedTest
@@ -336,36 +322,98 @@ class EngineThreadTest {
         idle();
         AtomicInteger done = new AtomicInteger();
         AtomicInteger given = new AtomicInteger();
-        Thread delivering = new Thread(() -> {
+        Thread other = new Thread(() -> {
             Random random = new Random(seed);
             while (!Thread.currentThread().isInterrupted() && given.get() < 20_000) {
-                engine.deliver(() -> {});
+                engine.execute(() -> {});
                 for (int spins = random.nextInt(200); spins > 0; spins--) {
                     Thread.onSpinWait();
                 }
             }
         });
-        delivering.start();
+        other.start();
         for (int i = 1; i <= 20_000; i++) {
-            engine.execute(done::incrementAndGet);
+            engine.handOver(done::incrementAndGet);
             given.set(i);
             int expected = i;
             spinUntil(() -> done.get() == expected);
         }
-        delivering.join();
+        other.join();
     }
 
     // ---- Tasks that fail.
 
-    @Test
-    void throwingTask_stopsNoOther() throws Exception {
+    enum Where {
+        ENGINE_THREAD {
+            @Override
+            void give(EngineExecutor engine, Runnable task) {
+                engine.handOver(task);
+            }
+        },
+        CALLING_THREAD {
+            @Override
+            void give(EngineExecutor engine, Runnable task) {
+                engine.execute(task);
+            }
+        },
+        ALARM {
+            @Override
+            void give(EngineExecutor engine, Runnable task) {
+                engine.schedule(Duration.ZERO, task);
+            }
+        };
+
+        abstract void give(EngineExecutor engine, Runnable task);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void throwingTask_isTheLast_andItsEngineIsTold(Where where) throws Exception {
         for (Throwable failure :
                 List.of(new IllegalStateException(), new StackOverflowError(), new OutOfMemoryError())) {
-            engine.execute(() -> sneak(failure));
-            engine.schedule(Duration.ZERO, () -> sneak(failure));
-            engine.execute(() -> ran.add(failure));
-            assertThat(next()).isSameAs(failure);
+            EngineExecutor failing = new EngineExecutor(false);
+            CountDownLatch busy = new CountDownLatch(1);
+            CountDownLatch told = new CountDownLatch(1);
+            CountDownLatch go = new CountDownLatch(1);
+            failing.handOver(() -> ran.add(Thread.currentThread()));
+            Thread thread = (Thread) next();
+            failing.onFailure(cause -> {
+                ran.add(cause);
+                ran.add(failing.isEngineThread() ? Thread.currentThread() : "not on the engine thread");
+                told.countDown();
+                await(go);
+                failing.execute(() -> ran.add("given by what was told"));
+            });
+            where.give(failing, () -> {
+                busy.countDown();
+                failing.handOver(() -> ran.add("given before it was thrown"));
+                sneak(failure);
+            });
+            await(busy);
+            await(told);
+            failing.execute(() -> ran.add("given later"));
+            failing.handOver(() -> ran.add("given later"));
+            failing.schedule(Duration.ZERO, () -> ran.add("given later"));
+            go.countDown();
+            thread.join();
+            assertThat(ran).containsExactly(failure, thread, "given by what was told");
+            ran.clear();
         }
+    }
+
+    @Test
+    void engineThatCannotBeToldAtOnce_isToldAgain() throws Exception {
+        AtomicInteger times = new AtomicInteger();
+        engine.onFailure(cause -> {
+            if (times.incrementAndGet() == 1) {
+                throw new OutOfMemoryError();
+            }
+            ran.add(cause);
+        });
+        IllegalStateException failure = new IllegalStateException();
+        engine.handOver(() -> sneak(failure));
+        assertThat(next()).isSameAs(failure);
+        assertThat(times).hasValue(2);
     }
 
     @SuppressWarnings("unchecked")
@@ -374,11 +422,11 @@ class EngineThreadTest {
     }
 
     @Test
-    void interruptFlagOfATask_isClearedBeforeTheNext() throws Exception {
-        engine.execute(() -> Thread.currentThread().interrupt());
-        engine.execute(() -> ran.add(Thread.currentThread().isInterrupted()));
-        assertThat(next()).isEqualTo(false);
+    void interruptFlag_doesNotKeepTheEngineAwake() throws Exception {
         Thread thread = thread();
+        engine.handOver(() -> Thread.currentThread().interrupt());
+        awaitTasksSoFar();
+        spinUntil(() -> sleeps(thread));
         thread.interrupt();
         spinUntil(() -> sleeps(thread));
     }
@@ -410,10 +458,10 @@ class EngineThreadTest {
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
         Timer due = engine.schedule(delay, () -> ran.add("cancelled by a task"));
-        engine.execute(due::cancel); // given before it is due, so it is in time, however late it runs
+        engine.handOver(due::cancel); // given before it is due, so it is in time, however late it runs
         letPass(delay);
         go.countDown();
-        engine.execute(() -> ran.add("last"));
+        engine.handOver(() -> ran.add("last"));
         assertThat(next()).isEqualTo("last");
     }
 
@@ -421,10 +469,10 @@ class EngineThreadTest {
     void dueTimer_waitsForTasksGivenBeforeAndForNoOthers() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
-        engine.execute(() -> ran.add("before"));
+        engine.handOver(() -> ran.add("before"));
         engine.schedule(Duration.ofMillis(20), () -> ran.add("due"));
         letPass(Duration.ofMillis(40));
-        engine.execute(() -> ran.add("after"));
+        engine.handOver(() -> ran.add("after"));
         go.countDown();
         assertThat(List.of(next(), next(), next())).containsExactly("before", "due", "after");
     }
@@ -452,7 +500,7 @@ class EngineThreadTest {
             }
         };
         if (onEngineThread) {
-            engine.execute(many);
+            engine.handOver(many);
         } else {
             many.run();
         }
@@ -461,7 +509,7 @@ class EngineThreadTest {
             System.gc();
             return first.get().get() == null;
         });
-        engine.execute(() -> ran.add(engine.alarms()));
+        engine.handOver(() -> ran.add(engine.alarms()));
         assertThat(next()).isEqualTo(0);
     }
 
@@ -472,18 +520,18 @@ class EngineThreadTest {
         Thread thread = thread();
         CountDownLatch go = new CountDownLatch(1);
         hold(go);
-        engine.execute(() -> {
+        engine.handOver(() -> {
             ran.add("given before");
-            engine.execute(() -> ran.add("given by a task after"));
+            engine.handOver(() -> ran.add("given by a task after"));
         });
         engine.schedule(Duration.ZERO, engine::close);
         engine.close();
-        engine.execute(() -> ran.add("given after"));
+        engine.handOver(() -> ran.add("given after"));
         engine.schedule(Duration.ZERO, () -> ran.add("timer after"));
         go.countDown();
         thread.join(TimeUnit.SECONDS.toMillis(30));
         assertThat(thread.isAlive()).isFalse();
-        engine.execute(() -> ran.add("given long after"));
+        engine.handOver(() -> ran.add("given long after"));
         engine.schedule(Duration.ZERO, () -> ran.add("timer long after")).cancel();
         engine.close();
         assertThat(ran).containsExactly("given before");

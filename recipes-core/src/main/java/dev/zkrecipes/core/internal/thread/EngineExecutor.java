@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.thread;
+
+import dev.zkrecipes.core.spi.port.EngineScheduler;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.NavigableSet;
+import java.util.Queue;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs tasks and alarms one at a time, in the order of time: an alarm waits for those tasks that were given before it
+ * fell due.
+ *
+ * <p>One thread at a time is the runner. A thread that gives a task and finds no runner becomes it, runs a few tasks,
+ * and steps down. What it leaves, and what falls due later, the engine's own thread runs, which otherwise sleeps. Whoever
+ * gives a task first adds it and then looks for a runner; whoever steps down first does so and then looks for tasks: so
+ * one of the two sees the other, and no task is left alone. A wake-up that comes before the sleep ends that sleep.
+ *
+ * <p>The first task that throws is the last: see {@link #onFailure}.
+ */
+public final class EngineExecutor implements EngineScheduler {
+    /** One for all clients: ids of two processes must differ even if both started at the same moment. */
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private static final long LONGEST_DELAY_NANOS = Long.MAX_VALUE / 2;
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** How many tasks a thread runs on its way: it has more to do than that. */
+    private static final int MOST_BY_THE_WAY = 16;
+
+    private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
+    private final NavigableSet<Alarm> alarms = new TreeSet<>(Alarm.ORDER); // the runner's
+    private final AtomicLong alarmsSoFar = new AtomicLong();
+    private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
+    private final Thread thread = EngineThreads.engine(this::runUntilClosed);
+    private final boolean isOnItsThreadOnly;
+    private volatile long wakesAt = System.nanoTime(); // when the engine's thread ends its sleep by itself
+    private volatile boolean closed;
+    private volatile @Nullable Throwable failure;
+    private volatile Consumer<Throwable> onFailure = cause -> {};
+
+    private record Task(Runnable body, long at, boolean isForOwnThread) {}
+
+    private record Alarm(Runnable body, long at, long number) {
+        static final Comparator<Alarm> ORDER = (one, other) ->
+                one.at == other.at ? Long.compare(one.number, other.number) : Long.signum(one.at - other.at);
+    }
+
+    /**
+     * Starts the engine's thread.
+     *
+     * @param isOnItsThreadOnly whether no other thread may run tasks: user code that a task calls could wait for what
+     *     that thread has to do
+     */
+    public EngineExecutor(boolean isOnItsThreadOnly) {
+        this.isOnItsThreadOnly = isOnItsThreadOnly;
+        thread.start();
+    }
+
+    // ---- What any thread does.
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public Instant wallClock() {
+        return Instant.now();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        Thread caller = Thread.currentThread();
+        add(task, false);
+        if (isOnItsThreadOnly || isVirtual(caller)) {
+            wake();
+        } else if (runner.compareAndSet(null, caller)) {
+            runSome();
+        }
+    }
+
+    /** A virtual thread may lose its carrier in the middle of a task, for as long as others keep the carriers busy. */
+    private static boolean isVirtual(Thread thread) {
+        ThreadGroup group = thread.getThreadGroup();
+        return group != null && group.getName().equals("VirtualThreads");
+    }
+
+    @Override
+    public void handOver(Runnable task) {
+        add(task, true);
+        wake();
+    }
+
+    /** A task that cannot be given is one that fails: what its giver has begun may stay half done. */
+    private void add(Runnable task, boolean isForOwnThread) {
+        try {
+            if (!closed && (failure == null || Thread.currentThread() == thread)) {
+                tasks.add(new Task(task, nanoTime(), isForOwnThread));
+            }
+        } catch (Throwable t) {
+            fail(t);
+            throw t;
+        }
+    }
+
+    private void wake() {
+        if (runner.get() == null) { // otherwise the runner looks again
+            LockSupport.unpark(thread);
+        }
+    }
+
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+        long nanos = Math.max(0, Math.min(Deadline.saturatedNanos(delay), LONGEST_DELAY_NANOS));
+        Alarm alarm = new Alarm(task, nanoTime() + nanos, alarmsSoFar.getAndIncrement());
+        inOrder(() -> alarms.add(alarm));
+        return () -> inOrder(() -> alarms.remove(alarm));
+    }
+
+    private void inOrder(Runnable change) {
+        if (isEngineThread()) {
+            change.run();
+        } else {
+            execute(change);
+        }
+    }
+
+    @Override
+    public void executeBlocking(Runnable task) {
+        EngineThreads.closing(task);
+    }
+
+    /**
+     * Parks, and does nothing else: {@link CompletableFuture#get()} would run other tasks on a thread of a
+     * ForkJoinPool.
+     */
+    @Override
+    public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
+        if (future.isDone()) {
+            return true;
+        }
+        long nanos = Deadline.saturatedNanos(timeout);
+        long begin = nanoTime();
+        Thread waiter = Thread.currentThread();
+        var unused = future.whenComplete((value, error) -> LockSupport.unpark(waiter));
+        while (!future.isDone()) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            long left = nanos - (nanoTime() - begin);
+            if (left <= 0) {
+                return false;
+            }
+            LockSupport.parkNanos(future, left);
+        }
+        return true;
+    }
+
+    @Override
+    public RandomGenerator random() {
+        return RANDOM;
+    }
+
+    @Override
+    public boolean isEngineThread() {
+        return Thread.currentThread() == runner.get();
+    }
+
+    @Override
+    public void onFailure(Consumer<Throwable> told) {
+        onFailure = told;
+    }
+
+    @Override
+    public void close() {
+        handOver(this::end);
+    }
+
+    /** How many alarms are set. To be called by a task. */
+    int alarms() {
+        return alarms.size();
+    }
+
+    // ---- What the runner does.
+
+    /** Runs some tasks on a thread that has more to do than that, and leaves the others to the engine's own. */
+    private void runSome() {
+        long next = wakesAt;
+        try {
+            for (int left = MOST_BY_THE_WAY; left > 0 && failure == null && runNext(); left--) {}
+            next = nextAlarm();
+        } catch (Throwable t) {
+            fail(t);
+        } finally {
+            runner.set(null);
+        }
+        if (!tasks.isEmpty() || next - wakesAt < 0 || failure != null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Runs a task or an alarm, if there is one for this thread. */
+    private boolean runNext() {
+        Task next = tasks.peek();
+        Alarm first = alarms.isEmpty() ? null : alarms.first();
+        if (first != null && first.at - (next == null ? nanoTime() : next.at) <= 0) {
+            alarms.remove(first);
+            first.body.run();
+            return true;
+        } else if (next != null && (!next.isForOwnThread || Thread.currentThread() == thread)) {
+            tasks.remove();
+            next.body.run();
+            return true;
+        }
+        return false;
+    }
+
+    private long nextAlarm() {
+        return alarms.isEmpty() ? nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
+    }
+
+    /** From now on only the engine's own thread gives tasks, and those that were given before are dropped. */
+    private void fail(Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+        LockSupport.unpark(thread);
+    }
+
+    private void end() {
+        closed = true;
+        tasks.clear();
+        alarms.clear();
+        LockSupport.unpark(thread);
+    }
+
+    // ---- What the engine's own thread does.
+
+    private void runUntilClosed() {
+        while (!closed && failure == null) {
+            if (runner.compareAndSet(null, thread)) {
+                runAllAndSleep();
+            } else {
+                wakesAt = nanoTime() + LONGEST_DELAY_NANOS; // the runner wakes this thread for what it leaves
+                if (runner.get() != null) {
+                    sleepUntil(wakesAt);
+                }
+            }
+        }
+        Throwable cause = failure;
+        if (cause != null && !closed) {
+            endBecauseOf(cause);
+        }
+    }
+
+    private void runAllAndSleep() {
+        try {
+            while (failure == null && runNext()) {}
+            wakesAt = nextAlarm();
+        } catch (Throwable t) {
+            fail(t);
+        } finally {
+            runner.set(null);
+        }
+        if (tasks.isEmpty() && failure == null && !closed) {
+            sleepUntil(wakesAt);
+        }
+    }
+
+    private void sleepUntil(long time) {
+        var unused = Thread.interrupted(); // a flag that a task has left would end every sleep
+        LockSupport.parkNanos(this, time - nanoTime());
+    }
+
+    /** What cannot be done now, for want of memory say, is done as soon as it can be. */
+    private void endBecauseOf(Throwable cause) {
+        while (!runner.compareAndSet(null, thread)) {
+            LockSupport.parkNanos(this, 1); // the runner has no more than this task to do
+        }
+        while (!closed) {
+            try {
+                tasks.clear();
+                alarms.clear();
+                onFailure.accept(cause);
+                while (runNext()) {}
+                closed = true;
+            } catch (Throwable t) {
+                LockSupport.parkNanos(this, RETRY_NANOS);
+            }
+        }
+    }
+}
