@@ -221,5 +221,6 @@ final class ClientConnection {
         endWaits(); // a disconnect may have begun new ones when closing began
         handle = Optional.empty();
         reporter.report(ConnectionState.CLOSED);
+        untilDisconnected.forEach(Runnable::run);
     }
 }

@@ -38,8 +38,8 @@ public final class KeepAlive {
         void lose(String reason);
 
         /**
-         * The client is being closed: ends it, as lost if it has not ended, and has its node deleted. On the engine
-         * thread.
+         * Its session or its client is over: ends it, as lost if it has not ended, and has its node deleted, also for a
+         * thread that has just released it and has not come to the rest. On the engine thread.
          */
         void endAtOnce(String reason);
 
@@ -99,7 +99,7 @@ public final class KeepAlive {
     }
 
     public void onEnded(State how) {
-        all().forEach(grant -> grant.lose(
+        all().forEach(grant -> grant.endAtOnce(
                 "the ZooKeeper session 0x" + Long.toHexString(session.zk().sessionId()) + " has ended (" + how + ")"));
     }
 

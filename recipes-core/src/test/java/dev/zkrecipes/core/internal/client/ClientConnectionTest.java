@@ -22,8 +22,10 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.apache.zookeeper.ZooDefs;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 class ClientConnectionTest {
     private static final ClientSettings SETTINGS = new ClientSettings(
             Duration.ofSeconds(30),
-            null,
+            Duration.ofHours(1),
             Duration.ofMillis(100),
             Duration.ofSeconds(1),
             PathSettings.of(ZooDefs.Ids.OPEN_ACL_UNSAFE),
@@ -48,6 +50,10 @@ class ClientConnectionTest {
     private ClientConnection connection = connection(() -> false);
 
     private ClientConnection connection(BooleanSupplier closing) {
+        return connection(closing, scheduler);
+    }
+
+    private static ClientConnection connection(BooleanSupplier closing, EngineScheduler scheduler) {
         return new ClientConnection(
                 new HandleKind.Opened("127.0.0.1:1"),
                 SETTINGS,
@@ -106,6 +112,19 @@ class ClientConnectionTest {
         connection.end();
         EngineScheduler clock = new EngineExecutor(true);
         assertThat(connection.await(Deadline.after(Duration.ofHours(1), clock))).isFalse();
+        clock.close();
+    }
+
+    @Test
+    void waitForAnAnswer_endsWithTheClient() throws InterruptedException {
+        EngineExecutor clock = new EngineExecutor(true);
+        ClientConnection real = connection(() -> false, clock);
+        real.use(session());
+        Thread waiting = new Thread(() -> real.awaitWhileConnected(new CompletableFuture<>()));
+        waiting.start();
+        Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+        real.end();
+        waiting.join();
         clock.close();
     }
 }

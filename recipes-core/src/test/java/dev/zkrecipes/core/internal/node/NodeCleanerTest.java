@@ -518,4 +518,18 @@ class NodeCleanerTest {
         assertThat(closed).isCompleted();
         assertThat(engine.cleaner().isEmpty()).isTrue();
     }
+
+    /** Its thread stands still between the two, and by the time that it continues nobody takes its task any more. */
+    @Test
+    @Tag("H86")
+    void nodeThatWasJustReleased_whenItsSessionAndThenItsClientEnd_isKnownToBeGone() {
+        acquire();
+        HeldNode held =
+                (HeldNode) engine.livingSessions().get(0).keepAlive().all().get(0);
+        assertThat(held.endAsReleased()).isTrue();
+        events.accept(State.EXPIRED);
+        client.close();
+        scheduler.advance(Duration.ofHours(1));
+        assertThat(held.gone()).isCompleted();
+    }
 }
