@@ -400,7 +400,7 @@ public final class WatchRegistry {
 
             private void end(Consumer<S> telling) {
                 if (remove()) {
-                    // Nobody can subscribe or leave any more, and all are told, even if one of them throws.
+                    // Nobody can subscribe or leave any more.
                     subscribers.forEach(telling);
                 }
             }
