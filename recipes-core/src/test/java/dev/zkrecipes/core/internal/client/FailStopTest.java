@@ -80,7 +80,7 @@ class FailStopTest {
                 waits.add(asked);
                 asked.thenAccept(lease -> {
                     leases.add(lease);
-                    waits.add(lease.ended());
+                    waits.add(lease.ended().toCompletableFuture());
                     lease.onLost(() -> lossesTold++);
                     wanted.complete(lease);
                 });

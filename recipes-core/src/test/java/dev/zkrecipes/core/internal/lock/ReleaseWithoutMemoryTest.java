@@ -42,7 +42,7 @@ class ReleaseWithoutMemoryTest {
         when(dying.client()).thenReturn(EngineClient.of(client));
         when(dying.giveBack(any())).thenThrow(new InternalError("played: no memory"));
         Hold onTheSameNode = new Hold(dying, hold.grants(), new LockData(null));
-        CompletableFuture<LeaseState> ended = onTheSameNode.ended();
+        CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);
         scheduler.engine.run();
