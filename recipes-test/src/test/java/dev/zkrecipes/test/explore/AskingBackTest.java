@@ -75,8 +75,9 @@ class AskingBackTest {
         assertThat(LongStream.rangeClosed(1, 5_000)
                         .mapToObj(explorer::play)
                         .flatMap(Optional::stream)
-                        .filter(found -> found.rule().equals(rule))
+                        .filter(found ->
+                                found.rule().equals(rule) && found.message().contains(message))
                         .findFirst())
-                .hasValueSatisfying(found -> assertThat(found.message()).contains(message));
+                .isPresent();
     }
 }

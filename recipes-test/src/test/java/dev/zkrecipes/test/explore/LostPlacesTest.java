@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Schedules of all faults hit often what is dangerous: somebody loses its place just when its turn would come. */
 class LostPlacesTest {
-    private static final int SCHEDULES = 400;
+    private static final int SCHEDULES = 1000;
     private static final long NEAR = Duration.ofMillis(50).toNanos();
 
     /** The node that lost its place, and the one in front of it. */

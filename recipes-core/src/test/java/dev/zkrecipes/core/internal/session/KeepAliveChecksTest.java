@@ -53,11 +53,6 @@ class KeepAliveChecksTest {
         }
 
         @Override
-        public void finishEnd() {
-            // asked in each round
-        }
-
-        @Override
         public void abandon() {
             told.add("abandon");
         }
