@@ -4,8 +4,8 @@
 package dev.zkrecipes.core;
 
 /**
- * The {@link ZooKeeperClient} is closed, or the handle that it wraps has ended, or the client has ended itself because of
- * an error in it, which is the cause.
+ * The {@link ZooKeeperClient} is closed, or the handle that it wraps has ended, or the client has ended itself because
+ * of an error in it, which is the cause.
  */
 public final class ClientClosedException extends LockException {
     private static final long serialVersionUID = 1L;

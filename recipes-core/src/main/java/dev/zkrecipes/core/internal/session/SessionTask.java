@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * are the machine's own.
  *
  * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the
- * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told; an error ends the client.
- * Confined to the engine thread.
+ * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told; an
+ * error ends the client. Confined to the engine thread.
  *
  * @param <S> the machine's states
  */

@@ -11,8 +11,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * Port: the engine's tasks, its clock and its randomness. One task runs at a time, and everything that the engine knows
- * is used by its tasks alone, so it needs no locks. In what follows, the engine thread is the thread that runs a task. A
- * test puts a simulated clock here and runs the tasks itself; since the engine asks nobody else for time, threads or
+ * is used by its tasks alone, so it needs no locks. In what follows, the engine thread is the thread that runs a task.
+ * A test puts a simulated clock here and runs the tasks itself; since the engine asks nobody else for time, threads or
  * random numbers, the same answers make it do the same again.
  */
 public interface EngineScheduler {
@@ -98,8 +98,8 @@ public interface EngineScheduler {
     boolean isEngineThread();
 
     /**
-     * Sets who is told when a task throws. What the engine knows may be wrong then, so it must not go on: the tasks that
-     * were given before are dropped, and so is what any thread gives later but the one on which this is told. A
+     * Sets who is told when a task throws. What the engine knows may be wrong then, so it must not go on: the tasks
+     * that were given before are dropped, and so is what any thread gives later but the one on which this is told. A
      * scheduler of a test may let the exception out instead.
      *
      * @param told has to end everything; told again if it throws, a little later
