@@ -109,8 +109,8 @@ public interface Lease extends AutoCloseable {
     Op guard();
 
     /**
-     * The same for all nodes of the lease: one operation for each. Code that may be given a multi-lock
-     * puts all of them into its {@code multi}.
+     * Checks for all nodes of the lease, one operation for each. Code that may be given a multi-lock puts all of them
+     * into its {@code multi}.
      *
      * @return the checks, at least one
      * @throws LockLostException if the lease is lost

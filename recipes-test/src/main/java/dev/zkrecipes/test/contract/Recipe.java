@@ -76,7 +76,7 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     }
 
     /**
-     * The same with nodes elsewhere, for a lock that makes several.
+     * This recipe with nodes elsewhere, for a lock that makes several.
      *
      * @param paths what is added to the path; the rival stands on the first
      * @return the recipe
@@ -86,8 +86,8 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     }
 
     /**
-     * The same for a lock that is made with {@link LockOptions#localHandoffs}: requests of one client share a node and
-     * are granted in their order, but those of different clients are not.
+     * This recipe for a lock that is made with {@link LockOptions#localHandoffs}: requests of one client share a node
+     * and are granted in their order, but those of different clients are not.
      *
      * @return the recipe
      */

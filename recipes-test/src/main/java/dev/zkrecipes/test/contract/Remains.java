@@ -60,7 +60,7 @@ public final class Remains {
     }
 
     /**
-     * The same for a client whose engine is not running now, as one on a simulated ensemble between two steps.
+     * What is left of a client whose engine is not running now, as one on a simulated ensemble between two steps.
      *
      * @param client the client
      * @return what is left; empty if nothing is

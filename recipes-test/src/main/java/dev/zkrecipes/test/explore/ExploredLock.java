@@ -90,7 +90,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, where a thread may take one while it holds another: the same one, if it is re-entrant, or the shared
+     * This lock, where a thread may take one while it holds another: the same one, if it is re-entrant, or the shared
      * mode beside the exclusive one. It then gives back the outer one first.
      *
      * @param outer which of what the maker makes, from 0
@@ -106,7 +106,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, with something between the engine and the ensemble: to see what happens if an event is lost, or
+     * This lock, with something between the engine and the ensemble: to see what happens if an event is lost, or
      * something else happens that ZooKeeper never does.
      *
      * @param decorator put around each session
@@ -119,7 +119,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, whose nodes may pass from holder to holder inside a process. Each process then asks for it more often.
+     * This lock, whose nodes may pass from holder to holder inside a process. Each process then asks for it more often.
      *
      * @param most how often a node may
      * @return the lock
@@ -131,7 +131,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, whose processes change what it promises.
+     * This lock, whose processes change what it promises.
      *
      * @param changing the rule that its node holds, which is in force once there is one
      * @return the lock
@@ -143,7 +143,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, whose processes also ask each other to give it back, and break the leases of those that do not. Some
+     * This lock, whose processes also ask each other to give it back, and break the leases of those that do not. Some
      * holders listen, others do not.
      *
      * @return the lock
@@ -155,7 +155,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, created with {@link dev.zkrecipes.core.LockOptions#holdAtMost}.
+     * This lock, created with {@link dev.zkrecipes.core.LockOptions#holdAtMost}.
      *
      * @param most how long it is held at most
      * @return the lock
@@ -167,7 +167,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away because its
+     * This lock, created with {@link dev.zkrecipes.core.QueueLossPolicy#FAIL}: a waiter may be turned away because its
      * place in the queue is gone.
      *
      * @return the lock
@@ -179,7 +179,7 @@ public final class ExploredLock {
     }
 
     /**
-     * The same, whose processes ask more often, and for several at a time. It is so anyway for a lock
+     * This lock, whose processes ask more often, and for several at a time. It is so anyway for a lock
      * {@link #withLocalHandoffs} and one {@link #withChangingRule}.
      *
      * @return the lock

@@ -73,7 +73,7 @@ public final class Explorer {
     }
 
     /**
-     * The same with another number of processes.
+     * This explorer with another number of processes.
      *
      * @param count at least 1
      * @return an explorer
@@ -86,7 +86,7 @@ public final class Explorer {
     }
 
     /**
-     * The same with these faults only.
+     * This explorer with these faults only.
      *
      * @param kinds none at all, maybe
      * @return an explorer

@@ -22,7 +22,7 @@ public interface Acquisition {
     /** The path of the lock. */
     String lockPath();
 
-    /** The same, if there are several one by one. */
+    /** The paths of the locks, one by one. */
     List<String> paths();
 
     /** Begins. Any thread. */

@@ -194,7 +194,7 @@ public final class CreateNodes {
     }
 
     /**
-     * The same by a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
+     * Sends it as a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
      * delete there: see the node that nobody sees. A server that refuses writes before their turn
      * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
      */

@@ -77,7 +77,7 @@ final class BlockingRequest {
         }
     }
 
-    /** The same; interruptions do not end the wait. */
+    /** Without a limit, until it is granted, whatever interrupts the thread. */
     Lease awaitUninterruptibly() {
         return hold(Blocking.uninterruptibly(this::awaitGrant));
     }

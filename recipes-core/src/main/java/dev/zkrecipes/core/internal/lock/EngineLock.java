@@ -149,7 +149,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         return tryAtOnce(client.requestTimeout());
     }
 
-    /** The same with another limit than the request time-out, if that is shorter. */
+    /** Acquires it if it is free, and waits for the answer no longer than the limit or the request time-out. */
     public Optional<Lease> tryAtOnce(Duration limit) {
         Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
         Blocking.requireMayBlock(client.scheduler());
@@ -199,7 +199,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         return new BlockingRequest(client, this, ownership, acquisition, observed).run(mode, wait);
     }
 
-    /** The same with a wait that interruptions do not end. */
+    /** A request with a wait that interruptions do not end. */
     private <T> T requestUninterruptibly(Mode mode, BlockingRequest.Wait<T> wait) {
         try {
             return request(mode, wait);

@@ -58,7 +58,7 @@ public final class LockDataTable {
         return ofThreads.get(Thread.currentThread());
     }
 
-    /** The same, made if there is none yet. */
+    /** The record of the calling thread, made if there is none yet. */
     public LockData mineToOpen() {
         LockData known = mine();
         if (known != null) {

@@ -93,7 +93,7 @@ final class ObservedRequest implements HeldNode.Observer {
         }
     }
 
-    /** The same, as the exception for the caller tells. */
+    /** The request is over, for the reason that the exception for the caller tells. */
     void failed(Throwable why) {
         if (why instanceof InterruptedException) {
             over(Ending.INTERRUPTED);

@@ -167,7 +167,7 @@ public final class HeldNode implements KeepAlive.Held {
         return token;
     }
 
-    /** The same, whatever has become of it. */
+    /** Its token, also when it is lost or was given back. */
     public long tokenWhenGranted() {
         return token;
     }

@@ -106,7 +106,7 @@ public final class NodeCleaner {
     }
 
     /**
-     * The same for one node.
+     * Deletes one node.
      *
      * @param gone completed when it is gone, or as soon as that is refused
      * @return the same future

@@ -146,7 +146,7 @@ public final class OwnNode {
         return path == null ? prefix() + "?" : path;
     }
 
-    /** The same for several nodes. */
+    /** Names several nodes, for messages. */
     public static String describe(List<OwnNode> nodes) {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
@@ -207,7 +207,7 @@ public final class OwnNode {
         createdAt(LockPath.child(lockPath, name), nodeCzxid);
     }
 
-    /** The same, with the whole path. */
+    /** It was created with this path. */
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;

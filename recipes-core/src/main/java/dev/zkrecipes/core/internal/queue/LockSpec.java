@@ -113,7 +113,7 @@ public final class LockSpec {
         return driver instanceof FifoDriver;
     }
 
-    /** The same lock where nodes of another kind may appear in front of others, see {@link #nodeInFrontOf}. */
+    /** This lock where nodes of another kind may appear in front of others, see {@link #nodeInFrontOf}. */
     public LockSpec withNodesInFront(String otherNodeName) {
         return new LockSpec(defaultAcl, path, driver, options, otherNodeName);
     }

@@ -331,7 +331,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         inner.multi(create, answer -> reply.accept(new Answer<>(answer.code(), path)));
     }
 
-    /** The same operations with a persistent node in place of each container. */
+    /** The operations with a persistent node in place of each container. */
     private static List<Op> withoutContainers(List<Op> operations) {
         return operations.stream()
                 .map(each -> makesContainer(each) && each.toRequestRecord() instanceof CreateRequest create

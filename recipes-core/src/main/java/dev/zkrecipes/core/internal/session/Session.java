@@ -179,7 +179,7 @@ public final class Session {
     }
 
     /**
-     * The same.
+     * Sends one committed check that these paths exist.
      *
      * @param isLast asked when the paths are there: whether no others are still to be looked for, see
      *     {@link #committed}

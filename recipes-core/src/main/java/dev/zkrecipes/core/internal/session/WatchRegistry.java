@@ -126,8 +126,8 @@ public final class WatchRegistry {
     }
 
     /**
-     * The same, but a watch without subscribers is dropped only a while later: on a path that each new waiter watches,
-     * dropping it each time would cost more than it saves.
+     * Tells it nothing more. A watch without subscribers is dropped only a while later: on a path that each new waiter
+     * watches, dropping it each time would cost more than it saves.
      */
     public void unsubscribeLater(String path, Subscriber subscriber) {
         content.unsubscribeLater(path, subscriber);

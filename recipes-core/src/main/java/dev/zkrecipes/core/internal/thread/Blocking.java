@@ -44,7 +44,7 @@ public final class Blocking {
         }
     }
 
-    /** The same for a lock without an engine of ours. */
+    /** Refuses to block an event thread of ZooKeeper's, for a lock without an engine of ours. */
     public static void requireNoEventThread() {
         if (isEventThread()) {
             throw new IllegalStateException("a blocking lock call on thread " + ThreadName.ofCaller()
@@ -70,8 +70,8 @@ public final class Blocking {
     }
 
     /**
-     * The same for a future that may be waited for any number of times before it ends: a wait that is over leaves
-     * nothing in it.
+     * Waits for a future that may be waited for any number of times before it ends: a wait that is over leaves nothing
+     * in it.
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // nobody sees the value of the limit
     public static <T> Optional<T> awaitAgain(CompletableFuture<T> future, Deadline deadline)

@@ -19,7 +19,7 @@ public record Deadline(EngineScheduler clock, long atNanos) {
         return atNanos - clock.nanoTime();
     }
 
-    /** The same, as much later. */
+    /** A deadline that is so much later. */
     public Deadline later(long nanos) {
         return new Deadline(clock, atNanos + nanos);
     }

@@ -36,7 +36,7 @@ public final class LockPath {
         return String.join("/", parent.equals("/") ? "" : parent, name);
     }
 
-    /** The same for a name of two parts, in one step. */
+    /** The path of a child with a name of two parts, in one step. */
     public static String child(String parent, String id, String name) {
         return String.join("", parent.equals("/") ? "" : parent, "/", id, "-", name);
     }

@@ -131,7 +131,7 @@ public final class ConnectionTrouble {
         return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);
     }
 
-    /** The same, where nothing can be found out. */
+    /** The error where nothing can be found out. */
     public static LockConnectionException unexplained(String consequence) {
         return new LockConnectionException(NOT_CONNECTED + consequence);
     }

@@ -251,7 +251,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         return value != null ? Answer.ok(value) : Answer.failed(Code.CONNECTIONLOSS);
     }
 
-    /** The same for several operations, some of whose results may be missing. */
+    /** The answer to several operations, some of whose results may be missing. */
     private static Answer<List<OpResult>> ofMulti(int rc, @Nullable List<OpResult> results, int operations) {
         boolean isWhole = results == null ? rc != OK : results.size() == operations;
         return isWhole ? new Answer<>(Answer.codeOf(rc), results) : Answer.failed(Code.CONNECTIONLOSS);

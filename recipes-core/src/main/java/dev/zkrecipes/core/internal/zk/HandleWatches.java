@@ -37,7 +37,7 @@ final class HandleWatches {
                 }));
     }
 
-    /** The same, silent from now on, to be taken from the handle; null if it is spent. */
+    /** The watch of a consumer, silent from now on, to be taken from the handle; null if it is spent. */
     @Nullable
     NodeWatch dropped(Consumer<NodeEvent> consumer) {
         NodeWatch watch = pending.remove(consumer);
