@@ -190,16 +190,28 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     @Override
     public void children(String path, Consumer<Answer<Children>> reply) {
-        read(
-                List.of(new NodePart(Part.CHILDREN, path)),
-                stat -> new Children(List.of(), stat),
-                answered -> inner.children(path, answered),
-                answer -> {
-                    if (answer.isOk()) {
-                        learn(path, answer.value().names());
-                    }
-                    reply.accept(answer);
-                });
+        if (!suspicions.isEmpty()) {
+            read(
+                    List.of(new NodePart(Part.CHILDREN, path)),
+                    stat -> new Children(List.of(), stat),
+                    answered -> inner.children(path, answered),
+                    answer -> onChildren(path, answer, reply));
+            return;
+        }
+        long sentOn = connection; // what every acquire pays for
+        inner.children(path, answer -> {
+            if (!answer.isOk() || !suspicions.isEmpty()) {
+                note(new NodePart(Part.CHILDREN, path), answer, sentOn);
+            }
+            onChildren(path, answer, reply);
+        });
+    }
+
+    private void onChildren(String path, Answer<Children> answer, Consumer<Answer<Children>> reply) {
+        if (answer.isOk()) {
+            learn(path, answer.value().names());
+        }
+        reply.accept(answer);
     }
 
     @Override
