@@ -133,6 +133,7 @@ final class Leases {
         scene.expectFree(client);
         scene.closingTakesTime();
         check(lost.get() <= 1, "told " + lost + " times");
+        observer.both.get(); // callbacks of one loss run in no particular order
         check(observer.ends.get() == 2, "2 leases had " + observer.ends + " ends");
     }
 
@@ -175,6 +176,13 @@ final class Leases {
     private static final class Observer implements LockObserver {
         private final AtomicInteger released = new AtomicInteger();
         private final AtomicInteger ends = new AtomicInteger();
+        private final CompletableFuture<Void> both = new CompletableFuture<>();
+
+        private void end() {
+            if (ends.incrementAndGet() == 2) {
+                both.complete(null);
+            }
+        }
 
         @Override
         public Progress onWaiting(Request request) {
@@ -182,12 +190,12 @@ final class Leases {
                 @Override
                 public void onReleased(Duration held) {
                     released.incrementAndGet();
-                    ends.incrementAndGet();
+                    end();
                 }
 
                 @Override
                 public void onLost(Duration held, String reason) {
-                    ends.incrementAndGet();
+                    end();
                 }
             };
         }
