@@ -77,7 +77,15 @@ public final class ManualScheduler implements EngineScheduler {
             failure = cause;
             ready.clear();
             later.clear();
-            ready.add(() -> Objects.requireNonNull(onFailure).accept(cause));
+            ready.add(() -> tell(cause));
+        }
+    }
+
+    private void tell(Throwable cause) {
+        try {
+            Objects.requireNonNull(onFailure).accept(cause);
+        } catch (InternalError e) {
+            schedule(Duration.ofSeconds(1), () -> tell(cause));
         }
     }
 
@@ -163,9 +171,9 @@ public final class ManualScheduler implements EngineScheduler {
         refusesNextTimer = true;
     }
 
-    /** From now on nothing can run beside the engine. */
-    public void refuseThreads() {
-        hasThreads = false;
+    /** From now on nothing can run beside the engine, or it can again. */
+    public void allowThreads(boolean allowed) {
+        hasThreads = allowed;
     }
 
     /** How many were run. */

@@ -168,15 +168,20 @@ public final class Requests {
 
     /** The error for a request that comes, or is under way, when the client has ended. Any thread. */
     public ClientClosedException closedFor(String lockPath) {
+        return closed("the ZooKeeperClient of the lock " + lockPath, " and a lock on it");
+    }
+
+    /** The error for any call of a client that has ended; its two parts say what to make anew. Any thread. */
+    public ClientClosedException closed(String client, String andMore) {
         Throwable cause = failure;
-        String client = "the ZooKeeperClient of the lock " + lockPath;
         return cause == null
-                ? new ClientClosedException(client + " is closed; make a new client and a lock on it")
+                ? new ClientClosedException(client + " is closed; make a new client" + andMore)
                 : new ClientClosedException(
                         client + " has ended itself, and its locks are lost, because of an error in it: "
                                 + Printable.of(cause.toString())
-                                + "; make a new client, and report the error. If it is a missing method or class, use the"
-                                + " version of ZooKeeper that this library was built for",
+                                + "; make a new client" + andMore
+                                + ", and report the error. If it is a missing method or class, use the version of"
+                                + " ZooKeeper that this library was built for",
                         cause);
     }
 }

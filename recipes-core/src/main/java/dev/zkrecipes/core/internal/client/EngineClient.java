@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.client;
 
 import com.google.common.base.Preconditions;
-import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
@@ -204,7 +203,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
 
     private void requireOpen() {
         if (closing.get()) {
-            throw new ClientClosedException("the ZooKeeperClient is closed; make a new one");
+            throw requests.closed("the ZooKeeperClient", "");
         }
     }
 
@@ -298,7 +297,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
         closing.set(true);
         questions.close();
         connection.endWaits();
-        shutdown().atOnce();
+        shutdown().atOnce("the client has ended itself because of an error in it: " + Printable.of(cause.toString()));
     }
 
     private Shutdown shutdown() {

@@ -64,7 +64,7 @@ public final class Shutdown {
     }
 
     public void begin() {
-        List<KeepAlive.Held> held = endAll();
+        List<KeepAlive.Held> held = endAll("the client was closed");
         // Behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
@@ -73,24 +73,25 @@ public final class Shutdown {
      * Ends everything in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go
      * with the sessions.
      *
+     * @param reason what leases say of their loss
      * @throws RuntimeException or an error, if a handle could not be closed, after all else
      */
-    void atOnce() {
-        List<KeepAlive.Held> held = endAll();
-        sessions.stop();
-        List<Session> open = living.get();
-        each(open, session -> session.become(State.CLOSED));
+    void atOnce(String reason) {
+        List<KeepAlive.Held> held = endAll(reason);
         each(held, KeepAlive.Held::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
+        sessions.stop();
+        List<Session> open = living.get(); // until the next line is done for all, so that it can be tried again
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
+        each(open, session -> session.become(State.CLOSED));
         onEnd.run();
     }
 
-    private List<KeepAlive.Held> endAll() {
+    private List<KeepAlive.Held> endAll(String reason) {
         List<KeepAlive.Held> held = living.get().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
-        each(held, each -> each.endAtOnce("the client was closed"));
+        each(held, each -> each.endAtOnce(reason));
         each(List.copyOf(requests.open()), request -> request.fail(requests.closedFor(request.lockPath())));
         each(revocations.open(), request -> request.fail(requests.closedFor(request.lockPath())));
         return held;

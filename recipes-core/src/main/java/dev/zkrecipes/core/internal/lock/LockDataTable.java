@@ -99,9 +99,7 @@ public final class LockDataTable {
 
     // ---- Owners that are gone.
 
-    /**
-     * A request has begun: from now on it is looked for owners that have died. Any thread.
-     */
+    /** A request has begun: from now on owners that have died are looked for. Any thread. */
     void lookForDeadOwners() {
         if (!armed) {
             scheduler.execute(this::arm);

@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -141,6 +142,9 @@ class FailStopTest {
                     .hasMessageContaining(cause.toString())
                     .hasMessageContaining("make a new client")
                     .hasCause(cause);
+            assertThatThrownBy(() -> client.awaitConnected(Duration.ZERO))
+                    .isInstanceOf(ClientClosedException.class)
+                    .hasCause(cause);
             client.close();
         }
     }
@@ -162,6 +166,25 @@ class FailStopTest {
             }
         }
         assertThat(points).isGreaterThan(50);
+    }
+
+    @Test
+    void handleThatCannotBeClosedAtOnce_isClosedLater_andLocksAreLostAtOnce() {
+        Run run = new Run();
+        CompletableFuture<Lease> held = run.ask();
+        CompletableFuture<Lease> waiting = run.ask();
+        run.scheduler.allowThreads(false);
+        run.scheduler.failAt(Failure.BEFORE_A_TASK, 1);
+        run.pass(Duration.ofMillis(1));
+        run.step(() -> run.scheduler.execute(() -> {}));
+        assertThat(held.join().state()).isEqualTo(LeaseState.LOST);
+        assertThatThrownBy(held.join()::fencingToken).hasMessageContaining("because of an error in it");
+        assertThat(run.waits).allMatch(CompletableFuture::isDone);
+        assertThat(waiting).isNotDone(); // it was never granted
+        assertThat(run.operations.isClosed()).isFalse();
+        run.scheduler.allowThreads(true);
+        run.pass(Duration.ofSeconds(1));
+        run.assertEnded(run.scheduler.failure().orElseThrow());
     }
 
     /** A method that an old client jar lacks, say. */

@@ -257,6 +257,24 @@ class EngineExecutorTest {
         alone.close();
     }
 
+    /** As {@link Thread#getThreadGroup} tells a virtual thread, which may lose its carrier in the middle of a task. */
+    @Test
+    void virtualThread_runsNoTask() throws Exception {
+        Thread thread = idle();
+        Thread virtual = new Thread(
+                new ThreadGroup("VirtualThreads"), () -> engine.execute(() -> ran.add(Thread.currentThread())));
+        virtual.start();
+        assertThat(next()).isSameAs(thread);
+        virtual.join();
+    }
+
+    @Test
+    void taskHandedOver_runsOnTheEnginesThread_whoeverRunsTasks() throws Exception {
+        Thread thread = idle();
+        engine.execute(() -> engine.handOver(() -> ran.add(Thread.currentThread())));
+        assertThat(next()).isSameAs(thread);
+    }
+
     @Test
     void taskGivenWhileAnotherThreadRunsTasks_isRunAfterwards() throws Exception {
         Thread thread = idle();
