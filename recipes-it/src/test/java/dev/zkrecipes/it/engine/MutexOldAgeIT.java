@@ -315,7 +315,7 @@ class MutexOldAgeIT {
                 .isInstanceOf(CounterExhaustedException.class)
                 .hasMessageContaining(path)
                 .hasMessageContaining("DELETE on " + parent);
-        assertThat(server.children(path)).isEmpty();
+        Soon.await().until(() -> server.children(path).isEmpty());
     }
 
     @Test
