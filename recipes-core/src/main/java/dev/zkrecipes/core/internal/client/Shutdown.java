@@ -71,10 +71,7 @@ public final class Shutdown {
 
     /**
      * Ends everything in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go
-     * with the sessions.
-     *
-     * @param reason what leases say of their loss
-     * @throws RuntimeException or an error, if a handle could not be closed, after all else
+     * with the sessions. If a handle cannot be closed, it throws, after all else.
      */
     void atOnce(String reason) {
         List<KeepAlive.Held> held = endAll(reason);
