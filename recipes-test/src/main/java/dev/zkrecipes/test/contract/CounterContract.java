@@ -10,11 +10,14 @@ import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.Soon;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +46,20 @@ public abstract class CounterContract extends OwnStage {
         return rules;
     }
 
+    /** The transactions that have created the queues. */
+    private List<Long> created() {
+        ZooKeeper handle = contenders.client.zooKeeper().orElseThrow();
+        List<Long> created = new ArrayList<>();
+        for (String queue : queues()) {
+            try {
+                created.add(handle.exists(queue, false).getCzxid());
+            } catch (KeeperException | InterruptedException e) {
+                throw new AssertionError("cannot look at " + queue, e);
+            }
+        }
+        return created;
+    }
+
     private void assertNumbers(int from, int to) {
         assertThat(scene.nodes())
                 .isNotEmpty()
@@ -65,17 +82,15 @@ public abstract class CounterContract extends OwnStage {
         Lease old = lock.acquire();
         assertNumbers(OLD, OLD + 1);
         long token = highestToken(old);
+        List<Long> before = created();
         old.close();
-        // The path is recreated when nobody is there, and who looks is there.
-        Soon.await().until(() -> {
-            scene.awaitNobody();
-            try (Lease young = lock.acquire()) {
-                assertThat(highestToken(young)).isGreaterThan(token);
-                young.verify();
-                return scene.nodes().stream()
-                        .allMatch(node -> Long.parseLong(node.substring(node.length() - 10)) <= LOW);
-            }
-        });
+        // A path is recreated when nobody is there, so a request that looked for that would be in the way.
+        Soon.await().until(() -> created().stream().noneMatch(before::contains));
+        try (Lease young = lock.acquire()) {
+            assertThat(highestToken(young)).isGreaterThan(token);
+            assertNumbers(0, LOW);
+            young.verify();
+        }
         assertThat(rules()).isEqualTo(rules);
         scene.assertNothingLeft();
     }

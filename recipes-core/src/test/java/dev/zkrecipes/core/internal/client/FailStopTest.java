@@ -16,6 +16,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ManualScheduler.Failure;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.spi.LockInternals;
@@ -175,8 +176,11 @@ class FailStopTest {
         CompletableFuture<Lease> waiting = run.ask();
         run.scheduler.allowThreads(false);
         run.scheduler.failAt(Failure.BEFORE_A_TASK, 1);
-        run.pass(Duration.ofMillis(1));
-        run.step(() -> run.scheduler.execute(() -> {}));
+        String printed = PrintedWhile.running(() -> {
+            run.step(() -> run.scheduler.execute(() -> {}));
+            run.pass(Duration.ofSeconds(3)); // in which it is tried again
+        });
+        assertThat(printed).containsOnlyOnce("The lock client has ended itself");
         assertThat(held.join().state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(held.join()::fencingToken).hasMessageContaining("because of an error in it");
         assertThat(run.waits).allMatch(CompletableFuture::isDone);
