@@ -7,7 +7,7 @@ import com.google.common.base.Throwables;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.spi.FencedHold;
+import dev.zkrecipes.core.spi.ForeignLock;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /** The leases of all parts of a {@link MixedLock}. */
-final class MixedHold implements FencedHold {
+final class MixedHold implements ForeignLock.Hold {
     private final String path;
     private final List<Lease> leases;
 

@@ -5,10 +5,16 @@ package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.RevocationRequest;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.zookeeper.Op;
 
 /**
  * The part of another library's lock that you write yourself so that it can be used as an {@link InterProcessLock}, for
@@ -26,8 +32,10 @@ import java.util.Optional;
  * new InterProcessMultiLock(List.of(mutex, table)).acquire();
  * }</pre>
  *
- * <p>Implementations are thread-safe. They are never asked by a thread that has the lock through
- * {@link LockGroups#foreign}.
+ * <p><b>Threads.</b> Implementations are thread-safe. {@link #acquire}, {@link #tryAcquire} and {@link #participants} are
+ * called on the thread that asks, and may block; interruptions are theirs to heed. {@link #acquireAsync} is called on
+ * any thread, even ZooKeeper's event thread, and must not block. A thread that has the lock through
+ * {@link LockGroups#foreign} is never sent here for it again. Any number of requests may be under way at a time.
  */
 public interface ForeignLock {
 
@@ -59,6 +67,22 @@ public interface ForeignLock {
     Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException;
 
     /**
+     * Asks for the lock without waiting. What the future ends with belongs to no thread: any thread may release it. It
+     * may be completed on any thread; what follows from that does not run there.
+     *
+     * <p>Cancelling the future withdraws the request, and may happen at any time. So whoever completes it looks at what
+     * {@link CompletableFuture#complete} returns: if that is false, nobody has the hold, and it has to be given back.
+     *
+     * @return completes with the hold, or with a {@link dev.zkrecipes.core.LockException} if the lock cannot be acquired
+     * @throws UnsupportedOperationException if the lock belongs to threads only, which is the default
+     */
+    default CompletableFuture<Hold> acquireAsync() {
+        throw new UnsupportedOperationException(
+                "the lock " + path() + " is of another library or of several clients, so its"
+                        + " leases belong to the thread that acquires them: use acquire or tryAcquire");
+    }
+
+    /**
      * See {@link InterProcessLock#participants}.
      *
      * @return the requests in order
@@ -71,7 +95,10 @@ public interface ForeignLock {
     }
 
     /**
-     * The lock while a thread has it. Implementations are thread-safe; see {@link FencedHold} for one that knows more.
+     * The lock while somebody has it. Three methods are enough for a lock of another library. One that stands on leases
+     * of this library, as a multi-lock of several clients does, also knows the rest of what a
+     * {@link dev.zkrecipes.core.Lease} tells. Instances are thread-safe: each method may be called on any thread, and
+     * those that ask may be called at any time and again and again, also after the release.
      */
     interface Hold {
 
@@ -84,17 +111,78 @@ public interface ForeignLock {
 
         /**
          * Runs {@code listener} once if the lock is lost before it is released; at once if it is lost already, even if
-         * it was released since.
+         * it was released since. It may run on any thread, and does not block: code of the application's is run elsewhere.
          *
-         * @param listener runs code of the application's
+         * @param listener what to run
          */
         void onLost(Runnable listener);
 
         /**
-         * Gives the lock back, even if it is lost. Called once, by the thread that acquired it, or by another one when
-         * that thread is dead. Like {@link dev.zkrecipes.core.Lease#close()} it does not fail because there is no
-         * connection.
+         * Gives the lock back, even if it is lost. Either this or {@link #releaseInBackground} is called, once: by the
+         * thread that acquired it, by another one when that thread is dead or when the lock was acquired by
+         * {@link #acquireAsync}, or by a thread of the client when {@link LockOptions#holdAtMost} says so. Like
+         * {@link dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there is
+         * no connection.
          */
         void release();
+
+        /** Gives the lock back as {@link #release} does, if possible without waiting. By default it calls that. */
+        default void releaseInBackground() {
+            release();
+        }
+
+        /**
+         * When the lock has been given back.
+         *
+         * @return done when it has, which by default it is; called after {@link #release} or {@link #releaseInBackground}
+         *     has returned
+         */
+        default CompletableFuture<Void> released() {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        /**
+         * See {@link dev.zkrecipes.core.Lease#fencingTokens()}.
+         *
+         * @return the tokens by path
+         * @throws UnsupportedOperationException if there are none, which is the default
+         */
+        default Map<String, Long> fencingTokens() {
+            throw new UnsupportedOperationException(
+                    "this lock is of another library, which gives its holds no fencing token: let a lock of this library"
+                            + " protect what needs one");
+        }
+
+        /**
+         * See {@link dev.zkrecipes.core.Lease#guards()}.
+         *
+         * @return the checks, at least one
+         * @throws UnsupportedOperationException if there are none, which is the default
+         */
+        default List<Op> guards() {
+            throw new UnsupportedOperationException(
+                    "this lock is of another library, whose holds have no node to check: let a lock of this library"
+                            + " protect what needs a guard");
+        }
+
+        /**
+         * See {@link dev.zkrecipes.core.Lease#verify()}.
+         *
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits
+         * @throws UnsupportedOperationException if nobody can be asked, which is the default
+         */
+        default void verify() throws InterruptedException {
+            throw new UnsupportedOperationException(
+                    "this lock is of another library, which cannot be asked whether it is still held: let a lock of this"
+                            + " library protect what has to be verified");
+        }
+
+        /**
+         * See {@link dev.zkrecipes.core.Lease#onRevocationRequested}. By default, there are no such requests, which are
+         * written into nodes of this library's locks.
+         *
+         * @param listener called once for each request, until the hold is released or lost
+         */
+        default void onRevocationRequested(Consumer<RevocationRequest> listener) {}
     }
 }

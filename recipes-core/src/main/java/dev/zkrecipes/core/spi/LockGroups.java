@@ -121,9 +121,8 @@ public final class LockGroups {
 
     /**
      * A lock of another library as a lock of this one: held by threads, and re-entrant for the thread that holds it. It
-     * cannot tell what the other library does not: unless its holds are {@link FencedHold}s, its leases have neither
-     * fencing tokens nor guards, cannot be verified, and hear of no revocation. Those calls throw {@link
-     * UnsupportedOperationException}, and so does {@link InterProcessLock#acquireAsync}.
+     * cannot tell what the other library does not: what {@link ForeignLock} and its holds leave out throws {@link
+     * UnsupportedOperationException}.
      *
      * @param lock what the other library does
      * @return a new lock, with holds of its own
@@ -147,6 +146,25 @@ public final class LockGroups {
                 .map(part -> part.client().callbacks())
                 .orElseGet(Callbacks::ofNoClient);
         return new AdaptedLock(Objects.requireNonNull(lock, "lock"), callbacks);
+    }
+
+    /**
+     * A {@link #foreign(ForeignLock) foreign} lock that works on the client of a lock of this library. It is a lock of
+     * that client: its leases report there, observers of the client are told of its requests, it grants nothing any more
+     * when the client is closed, and each hold is lost when the time that {@link LockOptions#holdAtMost} allows is over,
+     * which also gives it back. What is held is lost when the client ends only if the holds say so.
+     *
+     * @param lock what acquires the lock
+     * @param options its name and the limit of its holds; the other options are the foreign lock's to heed
+     * @param on a lock of the client
+     * @return a new lock, with holds of its own
+     * @throws IllegalArgumentException if {@code on} is not a lock of the engine
+     */
+    public static InterProcessLock foreign(ForeignLock lock, LockOptions options, InterProcessLock on) {
+        return new AdaptedLock(
+                Objects.requireNonNull(lock, "lock"),
+                engineLock(on).client(),
+                Objects.requireNonNull(options, "options"));
     }
 
     private static EngineLock engineLock(InterProcessLock lock) {

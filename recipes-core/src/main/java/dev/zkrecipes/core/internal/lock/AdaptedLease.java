@@ -9,7 +9,6 @@ import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.ThreadName;
-import dev.zkrecipes.core.spi.FencedHold;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.util.List;
 import java.util.Map;
@@ -28,20 +27,21 @@ import org.jspecify.annotations.Nullable;
 final class AdaptedLease implements Lease {
     private final String path;
     private final Grant grant;
-    private final Thread owner;
+    private final @Nullable Thread owner; // null if it belongs to no thread
     private final Consumer<AdaptedLease> whenClosed;
     private final AtomicReference<@Nullable LeaseState> closedAs = new AtomicReference<>();
     private final HoldFutures futures;
 
     /**
-     * A hold of the calling thread.
+     * A hold of the thread, or of nobody.
      *
      * @param whenClosed told when it is closed, before the lock is given back with the last one
      */
-    AdaptedLease(String path, Grant grant, Callbacks callbacks, Consumer<AdaptedLease> whenClosed) {
+    AdaptedLease(
+            String path, Grant grant, @Nullable Thread owner, Callbacks callbacks, Consumer<AdaptedLease> whenClosed) {
         this.path = path;
         this.grant = grant;
-        this.owner = Thread.currentThread();
+        this.owner = owner;
         this.whenClosed = whenClosed;
         this.futures = new HoldFutures(callbacks);
         grant.attach(this);
@@ -51,6 +51,7 @@ final class AdaptedLease implements Lease {
         return grant;
     }
 
+    @Nullable
     Thread owner() {
         return owner;
     }
@@ -65,6 +66,9 @@ final class AdaptedLease implements Lease {
     }
 
     void requireNotLost() {
+        if (grant.hold() instanceof ForeignHeld held && closedAs.get() == null) {
+            held.requireInTime();
+        }
         if (state() == LeaseState.LOST) {
             throw new LockLostException("lost the lock " + path()
                     + ": stop what it protects, close every lease of it, then acquire afresh");
@@ -99,13 +103,13 @@ final class AdaptedLease implements Lease {
 
     @Override
     public Map<String, Long> fencingTokens() {
-        return open("has no fencing token").fencingTokens();
+        return open().fencingTokens();
     }
 
     @Override
     public void verify() throws InterruptedException {
-        open("cannot be verified").verify();
-        var unused = open("cannot be verified"); // a member may be lost while another one is verified
+        open().verify();
+        var unused = open(); // a member may be lost while another one is verified
     }
 
     @Override
@@ -120,20 +124,16 @@ final class AdaptedLease implements Lease {
 
     @Override
     public List<Op> guards() {
-        return open("has no guard").guards();
+        return open().guards();
     }
 
-    /** What the lease stands on, if it is open and knows more than whether it is lost. */
-    private FencedHold open(String otherwise) {
+    /** What the lease stands on, if it is open. */
+    private ForeignLock.Hold open() {
         requireNotLost();
         if (closedAs.get() != null) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " is closed");
         }
-        if (grant.hold() instanceof FencedHold fenced) {
-            return fenced;
-        }
-        throw new UnsupportedOperationException("the lock " + path() + " is of another library, and its lease "
-                + otherwise + ": let a lock of this library protect what needs it");
+        return grant.hold();
     }
 
     @Override
@@ -145,13 +145,11 @@ final class AdaptedLease implements Lease {
     @Override
     public void onRevocationRequested(Consumer<RevocationRequest> listener) {
         Objects.requireNonNull(listener, "listener");
-        if (grant.hold() instanceof FencedHold fenced) {
-            fenced.onRevocationRequested(request -> {
-                if (closedAs.get() == null) {
-                    listener.accept(request);
-                }
-            });
-        }
+        grant.hold().onRevocationRequested(request -> {
+            if (closedAs.get() == null) {
+                listener.accept(request);
+            }
+        });
     }
 
     @Override
@@ -170,13 +168,7 @@ final class AdaptedLease implements Lease {
     public CompletableFuture<Void> closeAsync() {
         requireOwner();
         try {
-            end(hold -> {
-                if (hold instanceof FencedHold fenced) {
-                    fenced.releaseInBackground();
-                } else {
-                    hold.release();
-                }
-            });
+            end(ForeignLock.Hold::releaseInBackground);
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -184,7 +176,7 @@ final class AdaptedLease implements Lease {
     }
 
     private void requireOwner() {
-        if (closedAs.get() == null && owner != Thread.currentThread() && owner.isAlive()) {
+        if (closedAs.get() == null && owner != null && owner != Thread.currentThread() && owner.isAlive()) {
             throw new IllegalMonitorStateException("this hold of the lock " + path() + " belongs to thread "
                     + ThreadName.of(owner) + ", which is alive: only that thread may close it");
         }
@@ -206,18 +198,14 @@ final class AdaptedLease implements Lease {
             futures.givenBackWith(CompletableFuture.failedFuture(e));
             throw e;
         } finally {
-            futures.givenBackWith(
-                    wasLast && grant.hold() instanceof FencedHold fenced
-                            ? fenced.released()
-                            : CompletableFuture.completedFuture(null));
+            futures.givenBackWith(wasLast ? grant.hold().released() : CompletableFuture.completedFuture(null));
             futures.end(last);
         }
     }
 
     @Override
     public String toString() {
-        String standsOn = grant.hold() instanceof FencedHold fenced ? ", of " + fenced : "";
-        return "Lease[" + path() + ", " + state() + standsOn + "]";
+        return "Lease[" + path() + ", " + state() + ", of " + grant.hold() + "]";
     }
 
     /** What a thread has of the lock; all its re-entrant leases stand on it. */

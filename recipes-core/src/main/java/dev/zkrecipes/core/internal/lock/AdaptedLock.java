@@ -6,21 +6,26 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockObserver.Ending;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock held by threads that is not a single engine request: one of another library, or one composed of locks of
@@ -29,11 +34,24 @@ import java.util.stream.Stream;
 public final class AdaptedLock implements InterProcessLock {
     private final ForeignLock foreign;
     private final Callbacks callbacks;
+    private final @Nullable LockHost client;
+    private final LockOptions options;
     private final AdaptedLeases open = new AdaptedLeases(); // those of one thread stand on one hold
 
     public AdaptedLock(ForeignLock foreign, Callbacks callbacks) {
+        this(foreign, callbacks, null, LockOptions.defaults());
+    }
+
+    /** One that works on the client. */
+    public AdaptedLock(ForeignLock foreign, LockHost client, LockOptions options) {
+        this(foreign, client.callbacks(), client, options);
+    }
+
+    private AdaptedLock(ForeignLock foreign, Callbacks callbacks, @Nullable LockHost client, LockOptions options) {
         this.foreign = foreign;
         this.callbacks = callbacks;
+        this.client = client;
+        this.options = options;
     }
 
     @Override
@@ -43,50 +61,88 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
-        Blocking.requireNoEventThread();
+        requireMayBlock();
         Blocking.throwIfInterrupted();
         Optional<Lease> again = reenter();
-        return again.isPresent() ? again.get() : begin(foreign.acquire());
+        return again.isPresent()
+                ? again.get()
+                : request(() -> Optional.of(foreign.acquire()), Ending.FAILED).orElseThrow();
     }
 
     @Override
     public Optional<Lease> tryAcquire() {
-        Blocking.requireNoEventThread();
+        requireMayBlock();
         Optional<Lease> again = reenter();
         return again.isPresent()
                 ? again
-                : Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO))
-                        .map(this::begin);
+                : Blocking.uninterruptibly(() -> request(() -> foreign.tryAcquire(Duration.ZERO), Ending.BUSY));
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
-        Blocking.requireNoEventThread();
+        requireMayBlock();
         Blocking.throwIfInterrupted();
         if (timeout.isZero()) {
             return tryAcquire();
         }
         Optional<Lease> again = reenter();
-        return again.isPresent() ? again : foreign.tryAcquire(timeout).map(this::begin);
+        return again.isPresent() ? again : request(() -> foreign.tryAcquire(timeout), Ending.TIMED_OUT);
+    }
+
+    private void requireMayBlock() {
+        if (client == null) {
+            Blocking.requireNoEventThread();
+        } else {
+            Blocking.requireMayBlock(client.scheduler());
+        }
     }
 
     private Optional<Lease> reenter() {
+        if (client != null) {
+            client.requireOpenFor(path());
+        }
         return Optional.ofNullable(open.mine().peekFirst()).map(youngest -> {
             youngest.requireNotLost();
-            return add(new AdaptedLease(path(), youngest.grant(), callbacks, open::forget));
+            return add(youngest.grant(), Thread.currentThread());
         });
     }
 
-    private Lease begin(ForeignLock.Hold hold) {
+    private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> acquire, Ending otherwise)
+            throws InterruptedException {
+        ObservedRequest observed = observed();
+        try {
+            Optional<Lease> lease = acquire.await().map(hold -> begin(hold, Thread.currentThread(), observed));
+            if (observed != null) {
+                observed.over(otherwise); // unless it was granted
+            }
+            return lease;
+        } catch (Throwable t) {
+            if (observed != null) {
+                observed.failed(t);
+            }
+            throw t;
+        }
+    }
+
+    private @Nullable ObservedRequest observed() {
+        return client == null ? null : ObservedRequest.begin(client, path(), options.name());
+    }
+
+    private Lease begin(ForeignLock.Hold acquired, @Nullable Thread owner, @Nullable ObservedRequest observed) {
+        ForeignLock.Hold hold =
+                client == null ? acquired : new ForeignHeld(path(), acquired, client, options, observed);
         AdaptedLease.Grant grant = new AdaptedLease.Grant(hold);
         try {
-            Thread owner = Thread.currentThread();
             hold.onLost(() -> {
                 grant.tellOfLoss();
                 open.onLost(owner);
             });
-            return add(new AdaptedLease(path(), grant, callbacks, open::forget));
+            Lease lease = add(grant, owner);
+            if (hold instanceof ForeignHeld held) {
+                held.begin();
+            }
+            return lease;
         } catch (RuntimeException | Error e) {
             try {
                 hold.release();
@@ -99,16 +155,44 @@ public final class AdaptedLock implements InterProcessLock {
         }
     }
 
-    private AdaptedLease add(AdaptedLease lease) {
+    private Lease add(AdaptedLease.Grant grant, @Nullable Thread owner) {
+        AdaptedLease lease = new AdaptedLease(path(), grant, owner, callbacks, open::forget);
         open.add(lease);
         return lease;
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        throw new UnsupportedOperationException(
-                "the lock " + path() + " is of another library or of several clients, so its"
-                        + " leases belong to the thread that acquires them: use acquire or tryAcquire");
+        if (client != null) {
+            client.requireOpenFor(path());
+        }
+        CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
+        ObservedRequest observed = observed();
+        CompletableFuture<Lease> future = new CompletableFuture<>();
+        Completion.on(request, (hold, failure) -> callbacks.run(() -> deliver(hold, failure, observed, future)));
+        Completion.on(future, (lease, failure) -> request.cancel(false));
+        return future;
+    }
+
+    private void deliver(
+            ForeignLock.@Nullable Hold hold,
+            @Nullable Throwable failure,
+            @Nullable ObservedRequest observed,
+            CompletableFuture<Lease> future) {
+        try {
+            if (hold == null) {
+                throw Objects.requireNonNull(failure);
+            }
+            Lease lease = begin(hold, null, observed);
+            if (!future.complete(lease)) {
+                var unused = lease.closeAsync();
+            }
+        } catch (Throwable t) {
+            if (observed != null) {
+                observed.failed(t);
+            }
+            future.completeExceptionally(t);
+        }
     }
 
     @Override
@@ -170,14 +254,19 @@ public final class AdaptedLock implements InterProcessLock {
         private static final int FEW = 16;
 
         /** The leases of each thread, the youngest first. */
-        private final Map<Thread, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
+        private final Map<Object, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
 
         /** Twice as many threads as were left the last time, so that a look costs each of them little. */
         private volatile int many = FEW;
 
-        /** A lease of the calling thread. */
+        private static final Object NOBODY = new Object();
+
+        private static Object key(@Nullable Thread owner) {
+            return owner == null ? NOBODY : owner;
+        }
+
         void add(AdaptedLease lease) {
-            open.computeIfAbsent(lease.owner(), thread -> new ConcurrentLinkedDeque<>())
+            open.computeIfAbsent(key(lease.owner()), thread -> new ConcurrentLinkedDeque<>())
                     .addFirst(lease);
             if (open.size() > many) {
                 open.entrySet().removeIf(each -> areLeftBehind(each.getKey(), each.getValue()));
@@ -190,21 +279,23 @@ public final class AdaptedLock implements InterProcessLock {
             Deque<AdaptedLease> ofOwner = of(lease.owner());
             ofOwner.remove(lease);
             if (ofOwner.isEmpty()) {
-                open.remove(lease.owner(), ofOwner);
+                open.remove(key(lease.owner()), ofOwner);
             }
         }
 
         /** A thread's lock was lost. */
-        void onLost(Thread owner) {
+        void onLost(@Nullable Thread owner) {
             Deque<AdaptedLease> lost = of(owner);
             if (areLeftBehind(owner, lost)) {
-                open.remove(owner, lost);
+                open.remove(key(owner), lost);
             }
         }
 
         /** A dead thread adds none, so this stays so. */
-        private static boolean areLeftBehind(Thread owner, Deque<AdaptedLease> leases) {
-            return !owner.isAlive() && leases.stream().allMatch(AdaptedLease::hasEnded);
+        private static boolean areLeftBehind(@Nullable Object owner, Deque<AdaptedLease> leases) {
+            return owner instanceof Thread thread
+                    && !thread.isAlive()
+                    && leases.stream().allMatch(AdaptedLease::hasEnded);
         }
 
         /** The calling thread's, the youngest first. */
@@ -212,8 +303,8 @@ public final class AdaptedLock implements InterProcessLock {
             return of(Thread.currentThread());
         }
 
-        private Deque<AdaptedLease> of(Thread owner) {
-            return open.getOrDefault(owner, new ConcurrentLinkedDeque<>());
+        private Deque<AdaptedLease> of(@Nullable Thread owner) {
+            return open.getOrDefault(key(owner), new ConcurrentLinkedDeque<>());
         }
 
         Stream<AdaptedLease> all() {

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -49,19 +50,29 @@ final class ObservedRequest implements HeldNode.Observer {
 
     /** Tells the observers of the client, if there are any, that a request begins. */
     static @Nullable ObservedRequest begin(LockHost client, LockGroup group) {
-        List<LockObserver> told = client.observers();
-        boolean isLogged = LockLog.isForRequests();
-        if (told.isEmpty() && !isLogged) {
-            return null;
+        return isObserved(client)
+                ? new ObservedRequest(client)
+                        .asking(new LockObserver.Request(
+                                group.path(), group.options().name(), kindOf(group)))
+                : null;
+    }
+
+    static @Nullable ObservedRequest begin(LockHost client, String path, Optional<String> name) {
+        return isObserved(client)
+                ? new ObservedRequest(client).asking(new LockObserver.Request(path, name, "lock"))
+                : null;
+    }
+
+    private static boolean isObserved(LockHost client) {
+        return !client.observers().isEmpty() || LockLog.isForRequests();
+    }
+
+    private ObservedRequest asking(LockObserver.Request request) {
+        if (LockLog.isForRequests()) {
+            add(LockLog.REQUESTS, request);
         }
-        ObservedRequest begun = new ObservedRequest(client);
-        LockObserver.Request request =
-                new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
-        if (isLogged) {
-            begun.add(LockLog.REQUESTS, request);
-        }
-        told.forEach(observer -> begun.add(observer, request));
-        return begun;
+        client.observers().forEach(observer -> add(observer, request));
+        return this;
     }
 
     private static String kindOf(LockGroup group) {
@@ -76,13 +87,20 @@ final class ObservedRequest implements HeldNode.Observer {
 
     /** The caller has a hold on these nodes. */
     void granted(List<HeldNode> grants) {
-        if (state.compareAndSet(State.WAITING, State.HELD)) {
-            grantedAt = client.scheduler().nanoTime();
-            nodes.set(grants.size());
-            Duration waited = since(askedAt);
-            tell(observer -> observer.onGranted(waited));
+        if (granted(grants.size())) {
             grants.forEach(grant -> grant.observe(this)); // last: it may tell at once of an end
         }
+    }
+
+    boolean granted(int count) {
+        boolean isFirst = state.compareAndSet(State.WAITING, State.HELD);
+        if (isFirst) {
+            grantedAt = client.scheduler().nanoTime();
+            nodes.set(count);
+            Duration waited = since(askedAt);
+            tell(observer -> observer.onGranted(waited));
+        }
+        return isFirst;
     }
 
     /** The request is over; this is the reason if it was not granted. */

@@ -9,13 +9,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#holdAtMost}. Any thread. */
-final class HoldLimit {
+public final class HoldLimit {
     private final EngineScheduler scheduler;
     private final Duration most;
     private final long endsAt;
     private volatile @Nullable Timer timer;
 
-    HoldLimit(EngineScheduler scheduler, Duration most, long begin) {
+    public HoldLimit(EngineScheduler scheduler, Duration most, long begin) {
         this.scheduler = scheduler;
         this.most = most;
         this.endsAt = begin + most.toNanos();
@@ -38,16 +38,16 @@ final class HoldLimit {
     }
 
     /** Runs the task on the engine thread when the time is over. */
-    void begin(Runnable onOver) {
+    public void begin(Runnable onOver) {
         timer = scheduler.schedule(Duration.ofNanos(Math.max(0, endsAt - scheduler.nanoTime())), onOver);
     }
 
-    boolean isOver() {
+    public boolean isOver() {
         return scheduler.nanoTime() - endsAt >= 0;
     }
 
     /** The holder has ended. */
-    void end() {
+    public void end() {
         Timer running = timer;
         if (running != null) {
             running.cancel();
@@ -55,7 +55,7 @@ final class HoldLimit {
     }
 
     /** Why the lock is lost at the end. */
-    String reason() {
+    public String reason() {
         return "it was held for " + most + ", the most that its LockOptions.holdAtMost allows";
     }
 }

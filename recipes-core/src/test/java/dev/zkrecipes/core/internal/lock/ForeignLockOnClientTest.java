@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockObserver;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A foreign lock that works on a client: its leases are the client's as those of an engine lock are. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ForeignLockOnClientTest {
+    private static final Duration MOST = Duration.ofMillis(400);
+
+    /** What the observer and the foreign lock were told. */
+    private final List<String> told = new CopyOnWriteArrayList<>();
+
+    private final WaitingScheduler scheduler = new WaitingScheduler();
+    private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
+    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+            .callbackExecutor(Runnable::run)
+            .observer(this::observe)
+            .build();
+    private final Other other = new Other();
+    private final InterProcessLock on =
+            new LockInternals(client, "/locks/on", new MutexDriver(), LockOptions.defaults()).unowned();
+    private final InterProcessLock lock =
+            LockGroups.foreign(other, LockOptions.defaults().name("mine").holdAtMost(MOST), on);
+
+    private LockObserver.Progress observe(LockObserver.Request request) {
+        told.add("waiting " + request.path() + " " + request.name().orElse(""));
+        return new LockObserver.Progress() {
+            @Override
+            public void onGranted(Duration waited) {
+                told.add("granted");
+            }
+
+            @Override
+            public void onAbandoned(Duration waited, LockObserver.Ending how) {
+                told.add("abandoned " + how);
+            }
+
+            @Override
+            public void onReleased(Duration held) {
+                told.add("observed release after " + held);
+            }
+
+            @Override
+            public void onLost(Duration held, String reason) {
+                told.add("lost after " + held + ": " + reason);
+            }
+        };
+    }
+
+    /** A lock of another library. */
+    private final class Other implements ForeignLock, ForeignLock.Hold {
+        final List<CompletableFuture<Hold>> asked = new ArrayList<>();
+        Optional<Hold> granted = Optional.of(this);
+        LeaseState state = LeaseState.HELD;
+
+        @Override
+        public String path() {
+            return "/locks/other";
+        }
+
+        @Override
+        public Hold acquire() {
+            return granted.orElseThrow(() -> new LockException("broken"));
+        }
+
+        @Override
+        public Optional<Hold> tryAcquire(Duration atMost) {
+            return granted;
+        }
+
+        @Override
+        public CompletableFuture<Hold> acquireAsync() {
+            asked.add(new CompletableFuture<>());
+            return asked.get(asked.size() - 1);
+        }
+
+        @Override
+        public LeaseState state() {
+            return state;
+        }
+
+        @Override
+        public void onLost(Runnable listener) {}
+
+        @Override
+        public void release() {
+            told.add("release");
+        }
+
+        @Override
+        public void releaseInBackground() {
+            told.add("release in the background");
+        }
+    }
+
+    @Test
+    void holdIsLostAndGivenBack_whenItsTimeIsOver() throws InterruptedException {
+        Lease lease = lock.acquire();
+        lease.onLost(() -> told.add("listener"));
+        scheduler.engine.advance(MOST.minusMillis(1));
+        assertThat(lease.isValid()).isTrue();
+        told.clear();
+        scheduler.engine.advance(Duration.ofMillis(1));
+        assertThat(told)
+                .containsExactlyInAnyOrder(
+                        "lost after PT0.4S: it was held for PT0.4S, the most that its LockOptions.holdAtMost allows",
+                        "listener",
+                        "release in the background");
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThatThrownBy(lock::acquire)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("/locks/other")
+                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.holdAtMost allows");
+        lease.close();
+        assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
+        lock.acquire().close();
+    }
+
+    @Test
+    void timeOfAHold_endsWithIt() throws InterruptedException {
+        lock.acquire().close();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        Lease next = lock.acquire();
+        scheduler.engine.advance(MOST.dividedBy(2));
+        assertThat(next.isValid()).isTrue();
+        next.close();
+        assertThat(told).noneMatch(each -> each.startsWith("lost"));
+    }
+
+    @Test
+    void observersOfTheClient_areToldOfRequests_butNotOfReentry() throws InterruptedException {
+        try (Lease outer = lock.acquire();
+                Lease inner = lock.acquire()) {
+            assertThat(inner.state()).isEqualTo(outer.state());
+            scheduler.engine.advance(Duration.ofMillis(1));
+        }
+        other.granted = Optional.empty();
+        assertThat(lock.tryAcquire()).isEmpty();
+        assertThat(lock.tryAcquire(Duration.ofSeconds(1))).isEmpty();
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockException.class);
+        assertThat(told)
+                .containsExactly(
+                        "waiting /locks/other mine",
+                        "granted",
+                        "release",
+                        "observed release after PT0.001S",
+                        "waiting /locks/other mine",
+                        "abandoned BUSY",
+                        "waiting /locks/other mine",
+                        "abandoned TIMED_OUT",
+                        "waiting /locks/other mine",
+                        "abandoned FAILED");
+    }
+
+    @Test
+    void leaseOfAnAsynchronousRequest_belongsToNoThread() throws InterruptedException {
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        assertThat(wanted).isNotDone();
+        other.asked.get(0).complete(other);
+        Lease lease = wanted.join();
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThat(lock.isAcquiredInThisProcess()).isTrue();
+        Thread closing = new Thread(lease::close);
+        closing.start();
+        closing.join();
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        assertThat(told).endsWith("release", "observed release after PT0S");
+    }
+
+    @Test
+    void cancelledRequest_isWithdrawn() {
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        wanted.cancel(false);
+        assertThat(other.asked.get(0)).isCancelled();
+        assertThat(told).containsExactly("waiting /locks/other mine", "abandoned CANCELLED");
+    }
+
+    @Test
+    void holdThatComesAfterAnotherCompletionOfTheFuture_isGivenBack() {
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        CompletableFuture<ForeignLock.Hold> stubborn = other.asked.get(0);
+        stubborn.whenComplete((hold, failure) -> wanted.cancel(false)); // before the lease is delivered
+        stubborn.complete(other);
+        assertThat(told).contains("release in the background");
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+    }
+
+    @Test
+    void failureOfARequest_isThatOfTheFuture() {
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        LockException failure = new LockException("broken");
+        other.asked.get(0).completeExceptionally(failure);
+        assertThat(wanted).isCompletedExceptionally();
+        assertThatThrownBy(wanted::join).hasCause(failure);
+        assertThat(told).endsWith("abandoned FAILED");
+    }
+
+    @Test
+    void closedClient_grantsNothing() {
+        client.close();
+        assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(ClientClosedException.class);
+        assertThat(other.asked).isEmpty();
+    }
+
+    @Test
+    void lockOfNoClient_isNoPlaceToWorkOn() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockGroups.foreign(other, LockOptions.defaults(), LockGroups.foreign(other)));
+    }
+}
