@@ -16,6 +16,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -367,9 +368,9 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements W
             grantWhenProven();
         } else if (mode == Mode.TRY) {
             endAsBusyOrRefused();
-        } else {
+        } else if (decision instanceof JointDecision.Wait wait) {
             Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
-            refusal.ifPresentOrElse(this::fail, this::await);
+            refusal.ifPresentOrElse(this::fail, () -> await(wait.each()));
         }
     }
 
@@ -417,17 +418,20 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements W
 
     // ---- Wait.
 
-    private void await() {
+    private void await(List<Decision> decided) {
         become(AcquireStep.WAITING);
         seenBusy = true;
         proofs = 0;
         if (places.isEmpty()) {
             enterQueues();
         }
+        ChildrenSnapshot taken = list();
         list = null; // what the views know is newer, and a list is large
         if (isIn(AcquireStep.WAITING)) { // and not in doubt already
-            // Ask again: under a changed rule, an earlier grant may no longer hold.
-            List.copyOf(places).forEach(QueuePlace::ask);
+            List<QueuePlace> asking = places;
+            for (int i = 0; i < asking.size(); i++) {
+                asking.get(i).enter(taken, decided.get(i));
+            }
             proceed();
         }
     }

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -88,11 +89,16 @@ final class QueuePlace {
         }
     }
 
-    /** Decides now, if it is its turn, and from now on whenever that may change the decision. */
-    void ask() {
-        granted = false;
+    /**
+     * Decides now, if it is its turn, and from now on whenever that may change the decision.
+     *
+     * @param list was taken just now
+     * @param decided what the driver said to that
+     */
+    void enter(ChildrenSnapshot list, Decision decided) {
+        granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
         order.join(this);
-        if (order.isFirst(this) && decision(true) instanceof Decision.Granted) {
+        if (order.isFirst(this) && isGranted(seen.isAsIn(list) ? decided : decision(), true)) {
             granted = true;
             order.leave(this);
             order.advance();
@@ -118,7 +124,7 @@ final class QueuePlace {
 
     // ---- What the request wants to know.
 
-    /** Whether the driver grants by what is known. Once it does, it does until the next {@link #ask}. */
+    /** Whether the driver grants by what is known. Once it does, it does until the next {@link #enter}. */
     boolean isGranted() {
         return granted;
     }
@@ -154,7 +160,7 @@ final class QueuePlace {
     /** Decides again, since something has changed. */
     void decide() {
         waiter.guard(() -> {
-            if (decision(false) instanceof Decision.Granted) {
+            if (isGranted(decision(), false)) {
                 granted = true;
                 order.leave(this);
                 waiter.onTurn();
@@ -162,23 +168,26 @@ final class QueuePlace {
         });
     }
 
+    private Decision decision() {
+        LockQueue queue = seen.queue(spec);
+        return queue.contains(self) ? queue.decideOnOwn(self) : Decision.waitFor(self);
+    }
+
     /**
-     * Asks the driver, and watches what it waits for.
+     * Watches what the driver waits for.
      *
      * @param fresh whether the list was taken just now
      */
-    private Decision decision(boolean fresh) {
-        LockQueue queue = seen.queue(spec);
-        if (!queue.contains(self)) {
-            return new Decision.WaitFor(List.of(self)); // gone: its own watch tells, now or when it is set
-        }
-        Decision decision = queue.decideOnOwn(self);
+    private boolean isGranted(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + seen.path() + " refuses this request: " + never.reason());
         } else if (decision instanceof Decision.WaitFor wait) {
-            await(wait.nodes(), queue, fresh);
+            LockQueue queue = seen.queue(spec);
+            if (queue.contains(self)) { // otherwise it is gone: its own watch tells, now or when it is set
+                await(wait.nodes(), queue, fresh);
+            }
         }
-        return decision;
+        return decision instanceof Decision.Granted;
     }
 
     /**

@@ -63,7 +63,7 @@ final class QueueView {
 
     /**
      * Gives a node of ours, which is in the list, a place here. Its {@linkplain QueuePlace#watch watches} are to begin
-     * at once. No decision is made for it before it {@linkplain QueuePlace#ask asks}.
+     * at once. No decision is made for it before it {@linkplain QueuePlace#enter enters}.
      */
     QueuePlace enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder(seen);

@@ -68,6 +68,11 @@ final class SeenQueue {
         }
     }
 
+    /** Whether nothing is known here but what this list showed. */
+    boolean isAsIn(ChildrenSnapshot taken) {
+        return list == taken && goneSince.isEmpty();
+    }
+
     /** A node of the list is gone. */
     void noteGone(String name) {
         goneSince.add(name);

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
@@ -16,13 +17,16 @@ import java.util.function.Function;
 public sealed interface JointDecision {
 
     JointDecision GRANTED = new Granted();
-    JointDecision WAIT = new Wait();
 
     /** All grant. */
     record Granted() implements JointDecision {}
 
-    /** At least one does not grant. */
-    record Wait() implements JointDecision {}
+    /**
+     * At least one does not grant.
+     *
+     * @param each what was decided on each lock of the group
+     */
+    record Wait(List<Decision> each) implements JointDecision {}
 
     /** One never will. */
     record Never(String lockPath, String reason) implements JointDecision {
@@ -45,12 +49,11 @@ public sealed interface JointDecision {
                 return new Vanished();
             }
         }
-        JointDecision joint = GRANTED;
+        List<Decision> each = new ArrayList<>(own.size());
         for (int i = 0; i < own.size(); i++) {
-            LockSpec spec = group.all().get(i);
-            joint = joint.and(spec, LockQueue.in(list, spec).decideOnOwn(own.get(i)));
+            each.add(LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i)));
         }
-        return joint;
+        return together(group, each);
     }
 
     /**
@@ -60,20 +63,22 @@ public sealed interface JointDecision {
      * @throws LockException as {@link LockQueue}
      */
     static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
-        JointDecision joint = GRANTED;
+        List<Decision> each = new ArrayList<>(group.all().size());
         for (LockSpec spec : group.all()) {
             LockQueue queue = LockQueue.in(list, spec).without(leaving.apply(spec.path()));
-            joint = joint.and(spec, queue.decide(spec.hypotheticalLast()));
+            each.add(queue.decide(spec.hypotheticalLast()));
         }
-        return joint;
+        return together(group, each);
     }
 
-    private JointDecision and(LockSpec spec, Decision decision) {
-        if (this instanceof Never) {
-            return this;
-        } else if (decision instanceof Decision.Never never) {
-            return new Never(spec.path(), never.reason());
+    private static JointDecision together(LockGroup group, List<Decision> each) {
+        boolean granted = true;
+        for (int i = 0; i < each.size(); i++) {
+            if (each.get(i) instanceof Decision.Never never) {
+                return new Never(group.paths().get(i), never.reason());
+            }
+            granted &= each.get(i) instanceof Decision.Granted;
         }
-        return decision instanceof Decision.Granted ? this : WAIT;
+        return granted ? GRANTED : new Wait(each);
     }
 }

@@ -203,7 +203,7 @@ public final class LockQueue {
     }
 
     /**
-     * Whether a node in the queue would be granted if these in front of it were gone.
+     * Whether a node in the queue, which is not refused, would be granted if these in front of it were gone.
      *
      * @throws LockRefusedException as {@link #decide}
      */
@@ -215,7 +215,8 @@ public final class LockQueue {
             predecessors = new ArrayList<>(predecessors);
             predecessors.removeAll(new HashSet<>(gone));
         }
-        return spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted;
+        return predecessors.isEmpty() // then nobody is left to wait for
+                || spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted;
     }
 
     /**
@@ -228,7 +229,9 @@ public final class LockQueue {
     public List<LockNode> blockingNeighbourToo(LockNode self, List<LockNode> blocking) {
         int place = placeOf(self);
         LockNode neighbour = nodes.get(place - 1); // a waiting node has one
-        if (!blocking.contains(neighbour) || !(decide(place - 1, neighbour) instanceof Decision.WaitFor wait)) {
+        if (place == 1 // then the one in front has nobody to wait for
+                || !blocking.contains(neighbour)
+                || !(decide(place - 1, neighbour) instanceof Decision.WaitFor wait)) {
             return List.of();
         }
         List<LockNode> both = new ArrayList<>(wait.nodes());

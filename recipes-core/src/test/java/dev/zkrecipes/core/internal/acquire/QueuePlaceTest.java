@@ -13,6 +13,7 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.ListQuery;
+import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
@@ -74,7 +75,7 @@ class QueuePlaceTest {
         QueueView view = new QueueView(node.session(), PATH, list, () -> told.add("nobody is left"));
         place = view.enter(spec, node.node(), spec.parseOwn(own), new Listener());
         place.watch();
-        place.ask();
+        place.enter(list, Decision.waitFor(spec.parseOwn(OTHER)));
         fixture.scheduler.run();
     }
 

@@ -16,10 +16,14 @@ import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
+import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.core.spi.SharedRuleDriver;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
@@ -309,5 +313,61 @@ class QueueViewRuleTest {
         scheduler.run();
         assertThat(operations.requests()).contains(Request.LIST);
         fixture.assertGranted(loop);
+    }
+
+    /** Lets in as many as the data of the path says. */
+    private record ByData(int limit) implements SharedRuleDriver {
+        @Override
+        public String nodeName() {
+            return "lock-";
+        }
+
+        @Override
+        public byte[] initialRule() {
+            return new byte[] {1};
+        }
+
+        @Override
+        public LockDriver under(byte[] rule) {
+            return new ByData(rule[0]);
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, "lock-");
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return predecessors.size() < limit ? Decision.granted() : Decision.waitFor(predecessors);
+        }
+    }
+
+    /** A list of two paths was lost, so they are listed one by one; the rule of one changes between the answers. */
+    @Test
+    @Tag("H107")
+    void decisionOnAnEarlierList_isNotTakenForOneUnderTheRuleInForce() {
+        Duration moment = Duration.ofSeconds(1);
+        LockSpec inX = spec(X, new ByData(1));
+        occupyBoth();
+        operations.change(LockPath.name(X), new byte[] {2});
+        operations.refuse(Request.LIST, Code.CONNECTIONLOSS);
+        operations.delayAnswerOf(Request.LIST, Duration.ZERO); // of the one that is lost
+        operations.delayAnswerOf(Request.LIST, moment);
+        AcquireLoop both = fixture.launched(
+                LockGroup.together(List.of(spec(Y, new MutexDriver()), inX), LockOptions.defaults()), Mode.QUEUE);
+        scheduler.advance(moment.dividedBy(2));
+        AcquireLoop behind = queueing(inX);
+        operations.change(LockPath.name(X), new byte[] {1});
+        scheduler.advance(moment);
+        assertWaits(behind);
+        assertWaits(both);
+        scheduler.advance(operations.sessionTimeout()); // by then its nodes are watched
+        operations.remove(IN_Y);
+        scheduler.advance(moment);
+        assertWaits(both);
+        operations.remove(IN_X);
+        scheduler.advance(moment);
+        fixture.assertGranted(both);
     }
 }

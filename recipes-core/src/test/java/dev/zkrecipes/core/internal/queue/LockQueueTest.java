@@ -160,7 +160,8 @@ class LockQueueTest {
         LockGroup group = LockGroup.of(spec);
         Set<String> leaving = Set.of("lock-0000000001");
         assertThat(JointDecision.onNewcomer(group, list, path -> leaving)).isEqualTo(new JointDecision.Granted());
-        assertThat(JointDecision.onNewcomer(group, list, path -> Set.of())).isEqualTo(new JointDecision.Wait());
+        assertThat(JointDecision.onNewcomer(group, list, path -> Set.of()))
+                .isEqualTo(new JointDecision.Wait(List.of(Decision.waitFor(node(1)))));
         assertThat(LockQueue.in(list, spec).nodes()).containsExactly(node(1));
     }
 
