@@ -78,7 +78,7 @@ public final class Remains {
         remains.note(read(client, "requests"), "open", "the client has a request");
         remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
         remains.note(read(client, "revocations"), "open", "the client follows a request to give a lock back");
-        remains.note(read(read(client, "requests"), "queues"), "views", "the client has the view of a queue");
+        remains.note(read(client, "requests"), "queues", "the client has the view of a queue");
         remains.note(read(read(client, "acquisitions"), "localQueues"), "queues", "the client has a local queue");
         remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
         for (Object session : (Collection<?>) read(read(client, "sessions"), "living")) {

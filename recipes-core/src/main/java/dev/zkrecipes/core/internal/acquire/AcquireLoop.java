@@ -13,10 +13,12 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.JointDecision;
 import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -57,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, except for what callers do.
  */
-public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Waiter {
+public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements QueuePlace.Waiter {
 
     private final Requests requests;
     private final LockGroup group;
@@ -345,7 +347,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements W
                 }
                 resetPace();
                 list = taken;
-                requests.queues().accept(session(), group, taken);
+                requests.tell(session(), group.paths(), taken);
                 decide();
             }
             case NONODE -> onVanished();
@@ -437,8 +439,13 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements W
     }
 
     private void enterQueues() {
-        List<QueuePlace> entered =
-                requests.queues().enter(session(), group, nodes(), creation().parsed(), list(), this);
+        List<LockNode> own = creation().parsed();
+        List<QueuePlace> entered = new ArrayList<>(own.size());
+        for (int i = 0; i < own.size(); i++) {
+            LockSpec spec = group.all().get(i);
+            QueueView view = requests.queue(session(), spec.path(), list());
+            entered.add(view.place(spec, nodes().get(i), own.get(i), this));
+        }
         places = entered;
         entered.forEach(QueuePlace::watch); // last: it may tell at once
     }

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockQueue;
@@ -39,8 +40,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueuePlace {
 
+    /** A request that waits in the queue of a path. Confined to the engine thread. */
+    interface Waiter {
+        /** The driver grants, by what the view knows. */
+        void onTurn();
+
+        /** Our own node is gone: somebody deleted it. */
+        void onVanished();
+
+        /** Another node of this session is gone that stood in front of ours. */
+        void onOtherGone(String nodePath);
+
+        /** Something has changed, and only a new list tells what that means. */
+        void onDoubt();
+
+        /** Runs a part of the request's work; an exception from it fails the request. */
+        void guard(Runnable work);
+
+        /** The request cannot be granted. It leaves. */
+        void fail(LockException why);
+    }
+
     private final QueueView view;
-    private final SeenQueue seen;
     private final Session session;
     private final QueueView.ServingOrder order;
     private final LockSpec spec;
@@ -53,18 +74,11 @@ final class QueuePlace {
     private boolean isBehindWaiter; // and watches what that one waits for
     private @Nullable Timer untilOwnIsWatched;
 
-    /** See {@link QueueView#enter}. */
+    /** See {@link QueueView#place}. */
     QueuePlace(
-            QueueView view,
-            SeenQueue seen,
-            QueueView.ServingOrder order,
-            LockSpec spec,
-            OwnNode node,
-            LockNode self,
-            Waiter waiter) {
+            QueueView view, QueueView.ServingOrder order, LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         this.view = view;
-        this.seen = seen;
-        this.session = seen.session();
+        this.session = view.session();
         this.order = order;
         this.spec = spec;
         this.node = node;
@@ -98,7 +112,7 @@ final class QueuePlace {
     void enter(ChildrenSnapshot list, Decision decided) {
         granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
         order.join(this);
-        if (order.isFirst(this) && isGranted(seen.isAsIn(list) ? decided : decision(), true)) {
+        if (order.isFirst(this) && isGranted(view.isAsIn(list) ? decided : decision(), true)) {
             granted = true;
             order.leave(this);
             order.advance();
@@ -136,23 +150,23 @@ final class QueuePlace {
 
     /** Whether events are heard in the order of the changes, and the rule in force is known. */
     boolean isInOrder() {
-        return seen.isInOrder(spec);
+        return view.isInOrder(spec);
     }
 
     /** Whether a node that came after the list may stand in front and keep this one from being granted. */
     boolean mayHaveNewNodeInFront() {
         Optional<LockNode> inFront = spec.nodeInFrontOf(self);
-        return inFront.isPresent() && seen.queue(spec).wouldBeBlockedBy(inFront.get(), self);
+        return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
     }
 
     /** Whether there is no other node below the path, by what is known. */
     boolean isAlone() {
-        return seen.hasOneNode();
+        return view.hasOneNode();
     }
 
     /** The data of the path that decisions are based on. */
     Optional<Content> rule() {
-        return seen.rule();
+        return view.rule();
     }
 
     // ---- Decide.
@@ -169,7 +183,7 @@ final class QueuePlace {
     }
 
     private Decision decision() {
-        LockQueue queue = seen.queue(spec);
+        LockQueue queue = view.queue(spec);
         return queue.contains(self) ? queue.decideOnOwn(self) : Decision.waitFor(self);
     }
 
@@ -180,9 +194,9 @@ final class QueuePlace {
      */
     private boolean isGranted(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
-            throw new LockRefusedException("the lock " + seen.path() + " refuses this request: " + never.reason());
+            throw new LockRefusedException("the lock " + view.path() + " refuses this request: " + never.reason());
         } else if (decision instanceof Decision.WaitFor wait) {
-            LockQueue queue = seen.queue(spec);
+            LockQueue queue = view.queue(spec);
             if (queue.contains(self)) { // otherwise it is gone: its own watch tells, now or when it is set
                 await(wait.nodes(), queue, fresh);
             }
@@ -200,9 +214,8 @@ final class QueuePlace {
         boolean prepares = !fresh && isBehindWaiter; // what it watched, for which the one in front waited, is gone
         isBehindWaiter = !blockingBoth.isEmpty();
         List<LockNode> next = isBehindWaiter ? blockingBoth : blocking;
-        boolean isKnown = fresh
-                || order.watchesAll(next, seen::isKnownToStand)
-                || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
+        boolean isKnown =
+                fresh || order.hearsOf(next) || (prepares && !isBehindWaiter && queue.wouldGrantWithout(next, self));
         if (isKnown) {
             watch(next, !isBehindWaiter && !ownIsWatched && queue.wouldGrantWithout(next, self));
             return;

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.queue.RuleVersion;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
@@ -12,33 +13,48 @@ import dev.zkrecipes.core.internal.session.WatchRegistry;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
+import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of this client that wait in the queue of one lock path, and what they know of it together: the {@link
- * SeenQueue}. Each has a {@link QueuePlace}, and a {@link ServingOrder} says for which of them to decide.
+ * The queue of one lock path as one session sees it, and the requests of this client that wait in it. What is seen is the
+ * last list, less the nodes that are known to be gone since. Each request has a {@link QueuePlace}, and a {@link
+ * ServingOrder} says for which of them to decide.
+ *
+ * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see {@link
+ * QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours, never too
+ * few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node is
+ * known first: it is watched before any predecessor is, and the events of one connection arrive in the order of the
+ * changes. After a reconnect they do not, since the server goes through the watches in any order; nor do all come if one
+ * is found to be missing. So until a list was taken after that, what is seen here is not {@linkplain #isInOrder in
+ * order}.
  *
  * <p>Confined to the engine thread.
  */
-final class QueueView {
+final class QueueView implements WatchRegistry.Subscriber {
     private final Session session;
-    private final SeenQueue seen;
+    private final String path;
     private final Runnable onEmpty;
     private final Set<QueuePlace> places = new LinkedHashSet<>();
-    private final ServingOrder servedInOrder;
-    private @Nullable RuleWatch ruleWatch;
+    private final ServingOrder servedInOrder = new ServingOrder();
+    private final Map<LockDriver, LockQueue> queues = new HashMap<>(); // of the list, less what is gone
+    private final Set<String> goneSince = new HashSet<>();
+    private ChildrenSnapshot list;
+    private int listedIn;
     private @Nullable RuleVersion decidedBy; // none before a list had a rule
+    private boolean watchesRule;
 
     /**
      * Begins with a list that was taken just now.
@@ -47,16 +63,83 @@ final class QueueView {
      */
     QueueView(Session session, String path, ChildrenSnapshot list, Runnable onEmpty) {
         this.session = session;
-        this.seen = new SeenQueue(session, path, list);
+        this.path = path;
         this.onEmpty = onEmpty;
-        this.servedInOrder = new ServingOrder(seen);
+        this.list = list;
+        this.listedIn = session.order();
         noteRule();
     }
 
-    /** Takes a list that was taken just now. It may bring a new rule before the watch of the rule does. */
+    Session session() {
+        return session;
+    }
+
+    String path() {
+        return path;
+    }
+
+    // ---- What is seen.
+
+    /**
+     * Takes a list, unless the one here was answered later. An older one may lack a node whose request waits here: the
+     * request would not be decided for, and nothing would wake it.
+     */
     void accept(ChildrenSnapshot taken) {
-        seen.accept(taken);
-        noteRule();
+        if (taken != list && taken.turn(path) >= list.turn(path)) {
+            list = taken;
+            listedIn = session.order();
+            goneSince.clear();
+            queues.clear();
+            noteRule(); // before its watch tells
+        }
+    }
+
+    /** Whether nothing is known here but what this list showed. */
+    boolean isAsIn(ChildrenSnapshot taken) {
+        return list == taken && goneSince.isEmpty();
+    }
+
+    /** The queue as this driver sees it. */
+    LockQueue queue(LockSpec spec) {
+        LockQueue known = queues.get(spec.driver());
+        if (known == null) {
+            known = LockQueue.in(list, spec).copy();
+            goneSince.forEach(known::remove);
+            queues.put(spec.driver(), known);
+        }
+        return known;
+    }
+
+    private void noteGone(String name) {
+        goneSince.add(name);
+        queues.values().forEach(queue -> queue.remove(name));
+    }
+
+    /** Whether events are heard in the order of the changes, and the rule in force is known. */
+    boolean isInOrder(LockSpec spec) {
+        boolean knowsRule = !spec.hasSharedRule()
+                || (rule().isPresent() && session.watches().tellsContentOf(path));
+        return session.isConnected() && listedIn == session.order() && knowsRule;
+    }
+
+    /** Whether the end of this node would be heard of. */
+    boolean isKnownToStand(LockNode other) {
+        return session.nodes().has(NodeId.in(other.name()))
+                || session.watches().tellsDeletionOf(LockPath.child(path, other.name()));
+    }
+
+    /** Whether there is only one node below the path, by what is known. */
+    boolean hasOneNode() {
+        return list.names(path).stream()
+                        .filter(name -> !goneSince.contains(name))
+                        .limit(2)
+                        .count()
+                == 1;
+    }
+
+    /** The data of the path, which shared rules are in. */
+    Optional<Content> rule() {
+        return list.rule(path);
     }
 
     // ---- The requests that wait.
@@ -65,9 +148,9 @@ final class QueueView {
      * Gives a node of ours, which is in the list, a place here. Its {@linkplain QueuePlace#watch watches} are to begin
      * at once. No decision is made for it before it {@linkplain QueuePlace#enter enters}.
      */
-    QueuePlace enter(LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
-        ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder(seen);
-        QueuePlace place = new QueuePlace(this, seen, order, spec, node, self, waiter);
+    QueuePlace place(LockSpec spec, OwnNode node, LockNode self, QueuePlace.Waiter waiter) {
+        ServingOrder order = spec.isFifo() ? servedInOrder : new ServingOrder();
+        QueuePlace place = new QueuePlace(this, order, spec, node, self, waiter);
         places.add(place);
         return place;
     }
@@ -83,33 +166,29 @@ final class QueueView {
 
     void endIfEmpty() {
         if (places.isEmpty()) {
-            if (ruleWatch != null) {
-                session.watches().unsubscribeLater(seen.path(), ruleWatch);
-                ruleWatch = null;
+            if (watchesRule) {
+                session.watches().unsubscribeLater(path, this);
+                watchesRule = false;
             }
             onEmpty.run();
         }
     }
 
-    // ---- The rule, if it is shared.
+    // ---- The rule, if it is shared: the data of the path, by which the drivers decide.
 
-    /** Watches the data of the path, by which the drivers decide. */
     void watchRule() {
-        if (ruleWatch == null) {
-            ruleWatch = new RuleWatch();
-            session.watches().subscribe(seen.path(), ruleWatch);
+        if (!watchesRule) {
+            watchesRule = true;
+            session.watches().subscribe(path, this);
         }
     }
 
     /** Another rule than before puts all in doubt. A list for requests without a rule lacks it, and changes nothing. */
     private void noteRule() {
-        Optional<RuleVersion> listed = seen.rule().map(rule -> RuleVersion.of(rule.stat()));
-        if (listed.isPresent() && !listed.get().equals(decidedBy)) {
-            boolean isNew = decidedBy != null;
-            decidedBy = listed.get();
-            if (isNew) {
-                putInDoubt();
-            }
+        RuleVersion before = decidedBy;
+        decidedBy = rule().map(rule -> RuleVersion.of(rule.stat())).orElse(before);
+        if (before != null && !before.equals(decidedBy)) {
+            putInDoubt();
         }
     }
 
@@ -117,28 +196,25 @@ final class QueueView {
         List.copyOf(places).forEach(place -> place.waiter().onDoubt());
     }
 
-    /** Watches the data of the path, by which the drivers decide. */
-    private final class RuleWatch implements WatchRegistry.Subscriber {
-        @Override
-        public void onRead(String rulePath, Content content) {
-            if (decidedBy != null && !decidedBy.equals(RuleVersion.of(content.stat()))) {
-                putInDoubt();
-            }
+    @Override
+    public void onRead(String rulePath, Content content) {
+        if (decidedBy != null && !decidedBy.equals(RuleVersion.of(content.stat()))) {
+            putInDoubt();
         }
+    }
 
-        /** Our nodes are gone too then, and their own watches tell. */
-        @Override
-        public void onGone(String rulePath) {
-            ruleWatch = null;
-        }
+    /** Our nodes are gone too then, and their own watches tell. */
+    @Override
+    public void onGone(String rulePath) {
+        watchesRule = false;
+    }
 
-        @Override
-        public void onRefused(String rulePath, Answer<?> answer) {
-            ruleWatch = null;
-            // Each is told by an error of its own, which gets the stack trace of its thread.
-            List.copyOf(places)
-                    .forEach(place -> place.waiter().fail(ZooKeeperErrors.of(rulePath, "watch " + rulePath, answer)));
-        }
+    /** Each is told by an error of its own, which gets the stack trace of its thread. */
+    @Override
+    public void onRefused(String rulePath, Answer<?> answer) {
+        watchesRule = false;
+        List.copyOf(places)
+                .forEach(place -> place.waiter().fail(ZooKeeperErrors.of(rulePath, "watch " + rulePath, answer)));
     }
 
     /**
@@ -146,15 +222,10 @@ final class QueueView {
      * dev.zkrecipes.core.spi.FifoDriver}) none is granted before the first, so only the first is decided for and has
      * its predecessors watched. They all share one order. Each request under another driver has an order of its own.
      */
-    static final class ServingOrder implements WatchRegistry.DeletionSubscriber {
-        private final SeenQueue seen;
+    final class ServingOrder implements WatchRegistry.DeletionSubscriber {
         private final TreeMap<LockNode, QueuePlace> waiting = new TreeMap<>();
         private final Set<String> watched = new HashSet<>(); // names of the nodes that the first waits for
         private boolean advancing;
-
-        ServingOrder(SeenQueue seen) {
-            this.seen = seen;
-        }
 
         // ---- The places.
 
@@ -193,10 +264,10 @@ final class QueueView {
 
         // ---- The nodes that the first waits for.
 
-        /** Whether each node is watched here or known. */
-        boolean watchesAll(List<LockNode> nodes, Predicate<LockNode> known) {
+        /** Whether the end of each node would be heard of. */
+        boolean hearsOf(List<LockNode> nodes) {
             for (LockNode node : nodes) {
-                if (!watched.contains(node.name()) && !known.test(node)) {
+                if (!watched.contains(node.name()) && !isKnownToStand(node)) {
                     return false;
                 }
             }
@@ -211,7 +282,7 @@ final class QueueView {
         void watch(List<LockNode> next) {
             for (LockNode node : next) {
                 if (watched.add(node.name())) {
-                    seen.session().watches().subscribeToDeletion(LockPath.child(seen.path(), node.name()), this);
+                    session.watches().subscribeToDeletion(LockPath.child(path, node.name()), this);
                 }
             }
             if (watched.size() > next.size()) {
@@ -226,7 +297,7 @@ final class QueueView {
                 String name = each.next();
                 if (!wanted.contains(name)) {
                     each.remove();
-                    seen.session().watches().unsubscribeFromDeletion(LockPath.child(seen.path(), name), this);
+                    session.watches().unsubscribeFromDeletion(LockPath.child(path, name), this);
                 }
             }
         }
@@ -246,13 +317,12 @@ final class QueueView {
         }
 
         private void onGone(QueuePlace first, String nodePath) {
-            Session session = seen.session();
             String name = LockPath.name(nodePath);
             if (session.nodes().awaitEnd(NodeId.in(name), () -> tellFirstOfEnd(nodePath))) {
                 first.waiter().onOtherGone(nodePath);
                 return; // the end of the session deletes its nodes in any order, and ours may be gone as well
             }
-            seen.noteGone(name);
+            noteGone(name);
             if (first.isInOrder()) {
                 advance();
             } else {
@@ -263,10 +333,7 @@ final class QueueView {
         @Override
         public void onRefused(String nodePath, Answer<?> answer) {
             if (watched.remove(LockPath.name(nodePath)) && !waiting.isEmpty()) {
-                waiting.firstEntry()
-                        .getValue()
-                        .waiter()
-                        .fail(ZooKeeperErrors.of(seen.path(), "watch " + nodePath, answer));
+                waiting.firstEntry().getValue().waiter().fail(ZooKeeperErrors.of(path, "watch " + nodePath, answer));
             }
         }
     }

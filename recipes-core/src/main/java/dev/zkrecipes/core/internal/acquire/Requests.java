@@ -9,6 +9,8 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
@@ -16,6 +18,9 @@ import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -26,6 +31,8 @@ import org.slf4j.LoggerFactory;
 
 /** What the requests of one client share, and which of them are under way. Thread-safe. */
 public final class Requests {
+    private record QueueKey(Session session, String path) {}
+
     private static final Logger log = LoggerFactory.getLogger(Requests.class);
 
     private final EngineScheduler scheduler;
@@ -35,7 +42,7 @@ public final class Requests {
     private final byte[] nodeData;
     private final String rootName;
     private final Function<String, LockException> notConnected;
-    private final QueueViews queues = new QueueViews();
+    private final Map<QueueKey, QueueView> queues = new HashMap<>(); // those that requests wait in
     private final Set<Acquisition> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
@@ -106,10 +113,6 @@ public final class Requests {
         return cleaner;
     }
 
-    QueueViews queues() {
-        return queues;
-    }
-
     Supplier<Backoff> pace() {
         return pace;
     }
@@ -133,6 +136,27 @@ public final class Requests {
 
     LockException notConnected(String consequence) {
         return notConnected.apply(consequence);
+    }
+
+    /** Tells those who wait on these paths in this session of a list that was taken just now. On the engine thread. */
+    void tell(Session session, List<String> paths, ChildrenSnapshot list) {
+        for (int i = 0; i < paths.size() && !queues.isEmpty(); i++) {
+            QueueView view = queues.get(new QueueKey(session, paths.get(i)));
+            if (view != null) {
+                view.accept(list);
+            }
+        }
+    }
+
+    /** The queue of a path to wait in; it begins with this list if nobody waits there yet. On the engine thread. */
+    QueueView queue(Session session, String path, ChildrenSnapshot list) {
+        QueueKey key = new QueueKey(session, path);
+        return queues.computeIfAbsent(key, absent -> new QueueView(session, path, list, () -> queues.remove(key)));
+    }
+
+    /** Whether nobody waits in any queue. On the engine thread. */
+    boolean nobodyWaits() {
+        return queues.isEmpty();
     }
 
     /** Lets a request begin, or ends it if the client is closed. */

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
@@ -49,9 +48,9 @@ public sealed interface JointDecision {
                 return new Vanished();
             }
         }
-        List<Decision> each = new ArrayList<>(own.size());
-        for (int i = 0; i < own.size(); i++) {
-            each.add(LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i)));
+        Decision[] each = new Decision[own.size()];
+        for (int i = 0; i < each.length; i++) {
+            each[i] = LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i));
         }
         return together(group, each);
     }
@@ -63,22 +62,23 @@ public sealed interface JointDecision {
      * @throws LockException as {@link LockQueue}
      */
     static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
-        List<Decision> each = new ArrayList<>(group.all().size());
-        for (LockSpec spec : group.all()) {
+        Decision[] each = new Decision[group.all().size()];
+        for (int i = 0; i < each.length; i++) {
+            LockSpec spec = group.all().get(i);
             LockQueue queue = LockQueue.in(list, spec).without(leaving.apply(spec.path()));
-            each.add(queue.decide(spec.hypotheticalLast()));
+            each[i] = queue.decide(spec.hypotheticalLast());
         }
         return together(group, each);
     }
 
-    private static JointDecision together(LockGroup group, List<Decision> each) {
+    private static JointDecision together(LockGroup group, Decision[] each) {
         boolean granted = true;
-        for (int i = 0; i < each.size(); i++) {
-            if (each.get(i) instanceof Decision.Never never) {
+        for (int i = 0; i < each.length; i++) {
+            if (each[i] instanceof Decision.Never never) {
                 return new Never(group.paths().get(i), never.reason());
             }
-            granted &= each.get(i) instanceof Decision.Granted;
+            granted &= each[i] instanceof Decision.Granted;
         }
-        return granted ? GRANTED : new Wait(each);
+        return granted ? GRANTED : new Wait(List.of(each));
     }
 }

@@ -190,7 +190,7 @@ final class AcquireFixture {
     /** Nothing is kept for requests that are over, but for the watch of a node that is held. */
     void assertNobodyWaits() {
         assertThat(engine.requests().open()).isEmpty();
-        assertThat(engine.requests().queues().isEmpty()).isTrue();
+        assertThat(engine.requests().nobodyWaits()).isTrue();
         assertThat(operations.watchedForDeletion()).isSubsetOf(ours());
     }
 }

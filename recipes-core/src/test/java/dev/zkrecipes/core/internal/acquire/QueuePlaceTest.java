@@ -31,7 +31,7 @@ class QueuePlaceTest {
     private String own;
     private QueuePlace place;
 
-    private final class Listener implements Waiter {
+    private final class Listener implements QueuePlace.Waiter {
         @Override
         public void onTurn() {
             told.add("turn");
@@ -73,7 +73,7 @@ class QueuePlaceTest {
         ChildrenSnapshot list = ChildrenSnapshot.of(
                 new ListQuery.Part(PATH, false), Answer.ok(new Children(List.of(OTHER, own), new Stat())), 1);
         QueueView view = new QueueView(node.session(), PATH, list, () -> told.add("nobody is left"));
-        place = view.enter(spec, node.node(), spec.parseOwn(own), new Listener());
+        place = view.place(spec, node.node(), spec.parseOwn(own), new Listener());
         place.watch();
         place.enter(list, Decision.waitFor(spec.parseOwn(OTHER)));
         fixture.scheduler.run();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which list of a path counts. */
-class SeenQueueTest {
+class QueueViewListTest {
     private static final Duration MOMENT = Duration.ofSeconds(1);
     private static final String FIRST = "lock-0000000001";
     private static final String SECOND = "lock-0000000002";
@@ -38,13 +38,13 @@ class SeenQueueTest {
                 new ListQuery.Part(PATH, false), Answer.ok(new Children(List.of(names), new Stat())), turn);
     }
 
-    private SeenQueue begun(ChildrenSnapshot list) {
+    private QueueView begun(ChildrenSnapshot list) {
         AcquireLoop loop = fixture.launched(Mode.QUEUE);
         fixture.scheduler.run();
-        return new SeenQueue(fixture.assertGranted(loop).session(), PATH, list);
+        return new QueueView(fixture.assertGranted(loop).session(), PATH, list, () -> {});
     }
 
-    private boolean shows(SeenQueue seen, String name) {
+    private boolean shows(QueueView seen, String name) {
         return seen.queue(spec).contains(spec.parseOwn(name));
     }
 
@@ -52,7 +52,7 @@ class SeenQueueTest {
     @Test
     @Tag("H107")
     void listThatWasAnsweredEarlier_doesNotTakeAwayARequestOfTheLaterOne() {
-        SeenQueue seen = begun(list(2, FIRST, SECOND));
+        QueueView seen = begun(list(2, FIRST, SECOND));
         seen.accept(list(1, FIRST));
         assertThat(shows(seen, SECOND)).isTrue();
     }
@@ -81,7 +81,7 @@ class SeenQueueTest {
 
     @Test
     void listThatWasAnsweredLater_replacesTheOther() {
-        SeenQueue seen = begun(list(2, FIRST, SECOND));
+        QueueView seen = begun(list(2, FIRST, SECOND));
         seen.accept(list(3, SECOND));
         assertThat(shows(seen, FIRST)).isFalse();
         assertThat(shows(seen, SECOND)).isTrue();
