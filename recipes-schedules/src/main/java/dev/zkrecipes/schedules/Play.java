@@ -5,10 +5,21 @@ package dev.zkrecipes.schedules;
 
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** What a schedule plays: two or three threads that do one or two things each. */
 record Play(String name, Plot plot) {
+    /** What a finding looks like. */
+    static final Play LOSES_UPDATES = new Play("loses-updates", scene -> {
+        AtomicInteger updates = new AtomicInteger();
+        for (String name : List.of("one", "two", "three")) {
+            scene.start(name, () -> updates.set(updates.get() + 1));
+        }
+        scene.joinAll();
+        PlayScene.check(updates.get() > 1, "two updates are lost");
+    });
+
     private static final long WARM_UP_MILLIS = 20_000;
 
     /** Begins with an empty server. */

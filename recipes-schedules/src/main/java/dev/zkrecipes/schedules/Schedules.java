@@ -3,8 +3,10 @@
 
 package dev.zkrecipes.schedules;
 
+import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,7 +21,9 @@ import org.pastalab.fray.core.command.LambdaExecutor;
 import org.pastalab.fray.core.command.NetworkDelegateType;
 import org.pastalab.fray.core.command.SystemTimeDelegateType;
 import org.pastalab.fray.core.observers.TimelineCoverageType;
+import org.pastalab.fray.core.randomness.ControlledRandom;
 import org.pastalab.fray.core.randomness.ControlledRandomProvider;
+import org.pastalab.fray.core.randomness.Randomness;
 import org.pastalab.fray.core.randomness.RecordedRandomProvider;
 import org.pastalab.fray.core.scheduler.PCTScheduler;
 import org.pastalab.fray.core.scheduler.POSScheduler;
@@ -33,12 +37,17 @@ public final class Schedules {
 
     private static final int NANOS_PER_STEP = 1_000;
 
+    private static final int CHANGES_OF_PRIORITY = 3; // Fray's default
+
+    private static final int SCHEDULES_BEFORE_REPLAY = 20;
+
     private final int schedules;
     private final int seconds;
     private final Optional<Path> recording;
     private final Path work = Path.of(System.getProperty("fray.workDir"));
     private final PrintStream out = System.out;
-    private int ended; // of those of one test
+    private int played; // of one test
+    private int ended; // of those
 
     private Schedules(int schedules, int seconds, Optional<Path> recording) {
         this.schedules = schedules;
@@ -57,6 +66,11 @@ public final class Schedules {
         Schedules run = new Schedules(Integer.parseInt(args[0]), Integer.parseInt(args[1]), recording);
         List<String> names = List.of(args).subList(4, args.length);
         boolean good = names.stream().allMatch(Schedules::isKnown);
+        if (names.isEmpty() && recording.isEmpty() && run.schedules > 0) {
+            for (String scheduler : List.of(args[2].split(","))) {
+                good &= replays(scheduler);
+            }
+        }
         for (Play scenario : Play.all()) {
             if (names.isEmpty() || names.contains(scenario.name())) {
                 good &= run.play(scenario, args[2].split(","));
@@ -88,13 +102,15 @@ public final class Schedules {
     }
 
     private boolean play(Play scenario, String scheduler) {
+        if (recording.isPresent()) {
+            // What the first schedules of a JVM do once, others did before the one that was recorded.
+            var unused = new Schedules(SCHEDULES_BEFORE_REPLAY, seconds, Optional.empty())
+                    .run(new Play("before-replay", scenario.plot()), scheduler);
+        }
         long begun = System.nanoTime();
-        Path report = work.resolve(scenario.name() + "." + scheduler);
-        Configuration configuration = configuration(scenario, scheduler(scheduler), report);
-        ended = 0;
-        Throwable failure = run(configuration);
+        Path report = report(scenario, scheduler);
+        Throwable failure = run(scenario, scheduler);
         double took = (System.nanoTime() - begun) / 1e9;
-        int played = configuration.getCurrentIteration();
         // Fray gives them up after so many steps, and goes on. A few do not count: it is not fair, and may let a thread
         // that
         // yields to another one run for ever. A wake-up that was lost for good shows in more of them.
@@ -112,6 +128,25 @@ public final class Schedules {
         return good;
     }
 
+    /** What is found in a few of a hundred schedules is found again in the one that is recorded of it. */
+    private static boolean replays(String scheduler) {
+        Schedules search = new Schedules(10_000, 60, Optional.empty());
+        Play.LOSES_UPDATES.warmUp();
+        search.out.println("updates that are lost on purpose under " + scheduler + ", and their replay");
+        Throwable found = search.run(Play.LOSES_UPDATES, scheduler);
+        Schedules replay = new Schedules(1, 60, Optional.of(search.report(Play.LOSES_UPDATES, scheduler)));
+        Throwable again = found == null ? null : replay.run(Play.LOSES_UPDATES, scheduler);
+        boolean good = replay.played == 1 && again != null;
+        if (!good) {
+            search.out.println(scheduler + "  FAILED: of what it finds nothing is played again: " + found);
+        }
+        return good;
+    }
+
+    private Path report(Play scenario, String scheduler) {
+        return work.resolve(scenario.name() + "." + scheduler);
+    }
+
     private static String reason(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null) {
@@ -120,8 +155,24 @@ public final class Schedules {
         return cause.toString();
     }
 
+    private @Nullable Throwable run(Play scenario, String scheduler) {
+        played = 0;
+        ended = 0;
+        Path report = report(scenario, scheduler);
+        Configuration configuration = configuration(scenario, scheduler(scheduler), report);
+        Throwable failure = quietly(configuration);
+        if (failure != null && recording.isEmpty() && configuration.getScheduler() instanceof PCTScheduler pct) {
+            try {
+                Files.writeString(steps(report), Integer.toString(pct.getMaxStep()));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return failure;
+    }
+
     /** What Fray says of its progress is nobody's. */
-    private @Nullable Throwable run(Configuration configuration) {
+    private @Nullable Throwable quietly(Configuration configuration) {
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
         try {
             return new TestRunner(configuration).run();
@@ -130,13 +181,34 @@ public final class Schedules {
         }
     }
 
-    private static Scheduler scheduler(String name) {
+    /** The first schedule's: Fray gives those after it what they need, but never looks at a recording for this one. */
+    private Scheduler scheduler(String name) {
+        Randomness random = recording
+                .map(path -> new RecordedRandomProvider(within(path, "random.json")).getRandomness())
+                .orElseGet(ControlledRandom::new);
         return switch (name) {
-            case "pos" -> new POSScheduler();
-            case "pct" -> new PCTScheduler();
-            case "random" -> new RandomScheduler();
+            case "pos" -> new POSScheduler(random);
+            case "pct" ->
+                new PCTScheduler(
+                        random,
+                        CHANGES_OF_PRIORITY,
+                        recording.map(Schedules::readSteps).orElse(0));
+            case "random" -> new RandomScheduler(random);
             default -> throw new IllegalArgumentException("no scheduler " + name);
         };
+    }
+
+    /** Where the most steps of the schedules before are, of which PCT draws, and which Fray does not record. */
+    private static Path steps(Path report) {
+        return Path.of(within(report, "steps"));
+    }
+
+    private static int readSteps(Path report) {
+        try {
+            return Integer.parseInt(Files.readString(steps(report)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Fray has no defaults for Java. */
@@ -155,6 +227,7 @@ public final class Schedules {
         boolean abortThreadExecutionAfterMainExit = true;
         boolean resolveRacingOperationStackTraceHash = false;
         LambdaExecutor executor = new LambdaExecutor(() -> {
+            played++;
             scenario.play();
             ended++;
             return Unit.INSTANCE;
@@ -165,9 +238,7 @@ public final class Schedules {
                 recording.isPresent() ? 1 : schedules,
                 recording.isPresent() ? seconds : seconds - 1, // it ends after the second that is named
                 scheduler,
-                recording.isPresent()
-                        ? new RecordedRandomProvider(random(recording.get()))
-                        : new ControlledRandomProvider(),
+                new ControlledRandomProvider(),
                 fullSchedule,
                 exploreMode,
                 noExitWhenBugFound,
@@ -186,10 +257,8 @@ public final class Schedules {
                 TimelineCoverageType.NONE);
     }
 
-    private static String random(Path recording) {
-        Path within = recording.resolve("recording");
-        return (Files.isDirectory(within) ? within : recording)
-                .resolve("random.json")
-                .toString();
+    private static String within(Path report, String file) {
+        Path within = report.resolve("recording");
+        return (Files.isDirectory(within) ? within : report).resolve(file).toString();
     }
 }
