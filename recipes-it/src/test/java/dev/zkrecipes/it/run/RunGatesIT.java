@@ -48,7 +48,7 @@ class RunGatesIT {
 
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(56, 335, 510, 1, 27), course("acquire"));
+        requireAtMost(new Course(56, 335, 510, 1, 25), course("acquire"));
     }
 
     @Test
@@ -62,7 +62,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(56, 430, 760, 1, 27), course("wait"));
+        requireAtMost(new Course(56, 430, 760, 1, 25), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {

@@ -52,18 +52,30 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A lost connection leads from any step but WAITING to PAUSED and, once there is a connection, to the same step
- * again. Any ending but GRANTED (ENDED) hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
+ * again. Any ending but GRANTED hands the nodes to the {@link dev.zkrecipes.core.internal.node.NodeCleaner}.
  *
  * <p>Several locks that are acquired as one have a node each, and what one driver grants stays granted while others do
  * not.
  *
  * <p>Confined to the engine thread, except for what callers do.
  */
-public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements QueuePlace.Waiter {
+public final class AcquireLoop extends AcquisitionTask<AcquireLoop.Step> implements QueuePlace.Waiter {
 
-    private final Requests requests;
-    private final LockGroup group;
-    private final Mode mode;
+    enum Step {
+        SEEKING,
+        PEEKING,
+        ENQUEUEING,
+        MAKING_PATH,
+        SETTLING,
+        ADOPTING,
+        CHECKING_ACL,
+        WAITING,
+        LISTING,
+        PROVING,
+        RESETTING,
+        PAUSED
+    }
+
     private final BiConsumer<HeldNode, Optional<Content>> onHeld;
 
     private @Nullable CreateNodes creation; // its nodes, while it has any that are not held
@@ -84,21 +96,8 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
      *     that the decision was based on
      */
     AcquireLoop(Requests requests, LockGroup group, Mode mode, BiConsumer<HeldNode, Optional<Content>> onHeld) {
-        super(requests, AcquireStep.SEEKING, AcquireStep.PAUSED, AcquireStep.GRANTED, AcquireStep.ENDED);
-        this.requests = requests;
-        this.group = group;
-        this.mode = mode;
+        super(requests, group, mode, Step.SEEKING, Step.PAUSED);
         this.onHeld = onHeld;
-    }
-
-    @Override
-    public String lockPath() {
-        return group.path();
-    }
-
-    @Override
-    public List<String> paths() {
-        return group.paths();
     }
 
     @Override
@@ -138,7 +137,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
     @Override
     public void notNow(LockException why) {
         obstacle = why;
-        if (isIn(AcquireStep.SEEKING) && mode == Mode.TRY) {
+        if (isIn(Step.SEEKING) && mode == Mode.TRY) {
             fail(why);
         }
     }
@@ -162,28 +161,27 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
     // ---- Enqueue.
 
     private void peek() {
-        become(AcquireStep.PEEKING);
+        become(Step.PEEKING);
         session().lists().ask(group.query(), inThisState(seen -> {
             if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
                 retryOrFail("list " + group.path(), seen.answer(), this::peek);
-                return;
-            }
-            LockGroup.Strangers strangers = seen.code() == Code.OK ? group.strangersIn(seen) : null;
-            if (strangers != null) {
-                askFor(strangers, this::peek);
-                return;
-            }
-            // Nodes of ours that are on their way out are gone before what this session sends next.
-            JointDecision decision = JointDecision.onNewcomer(
-                    group, seen, path -> requests.cleaner().leaving(path, session()));
-            if (decision instanceof JointDecision.Never never) {
-                fail(never.refusal());
-            } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
-                enqueue();
-            } else {
-                endAsBusyOrRefused();
+            } else if (!asksAboutStrangers(seen, this::peek)) {
+                onPeeked(seen);
             }
         }));
+    }
+
+    private void onPeeked(ChildrenSnapshot seen) {
+        // Nodes of ours that are on their way out are gone before what this session sends next.
+        JointDecision decision =
+                JointDecision.onNewcomer(group, seen, path -> requests.cleaner().leaving(path, session()));
+        if (decision instanceof JointDecision.Never never) {
+            fail(never.refusal());
+        } else if (decision instanceof JointDecision.Granted || mode == Mode.QUEUE) {
+            enqueue();
+        } else {
+            endAsBusyOrRefused();
+        }
     }
 
     private void endAsBusyOrRefused() {
@@ -217,7 +215,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
      * other.
      */
     private void create() {
-        become(AcquireStep.ENQUEUEING);
+        become(Step.ENQUEUEING);
         if (creation().knowsRights()) {
             creation().send(inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes.
@@ -245,7 +243,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
             createAnew();
             return;
         }
-        become(AcquireStep.MAKING_PATH);
+        become(Step.MAKING_PATH);
         String path = group.paths().get(from);
         creation().makePath(from, inThisState(answer -> {
             switch (answer.code()) {
@@ -270,7 +268,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
 
     /** Compares the paths with the nodes, which keep them from being replaced meanwhile, and lists again. */
     private void checkAccess() {
-        become(AcquireStep.CHECKING_ACL);
+        become(Step.CHECKING_ACL);
         creation().checkAcls(inThisState(check -> {
             Answer<?> answer = check.answer();
             switch (answer.code()) {
@@ -286,7 +284,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
 
     /** Finds out what became of a create after a lost answer. */
     private void settle() {
-        become(AcquireStep.SETTLING);
+        become(Step.SETTLING);
         session().lists().askBehindWrite(group.query(), inThisState(seen -> {
             switch (seen.code()) {
                 case OK, NONODE -> adoptOrCreate(seen);
@@ -316,52 +314,40 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
      * have been told of a later list than the one that showed them.
      */
     private void adopt() {
-        become(AcquireStep.ADOPTING);
-        creation().read(inThisState(this::judge));
+        become(Step.ADOPTING);
+        creation().read(inThisState(answers -> {
+            Answer<?> answer = creation().claim(answers);
+            switch (answer.code()) {
+                case OK -> {}
+                case NONODE -> enterAgain();
+                default -> retryOrFail("read " + OwnNode.describe(nodes()), answer, this::settle);
+            }
+        }));
         // If the nodes are not ours, the step has changed by the time this answer comes.
         session().lists().ask(group.query(), inThisState(this::onListed));
-    }
-
-    private void judge(List<Answer<Content>> answers) {
-        for (int i = 0; i < answers.size(); i++) {
-            Answer<Content> answer = answers.get(i);
-            if (!answer.isOk() && answer.code() != Code.NONODE) {
-                retryOrFail("read " + nodes().get(i).path(), answer, this::settle);
-                return;
-            }
-        }
-        if (!creation().areOurs(answers)) {
-            enterAgain();
-        }
     }
 
     // ---- Decide.
 
     private void decide(ChildrenSnapshot taken) {
-        switch (taken.code()) {
-            case OK -> {
-                LockGroup.Strangers strangers = group.strangersIn(taken);
-                if (strangers != null) {
-                    askFor(strangers, this::askForList);
-                    return;
-                }
-                resetPace();
-                list = taken;
-                requests.tell(session(), group.paths(), taken);
-                decide();
-            }
-            case NONODE -> onVanished();
-            default -> retryOrFail("list " + group.path(), taken.answer(), this::askForList);
-        }
-    }
-
-    private void decide() {
-        OwnNode last = creation().nodeNearTheEnd();
-        if (last != null) {
-            resetCounter(last);
+        if (taken.code() == Code.NONODE) {
+            onVanished();
+            return;
+        } else if (taken.code() != Code.OK) {
+            retryOrFail("list " + group.path(), taken.answer(), this::askForList);
+            return;
+        } else if (asksAboutStrangers(taken, this::askForList)) {
             return;
         }
-        JointDecision decision = JointDecision.onOwn(group, creation().parsed(), list());
+        resetPace();
+        list = taken;
+        requests.tell(session(), group.paths(), taken);
+        OwnNode last = creation().nodeNearTheEnd();
+        if (last != null) {
+            resetCounter(last, taken);
+            return;
+        }
+        JointDecision decision = JointDecision.onOwn(group, creation().parsed(), taken);
         if (decision instanceof JointDecision.Vanished) {
             onVanished();
         } else if (decision instanceof JointDecision.Never never) {
@@ -372,12 +358,20 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
             endAsBusyOrRefused();
         } else if (decision instanceof JointDecision.Wait wait) {
             Optional<LockException> refusal = places.isEmpty() ? refusalOfOwn() : Optional.empty();
-            refusal.ifPresentOrElse(this::fail, () -> await(wait.each()));
+            refusal.ifPresentOrElse(this::fail, () -> await(taken, wait.each()));
         }
     }
 
-    /** Children that only look like nodes of other locks are told apart first; then the list is taken again. */
-    private void askFor(LockGroup.Strangers strangers, Runnable again) {
+    /**
+     * Children that only look like nodes of other locks are told apart first; then the list is taken again.
+     *
+     * @return false if there is none
+     */
+    private boolean asksAboutStrangers(ChildrenSnapshot seen, Runnable again) {
+        LockGroup.Strangers strangers = group.strangersIn(seen);
+        if (strangers == null) {
+            return false;
+        }
         session().lists().persistent().ask(strangers.paths(), inThisState(answer -> {
             if (answer.isOk()) {
                 again.run();
@@ -387,17 +381,18 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
                 retryOrFail("read the ACL of a node below " + group.path(), answer, again);
             }
         }));
+        return true;
     }
 
     /** A number this high is never granted. If ours is the only node, the counter is reset, and we enter again. */
-    private void resetCounter(OwnNode own) {
-        List<String> others = new ArrayList<>(list().names(own.lockPath()));
+    private void resetCounter(OwnNode own, ChildrenSnapshot taken) {
+        List<String> others = new ArrayList<>(taken.names(own.lockPath()));
         if (!others.remove(own.name())) {
             onVanished();
         } else if (!others.isEmpty()) {
             fail(CounterReset.refusedFor(own.lockPath(), others));
         } else {
-            become(AcquireStep.RESETTING);
+            become(Step.RESETTING);
             new CounterReset(session(), own.lockPath()).send(List.of(own), inThisState(answer -> {
                 switch (answer.code()) {
                     case OK -> {
@@ -420,30 +415,29 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
 
     // ---- Wait.
 
-    private void await(List<Decision> decided) {
-        become(AcquireStep.WAITING);
+    private void await(ChildrenSnapshot taken, List<Decision> decided) {
+        become(Step.WAITING);
         seenBusy = true;
         proofs = 0;
-        if (places.isEmpty()) {
-            enterQueues();
-        }
-        ChildrenSnapshot taken = list();
         list = null; // what the views know is newer, and a list is large
-        if (isIn(AcquireStep.WAITING)) { // and not in doubt already
-            List<QueuePlace> asking = places;
-            for (int i = 0; i < asking.size(); i++) {
-                asking.get(i).enter(taken, decided.get(i));
+        if (places.isEmpty()) {
+            enterQueues(taken);
+        }
+        if (isIn(Step.WAITING)) { // and not in doubt already
+            List<QueuePlace> entered = places;
+            for (int i = 0; i < entered.size(); i++) {
+                entered.get(i).enter(taken, decided.get(i));
             }
-            proceed();
+            onTurn();
         }
     }
 
-    private void enterQueues() {
+    private void enterQueues(ChildrenSnapshot taken) {
         List<LockNode> own = creation().parsed();
         List<QueuePlace> entered = new ArrayList<>(own.size());
         for (int i = 0; i < own.size(); i++) {
             LockSpec spec = group.all().get(i);
-            QueueView view = requests.queue(session(), spec.path(), list());
+            QueueView view = requests.queue(session(), spec.path(), taken);
             entered.add(view.place(spec, nodes().get(i), own.get(i), this));
         }
         places = entered;
@@ -451,23 +445,16 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
     }
 
     /** Grants when all places are granted, and all nodes are known to stand. */
-    private void proceed() {
-        if (!places.stream().allMatch(QueuePlace::isGranted)) {
-            return; // onTurn() continues
-        }
-        boolean certain = places.stream().allMatch(QueuePlace::isStanding)
-                && places.stream().noneMatch(QueuePlace::mayHaveNewNodeInFront);
-        if (certain) {
-            grantWhenProven();
-        } else {
-            askForList();
-        }
-    }
-
     @Override
     public void onTurn() {
-        if (isIn(AcquireStep.WAITING)) {
-            guard(this::proceed);
+        if (isIn(Step.WAITING) && places.stream().allMatch(QueuePlace::isGranted)) {
+            guard(() -> {
+                if (isStanding() && places.stream().noneMatch(QueuePlace::mayHaveNewNodeInFront)) {
+                    grantWhenProven();
+                } else {
+                    askForList();
+                }
+            });
         }
     }
 
@@ -480,13 +467,13 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
     /** Also if it is about to be granted by what was known before. */
     @Override
     public void onDoubt() {
-        if (isIn(AcquireStep.WAITING) || isIn(AcquireStep.PROVING)) {
+        if (isIn(Step.WAITING) || isIn(Step.PROVING)) {
             guard(() -> whenConnected(this::askForList));
         }
     }
 
     private void askForList() {
-        become(AcquireStep.LISTING);
+        become(Step.LISTING);
         if (!session().isFreshlyProven() && proofs < 2) {
             session().prove(group.paths().get(0), inThisState(this::noteProof)); // in the same round trip
         }
@@ -508,7 +495,7 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
             grant();
             return;
         }
-        become(AcquireStep.PROVING);
+        become(Step.PROVING);
         session().prove(group.paths().get(0), inThisState(answer -> {
             if (answer.code() == Code.NONODE) {
                 askForList(); // which tells that our nodes are gone
@@ -537,31 +524,8 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
     private void grant() {
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
-        hold(nodes, held);
-        endAsGranted(held);
-    }
-
-    private void hold(List<OwnNode> nodes, List<HeldNode> held) {
         for (int i = 0; i < nodes.size(); i++) {
-            OwnNode node = nodes.get(i);
-            node.granted(
-                    places.isEmpty()
-                            ? list().names(node.lockPath()).size() == 1
-                            : places.get(i).isAlone());
-            HeldNode granted = new HeldNode(
-                    group.all().get(i),
-                    node,
-                    node.fencingToken(),
-                    group.holdAtMost(),
-                    requests.scheduler(),
-                    requests.cleaner());
-            held.add(granted);
-            granted.limitTime();
-            onHeld.accept(
-                    granted,
-                    places.isEmpty()
-                            ? list().rule(node.lockPath())
-                            : places.get(i).rule());
+            held.add(hold(nodes.get(i), i));
         }
         creation = null;
         for (int i = 0; i < held.size(); i++) {
@@ -571,6 +535,22 @@ public final class AcquireLoop extends AcquisitionTask<AcquireStep> implements Q
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
+        endAsGranted(held);
+    }
+
+    private HeldNode hold(OwnNode node, int index) {
+        QueuePlace place = places.isEmpty() ? null : places.get(index);
+        node.granted(place == null ? list().names(node.lockPath()).size() == 1 : place.isAlone());
+        HeldNode held = new HeldNode(
+                group.all().get(index),
+                node,
+                node.fencingToken(),
+                group.holdAtMost(),
+                requests.scheduler(),
+                requests.cleaner());
+        held.limitTime();
+        onHeld.accept(held, place == null ? list().rule(node.lockPath()) : place.rule());
+        return held;
     }
 
     // ---- Retry.

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.acquire;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.session.SessionTask;
 import java.util.List;
 import java.util.Optional;
@@ -19,16 +20,16 @@ import java.util.concurrent.CompletableFuture;
  * @param <S> the machine's states
  */
 abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> implements Acquisition {
-    private final Requests requests;
-    private final S granted;
-    private final S ended;
+    final Requests requests;
+    final LockGroup group;
+    final Mode mode;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
-    AcquisitionTask(Requests requests, S seeking, S paused, S granted, S ended) {
+    AcquisitionTask(Requests requests, LockGroup group, Mode mode, S seeking, S paused) {
         super(requests.sessions(), requests.pace(), seeking, paused);
         this.requests = requests;
-        this.granted = granted;
-        this.ended = ended;
+        this.group = group;
+        this.mode = mode;
     }
 
     /** Begins, on the engine thread. */
@@ -36,6 +37,16 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
 
     /** Gives up the nodes of a machine that ends without a grant. */
     abstract void leave();
+
+    @Override
+    public final String lockPath() {
+        return group.path();
+    }
+
+    @Override
+    public final List<String> paths() {
+        return group.paths();
+    }
 
     // ---- What callers do, on any thread.
 
@@ -70,7 +81,7 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
     // ---- Endings.
 
     final void endAsGranted(List<HeldNode> held) {
-        over(granted, () -> {
+        over(() -> {
             if (!outcome.complete(Optional.of(held))) {
                 HeldNodes.release(held);
             }
@@ -92,14 +103,14 @@ abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> impleme
             try {
                 leave();
             } finally {
-                over(ended, last); // whatever was thrown, the caller must not wait forever
+                over(last); // whatever was thrown, the caller must not wait forever
             }
         }
     }
 
-    private void over(S state, Runnable last) {
+    private void over(Runnable last) {
         try {
-            finish(state);
+            finish();
             requests.exit(this);
         } finally {
             last.run();

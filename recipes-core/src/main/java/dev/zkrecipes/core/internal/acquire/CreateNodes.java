@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.CreateResult;
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * it is answered with the path alone. A write of data is answered with a Stat; so the {@code multi} also makes a node,
  * writes to it and deletes it. Nobody ever sees that one.
  */
-public final class CreateNodes {
+final class CreateNodes {
     private static final String PROBE = "-zxid";
 
     /** Enough for the node that nobody sees, in the request. */
@@ -51,7 +52,7 @@ public final class CreateNodes {
     private final List<OwnNode> nodes;
     private final List<ParentMaker> parents; // makers of the paths; none before one was missing
 
-    public CreateNodes(Requests requests, LockGroup group, Session session) {
+    CreateNodes(Requests requests, LockGroup group, Session session) {
         this(requests, group, session, new ArrayList<>(0));
     }
 
@@ -83,7 +84,7 @@ public final class CreateNodes {
     }
 
     /** The nodes, in the order of the group. */
-    public List<OwnNode> nodes() {
+    List<OwnNode> nodes() {
         return nodes;
     }
 
@@ -119,7 +120,7 @@ public final class CreateNodes {
      *
      * @throws LockException if that would be too much for the session or for one request; nothing is sent
      */
-    public void send(Consumer<Answer<?>> done) {
+    void send(Consumer<Answer<?>> done) {
         if (nodes.size() == 1) {
             admit();
             long sentAt = requests.scheduler().nanoTime();
@@ -170,10 +171,11 @@ public final class CreateNodes {
 
     private void requireSmall() {
         int limit = session.nodes().packetLimit() - ROOM_FOR_PROBE;
-        if (atMost() <= limit) {
-            return;
+        long size = PacketLimit.AROUND_OPERATIONS;
+        for (int i = 0; i < nodes.size(); i++) {
+            size += PacketLimit.sizeOfCreate(
+                    nodes.get(i).prefix(), data(i), group.all().get(i).acl());
         }
-        int size = PacketLimit.sizeOf(creates());
         if (size > limit) {
             throw new PacketTooLargeException("lock " + describe() + ": the request for "
                     + (nodes.size() == 1 ? "its node" : nodes.size() + " nodes") + " takes " + size
@@ -183,22 +185,12 @@ public final class CreateNodes {
         }
     }
 
-    /** Slightly more than the creates take, without writing them down. */
-    private long atMost() {
-        long size = PacketLimit.REQUEST_HEADER;
-        for (int i = 0; i < nodes.size(); i++) {
-            size += PacketLimit.mostOfCreate(
-                    nodes.get(i).prefix(), data(i), group.all().get(i).acl());
-        }
-        return size;
-    }
-
     /**
      * Sends it as a {@code multi} in any case, which is refused as a whole, without a trace, unless the client may also
      * delete there: see the node that nobody sees. A server that refuses writes before their turn
      * ({@code enableEagerACLCheck}), at the cost of the connection, does not do so with a {@code multi}.
      */
-    public void sendTogether(Consumer<Answer<?>> done) {
+    void sendTogether(Consumer<Answer<?>> done) {
         admit();
         long sentAt = requests.scheduler().nanoTime();
         long newest = requests.newest();
@@ -208,17 +200,12 @@ public final class CreateNodes {
         });
     }
 
-    private List<Op> creates() {
+    private List<Op> operations() {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             List<ACL> acl = group.all().get(i).acl();
             operations.add(Op.create(nodes.get(i).prefix(), data(i), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
-        return operations;
-    }
-
-    private List<Op> operations() {
-        List<Op> operations = creates();
         String probe = LockPath.child(
                 nodes.get(0).lockPath(), NodeId.next(requests.scheduler().random()) + PROBE);
         operations.add(Op.create(probe, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
@@ -314,19 +301,23 @@ public final class CreateNodes {
         }
     }
 
-    /** Whether the nodes that were read are there and belong to this session. */
-    boolean areOurs(List<Answer<Content>> answers) {
-        boolean ours = true;
+    /** NONODE if a node that was read is not there, or does not belong to this session. */
+    Answer<?> claim(List<Answer<Content>> answers) {
+        Answer<?> worst = Answer.ok(nodes);
         for (int i = 0; i < answers.size(); i++) {
-            Content content = answers.get(i).valueOrNull();
-            if (content == null) {
-                ours = false;
-            } else {
+            Answer<Content> answer = answers.get(i);
+            if (answer.isOk()) {
                 OwnNode node = nodes.get(i);
-                node.created(node.name(), content.stat().getCzxid());
-                ours &= content.stat().getEphemeralOwner() == session.zk().sessionId();
+                node.created(node.name(), answer.value().stat().getCzxid());
+                if (worst.isOk()
+                        && answer.value().stat().getEphemeralOwner()
+                                != session.zk().sessionId()) {
+                    worst = Answer.failed(Code.NONODE);
+                }
+            } else if (worst.isOk() || worst.code() == Code.NONODE) {
+                worst = answer;
             }
         }
-        return ours;
+        return worst;
     }
 }

@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.acquire;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.OwnNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
@@ -31,38 +32,22 @@ public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
     enum Step {
         STARTING,
         SENT,
-        PAUSED,
-        GRANTED,
-        ENDED
+        PAUSED
     }
 
-    private final Requests requests;
     private final LockSpec spec;
     private final HeldNode exclusive;
-    private final Mode mode;
     private final Session session;
     private final OwnNode node;
     private boolean sent;
 
     public Downgrade(Requests requests, LockSpec spec, HeldNode exclusive, Mode mode) {
-        super(requests, Step.STARTING, Step.PAUSED, Step.GRANTED, Step.ENDED);
-        this.requests = requests;
+        super(requests, LockGroup.of(spec), mode, Step.STARTING, Step.PAUSED);
         this.spec = spec;
         this.exclusive = exclusive;
-        this.mode = mode;
         this.session = exclusive.session();
         this.node =
                 OwnNode.atPlaceOf(exclusive.node(), spec, requests.scheduler().random());
-    }
-
-    @Override
-    public String lockPath() {
-        return spec.path();
-    }
-
-    @Override
-    public List<String> paths() {
-        return List.of(spec.path());
     }
 
     /** The holder of the exclusive mode has nobody in front. */

@@ -29,16 +29,16 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of one lock path as one session sees it, and the requests of this client that wait in it. What is seen is the
- * last list, less the nodes that are known to be gone since. Each request has a {@link QueuePlace}, and a {@link
+ * The queue of one lock path as one session sees it, and the requests of this client that wait in it. What is seen is
+ * the last list, less the nodes that are known to be gone since. Each request has a {@link QueuePlace}, and a {@link
  * ServingOrder} says for which of them to decide.
  *
  * <p><b>Why a deletion is as good as a list.</b> Nodes come only behind those that were listed (but see {@link
  * QueuePlace#mayHaveNewNodeInFront}). So what is left of the list may show too many nodes in front of ours, never too
  * few, and by the first law of drivers what is granted with too many is granted with fewer. The end of our own node is
  * known first: it is watched before any predecessor is, and the events of one connection arrive in the order of the
- * changes. After a reconnect they do not, since the server goes through the watches in any order; nor do all come if one
- * is found to be missing. So until a list was taken after that, what is seen here is not {@linkplain #isInOrder in
+ * changes. After a reconnect they do not, since the server goes through the watches in any order; nor do all come if
+ * one is found to be missing. So until a list was taken after that, what is seen here is not {@linkplain #isInOrder in
  * order}.
  *
  * <p>Confined to the engine thread.

@@ -177,7 +177,7 @@ public final class LockQueue {
             throw new LockException("the sequence counter of " + spec.path() + " is exhausted: " + self.name()
                     + " cannot be ordered; stop all users of the path, delete it, and start again");
         }
-        return decide(place, self);
+        return spec.decide(driver, inFront(place), self);
     }
 
     /**
@@ -187,7 +187,7 @@ public final class LockQueue {
      */
     public Decision decide(LockNode self) {
         int found = Collections.binarySearch(nodes, self);
-        return decide(found < 0 ? -found - 1 : found, self);
+        return spec.decide(driver, inFront(found < 0 ? -found - 1 : found), self);
     }
 
     /**
@@ -231,7 +231,7 @@ public final class LockQueue {
         LockNode neighbour = nodes.get(place - 1); // a waiting node has one
         if (place == 1 // then the one in front has nobody to wait for
                 || !blocking.contains(neighbour)
-                || !(decide(place - 1, neighbour) instanceof Decision.WaitFor wait)) {
+                || !(spec.decide(driver, inFront(place - 1), neighbour) instanceof Decision.WaitFor wait)) {
             return List.of();
         }
         List<LockNode> both = new ArrayList<>(wait.nodes());
@@ -271,9 +271,8 @@ public final class LockQueue {
         return place;
     }
 
-    private Decision decide(int place, LockNode self) {
-        return spec.decide(
-                driver, place == 0 ? List.of() : Collections.unmodifiableList(nodes.subList(0, place)), self);
+    private List<LockNode> inFront(int place) {
+        return place == 0 ? List.of() : Collections.unmodifiableList(nodes.subList(0, place));
     }
 
     /** Whether the neighbour has the same number; in the order, equal numbers are neighbours. */

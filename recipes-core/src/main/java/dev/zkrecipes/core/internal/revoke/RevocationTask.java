@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *    v       the grace is over
  * BREAKING   read, then delete with the version that was read
  *    v
- * ENDED      as soon as the node is gone, from any step
+ * the end    as soon as the node is gone, from any step
  * </pre>
  *
  * <p>A lost connection leads from any step to PAUSED and, once there is a connection, to the same step again; a session
@@ -59,8 +59,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
         MARKING,
         WAITING,
         BREAKING,
-        PAUSED,
-        ENDED
+        PAUSED
     }
 
     private final Revocations revocations;
@@ -317,7 +316,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
             return;
         }
         unsubscribe.run();
-        finish(Step.ENDED);
+        finish();
         revocations.exit(this);
         if (grace != null) {
             grace.cancel();

@@ -72,6 +72,10 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
 
     public final void become(S next) {
         state = next;
+        leaveState();
+    }
+
+    private void leaveState() {
         changes++;
         resumption = null;
         if (timer != null) {
@@ -107,12 +111,12 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         fail(EngineFailure.of(lockPath(), cause));
     }
 
-    /** Enters the last state and leaves the session; returns whether this call did. */
-    protected final boolean finish(S last) {
+    /** Ends, and leaves the session; returns whether this call did. */
+    protected final boolean finish() {
         if (over) {
             return false;
         }
-        become(last);
+        leaveState();
         over = true;
         sessions.forget(this);
         if (session != null) {

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.zk;
 
+import com.google.common.base.Utf8;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -23,13 +24,13 @@ public final class PacketLimit {
     /** The default limit of servers and clients. */
     public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
 
-    public static final int REQUEST_HEADER = 8;
+    private static final int REQUEST_HEADER = 8;
 
-    /** Of one operation in a {@code multi}, and of an entry of an ACL, what is not text or data; amply. */
-    private static final int AROUND_OPERATION = 64;
+    /** In front of each operation of a {@code multi}, and behind the last one. */
+    private static final int OPERATION_HEADER = 9;
 
-    private static final int AROUND_ENTRY = 16;
-    private static final int MOST_BYTES_PER_CHARACTER = 3;
+    /** What a {@code multi} takes beside its operations. */
+    public static final int AROUND_OPERATIONS = REQUEST_HEADER + OPERATION_HEADER;
 
     private PacketLimit() {}
 
@@ -41,16 +42,18 @@ public final class PacketLimit {
                 .orElse(DEFAULT);
     }
 
-    /** No less than what one create takes on the wire, computed from lengths alone. */
-    public static long mostOfCreate(String path, byte[] data, List<ACL> acl) {
-        long size = AROUND_OPERATION + data.length + (long) MOST_BYTES_PER_CHARACTER * path.length();
+    /** The bytes of one create in a {@code multi}: flags, path, data, and the ACL with its entries. */
+    public static long sizeOfCreate(String path, byte[] data, List<ACL> acl) {
+        long size = OPERATION_HEADER + 3L * Integer.BYTES + sizeOf(path) + data.length;
         for (int i = 0; i < acl.size(); i++) {
             Id id = acl.get(i).getId();
-            size += AROUND_ENTRY
-                    + (long) MOST_BYTES_PER_CHARACTER
-                            * (id.getScheme().length() + id.getId().length());
+            size += Integer.BYTES + sizeOf(id.getScheme()) + sizeOf(id.getId());
         }
         return size;
+    }
+
+    private static int sizeOf(String text) {
+        return Integer.BYTES + Utf8.encodedLength(text);
     }
 
     /** The bytes of a {@code multi} on the wire; a chroot, which the client puts in front of each path, apart. */

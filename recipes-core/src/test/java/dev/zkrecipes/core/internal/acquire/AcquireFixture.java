@@ -163,7 +163,7 @@ final class AcquireFixture {
 
     static void assertWaits(AcquireLoop loop) {
         assertThat(loop.outcome()).isNotDone();
-        assertThat(loop.isIn(AcquireStep.WAITING)).isTrue();
+        assertThat(loop.isIn(AcquireLoop.Step.WAITING)).isTrue();
     }
 
     void assertFailed(AcquireLoop loop, Class<? extends LockException> type, String message) {

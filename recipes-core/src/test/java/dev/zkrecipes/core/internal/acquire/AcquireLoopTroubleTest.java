@@ -482,7 +482,7 @@ class AcquireLoopTroubleTest {
         operations.delayAnswerOf(Request.LIST, Duration.ZERO);
         operations.delayAnswerOf(Request.LIST, Duration.ofSeconds(5)); // of the second look
         scheduler.advance(Duration.ofSeconds(2));
-        assertThat(both.isIn(AcquireStep.SETTLING)).isTrue();
+        assertThat(both.isIn(AcquireLoop.Step.SETTLING)).isTrue();
         fixture.become(State.EXPIRED);
         fixture.ours().forEach(operations::removeUntold);
         scheduler.advance(

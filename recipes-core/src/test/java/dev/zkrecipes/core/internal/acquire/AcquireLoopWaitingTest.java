@@ -93,7 +93,7 @@ class AcquireLoopWaitingTest {
             String first = fixture.newest();
             operations.remove(first);
             scheduler.run();
-            assertThat(attempt.isIn(AcquireStep.PAUSED)).isTrue();
+            assertThat(attempt.isIn(AcquireLoop.Step.PAUSED)).isTrue();
             scheduler.advance(fixture.engine.settings().firstRetryDelay().multipliedBy(4));
             assertThat(fixture.ours()).hasSize(1).doesNotContain(first);
             assertThat(operations.watchedForDeletion()).containsExactly(fixture.newest(), OTHER);

@@ -398,7 +398,7 @@ class QueueViewDoubtTest {
         operations.remove("lock-0000000002");
         scheduler.run();
         scheduler.advance(Duration.ofMillis(101));
-        assertThat(loop.isIn(AcquireStep.PROVING)).isTrue();
+        assertThat(loop.isIn(AcquireLoop.Step.PROVING)).isTrue();
         operations.remove(lost);
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(LockPath.name(fixture.assertGranted(loop).nodePath())).isNotEqualTo(lost);

@@ -142,7 +142,7 @@ class QueueViewRuleTest {
         operations.delayAnswerOf(Request.MULTI, Duration.ofMillis(50));
         operations.remove(IN_X);
         scheduler.run();
-        assertThat(loop.isIn(AcquireStep.PROVING)).isTrue();
+        assertThat(loop.isIn(AcquireLoop.Step.PROVING)).isTrue();
         changeLimit(1, PATH);
         scheduler.advance(Duration.ofSeconds(1));
         assertWaits(loop);

@@ -28,8 +28,7 @@ class SessionTaskTest {
         LOOKING,
         RESTING,
         WORKING,
-        WAITING,
-        DONE
+        WAITING
     }
 
     private final ManualScheduler scheduler = new ManualScheduler();
@@ -111,7 +110,7 @@ class SessionTaskTest {
         @Override
         public void fail(LockException why) {
             told.add(why);
-            finish(Phase.DONE);
+            finish();
         }
 
         Session workedIn() {
@@ -170,9 +169,9 @@ class SessionTaskTest {
         Consumer<String> receiver = task.inThisState(told::add);
         assertThat(task.isIn(Phase.WORKING)).isTrue();
         assertThat(task.isOver()).isFalse();
-        assertThat(task.finish(Phase.DONE)).isTrue();
-        assertThat(task.finish(Phase.DONE)).as("only once").isFalse();
-        assertThat(task.isIn(Phase.DONE)).isFalse();
+        assertThat(task.finish()).isTrue();
+        assertThat(task.finish()).as("only once").isFalse();
+        assertThat(task.isIn(Phase.WORKING)).isFalse();
         assertThat(task.isOver()).isTrue();
         receiver.accept("late");
         task.seek();
@@ -186,7 +185,7 @@ class SessionTaskTest {
     void finishedTask_asksForNoSession() {
         task.seek();
         assertThat(source.asking).containsExactly(task);
-        task.finish(Phase.DONE);
+        task.finish();
         assertThat(source.asking).isEmpty();
         task.with(session);
         task.unavailable(REFUSAL);
