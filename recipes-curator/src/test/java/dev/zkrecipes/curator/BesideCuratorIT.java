@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** The lines of the README's table of differences that are exact: the same steps with both libraries, counted at the server. */
+/** The lines of the table in docs/curator.md that are exact: the same steps with both libraries, counted at the server. */
 @Timeout(120)
 @WithZooKeeper
 class BesideCuratorIT {

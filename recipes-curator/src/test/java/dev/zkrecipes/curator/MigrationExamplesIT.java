@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The code of docs/migrating-from-curator.md; {@link MigrationGuideTest} compares them. */
+/** The code of docs/curator.md; {@link MigrationGuideTest} compares them. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
 class MigrationExamplesIT {

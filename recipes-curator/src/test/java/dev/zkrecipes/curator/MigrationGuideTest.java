@@ -26,9 +26,9 @@ import java.util.stream.Stream;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.junit.jupiter.api.Test;
 
-/** docs/migrating-from-curator.md names all that Curator's lock package offers, and nothing that either library has not. */
+/** docs/curator.md names all that Curator's lock package offers, and nothing that either library has not. */
 class MigrationGuideTest {
-    private static final Path GUIDE = Path.of("..", "docs", "migrating-from-curator.md");
+    private static final Path GUIDE = Path.of("..", "docs", "curator.md");
     private static final String PACKAGE = InterProcessMutex.class.getPackageName();
     private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\| (\\S[^|]*) \\|$", Pattern.MULTILINE);
     private static final Pattern JAVA = Pattern.compile("^```java\n((?s:.*?))^```$", Pattern.MULTILINE);

@@ -49,7 +49,7 @@ class DocsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "README.zh-CN.md", "docs/promises.md", "docs/herd.md"})
+    @ValueSource(strings = {"docs/curator.md", "docs/promises.md", "docs/herd.md"})
     void everyNamedTest_exists(String document) throws IOException {
         Set<String> tests = testMethods();
         assertThat(found(TEST_NAME, withoutBlocks(HOUSE.resolve(document))))
@@ -73,11 +73,11 @@ class DocsTest {
     void readme_hasTheSameCodeInBothLanguages() throws IOException {
         Path english = HOUSE.resolve("README.md");
         Path chinese = HOUSE.resolve("README.zh-CN.md");
-        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSizeGreaterThan(8);
+        assertThat(blocks(chinese)).isEqualTo(blocks(english)).hasSizeGreaterThan(5);
         assertThat(found(CODE, withoutBlocks(chinese)).stream().sorted())
                 .containsExactlyElementsOf(
                         found(CODE, withoutBlocks(english)).stream().sorted().toList());
-        assertThat(links(chinese)).isEqualTo(links(english)).hasSizeGreaterThan(20);
+        assertThat(links(chinese)).isEqualTo(links(english)).hasSizeGreaterThan(15);
     }
 
     /** Without comments, which are in the language of the page. */

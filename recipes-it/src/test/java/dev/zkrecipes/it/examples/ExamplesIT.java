@@ -25,20 +25,24 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The examples of the README and of the recipes' javadoc, compiled and run; they are compared with the text below. The README's
- * program is in {@link ReadmeProgramIT}.
+ * The examples of two documents and of the recipes' javadoc, compiled and run; they are compared with the text below. The
+ * README's program is in {@link ReadmeProgramIT}.
  */
 @Timeout(60)
 @WithZooKeeper
 class ExamplesIT {
     private static final Path HOUSE = Path.of("..");
-    private static final Pattern README = Pattern.compile("```java\n(?!import)(.*?)```", Pattern.DOTALL);
+    private static final Pattern DOCUMENT = Pattern.compile("```java\n(?!import)(.*?)```", Pattern.DOTALL);
     private static final Pattern JAVADOC = Pattern.compile("<pre>\\{@code\n(.*?)\\}</pre>", Pattern.DOTALL);
 
     private final List<String> done = new ArrayList<>();
@@ -81,7 +85,7 @@ class ExamplesIT {
     }
 
     @Test
-    void readme(EmbeddedZooKeeper server) throws Exception {
+    void recipes(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             InterProcessReadWriteLock catalogue = new InterProcessReadWriteLock(client, "/locks/catalogue");
             try (Lease lease = catalogue.readLock().acquire()) {
@@ -97,6 +101,22 @@ class ExamplesIT {
             }
         }
         assertThat(done).containsExactly("read", "import", "transfer 7 9 with a token");
+    }
+
+    @Test
+    void tokenAndGuard(EmbeddedZooKeeper server) throws Exception {
+        byte[] data = {1, 2};
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            Lease lease = new InterProcessMutex(client, "/locks/orders").acquire();
+            ZooKeeper handle = client.zooKeeper().orElseThrow();
+            handle.create("/orders", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            handle.create("/orders/4711", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            storage.write(order, lease.fencingToken());
+            ZooKeeper zooKeeper = client.zooKeeper().orElseThrow();
+            zooKeeper.multi(List.of(lease.guard(), Op.setData("/orders/4711", data, -1)));
+            assertThat(zooKeeper.getData("/orders/4711", false, null)).isEqualTo(data);
+        }
+        assertThat(done).containsExactly("order with a token");
     }
 
     @Test
@@ -136,8 +156,7 @@ class ExamplesIT {
 
     static Stream<String> texts() {
         return Stream.of(
-                "README.md",
-                "README.zh-CN.md",
+                "docs/lease.md",
                 "docs/revocation.md",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Revoker.java",
@@ -152,7 +171,7 @@ class ExamplesIT {
     void examples_areCodeOfThisTest(String file) throws IOException {
         String text = Files.readString(HOUSE.resolve(file));
         String code = String.join("\n", statements(Files.readString(sourceOfThisTest())));
-        Matcher block = (file.endsWith(".md") ? README : JAVADOC).matcher(text);
+        Matcher block = (file.endsWith(".md") ? DOCUMENT : JAVADOC).matcher(text);
         int blocks = 0;
         for (; block.find(); blocks++) {
             assertThat(code).contains(String.join("\n", statements(block.group(1))));
