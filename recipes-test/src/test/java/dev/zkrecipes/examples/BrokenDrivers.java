@@ -115,7 +115,7 @@ final class BrokenDrivers {
         return List.of(new Ruled(KIND + "a-", reader, rule), new Ruled(KIND + "b-", reader, rule));
     }
 
-    // ---- The ones that docs/custom-drivers.md warns of, and a sound one.
+    // ---- The ones that docs/drivers.md warns of, and a sound one.
 
     /** Holds beside an earlier holder. When that one leaves, nothing takes the hold back. */
     static Decision inCompany(List<LockNode> predecessors, LockNode self) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** What {@code docs/custom-drivers.md} shows and says of errors. */
+/** What {@code docs/drivers.md} shows and says of errors. */
 @Timeout(60)
 @WithZooKeeper
 class CustomDriversIT {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The examples of docs/custom-drivers.md under faults, on a simulated ensemble. */
+/** The examples of docs/drivers.md under faults, on a simulated ensemble. */
 class ExploreExamplesTest {
     private static final int SCHEDULES = 1000;
 

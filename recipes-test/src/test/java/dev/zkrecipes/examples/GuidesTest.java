@@ -25,13 +25,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** The code of the two guides to writing drivers is code of this package, which is compiled and tested. */
+/** The code of the guide to writing drivers is code of this package, which is compiled and tested. */
 class GuidesTest {
-    private static final String WRITING = "../docs/custom-drivers.md";
-    private static final String TESTING = "../docs/testing-your-driver.md";
+    private static final Path GUIDE = Path.of("../docs/drivers.md");
     private static final List<Class<?>> SUITES = List.of(
             LockDriverContract.class,
             AcquireContract.class,
@@ -66,11 +63,10 @@ class GuidesTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {WRITING, TESTING})
-    void everyJavaBlock_isCodeOfAnExample(Path page) throws IOException {
+    @Test
+    void everyJavaBlock_isCodeOfAnExample() throws IOException {
         List<String> sources = sources().stream().map(GuidesTest::code).toList();
-        List<MatchResult> blocks = found(FENCE, page).stream()
+        List<MatchResult> blocks = found(FENCE, GUIDE).stream()
                 .filter(block -> block.group(1).equals("java"))
                 .toList();
         assertThat(blocks)
@@ -80,13 +76,12 @@ class GuidesTest {
                         .anySatisfy(source -> assertThat(source).contains(code(block.group(2)))));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {WRITING, TESTING})
-    void everyShownFailure_isExpectedByATest(Path page) throws IOException {
+    @Test
+    void everyShownFailure_isExpectedByATest() throws IOException {
         List<String> sources = sources().stream()
                 .map(source -> source.replaceAll("\"\\s*\\+ \"", ""))
                 .toList();
-        assertThat(found(FENCE, page)).allSatisfy(block -> {
+        assertThat(found(FENCE, GUIDE)).allSatisfy(block -> {
             assertThat(block.group(1)).isIn("java", "text", "xml", "sh");
             if (block.group(1).equals("text")) {
                 assertThat(block.group(2).lines())
@@ -97,13 +92,12 @@ class GuidesTest {
         });
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {WRITING, TESTING})
-    void everyLink_leadsToAFile(Path page) {
-        assertThat(found(LINK, page))
+    @Test
+    void everyLink_leadsToAFile() {
+        assertThat(found(LINK, GUIDE))
                 .isNotEmpty()
                 .allSatisfy(
-                        link -> assertThat(page.resolveSibling(link.group(1))).exists());
+                        link -> assertThat(GUIDE.resolveSibling(link.group(1))).exists());
     }
 
     @Test
@@ -113,7 +107,7 @@ class GuidesTest {
                 .flatMap(suite -> Stream.of(suite.getDeclaredMethods()))
                 .map(Method::getName)
                 .toList();
-        assertThat(found(Pattern.compile("`([a-z]\\w*_\\w+)`"), Path.of(TESTING)))
+        assertThat(found(Pattern.compile("`([a-z]\\w*_\\w+)`"), GUIDE))
                 .hasSizeGreaterThanOrEqualTo(25)
                 .allSatisfy(rule -> assertThat(rules).contains(rule.group(1)));
     }

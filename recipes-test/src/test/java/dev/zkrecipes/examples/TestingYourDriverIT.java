@@ -18,7 +18,7 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 /**
- * The suites of {@code docs/testing-your-driver.md} on the group lock: what is its own, and a little of the rest, which
+ * The suites of {@code docs/drivers.md} on the group lock: what is its own, and a little of the rest, which
  * our recipes play in full.
  */
 class TestingYourDriverIT {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** The locks of {@code docs/custom-drivers.md}, written as a user would: with core and its SPI and nothing else. */
+/** The locks of {@code docs/drivers.md}, written as a user would: with core and its SPI and nothing else. */
 @NullMarked
 package dev.zkrecipes.examples;
 

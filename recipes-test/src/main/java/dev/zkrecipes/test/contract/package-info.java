@@ -3,7 +3,7 @@
 
 /**
  * What every lock must do, whatever its recipe and its author: suites of JUnit tests, for the test of a lock or of a
- * driver to extend. Their names are the rules. {@code docs/testing-your-driver.md} is a guide.
+ * driver to extend. Their names are the rules. {@code docs/drivers.md} is a guide.
  *
  * <table>
  * <caption>Map of the package: what to extend</caption>
