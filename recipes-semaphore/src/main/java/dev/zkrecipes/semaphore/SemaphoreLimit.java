@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * The limit of a semaphore, which is the data of its node: three lines of UTF-8, {@code zkrecipes 1},
  * {@code configured=N} and {@code current=N}, each with a line feed at its end; after a resize to fewer also {@code
- * earlier=N}. {@code docs/wire-format.md} is the reference.
+ * earlier=N}. {@code docs/versions.md} is the reference.
  *
  * @param configured the number that all its users name in their code
  * @param current the number in force; another one after a resize

@@ -278,7 +278,7 @@ public enum RecipeToExplore {
                 front.stream().mapToInt(RecipeToExplore::permits).sum() + permits(self) <= limit;
     }
 
-    /** As a semaphore's node says it, see docs/wire-format.md. */
+    /** As a semaphore's node says it, see docs/versions.md. */
     private static int limit(byte[] data) {
         return new String(data, StandardCharsets.UTF_8)
                 .lines()

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Who holds, in one pass over a queue of any length. The rules are those of {@code docs/wire-format.md}, and agree with
+ * Who holds, in one pass over a queue of any length. The rules are those of {@code docs/versions.md}, and agree with
  * {@link dev.zkrecipes.core.InterProcessLock#participants()}: nodes of one number do not stand in front of each other
  * (a writer that took the read lock has two), and a node whose number is out of range holds nothing.
  */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The limit of a semaphore, as the data of its path has it: {@code docs/wire-format.md}.
+ * The limit of a semaphore, as the data of its path has it: {@code docs/versions.md}.
  *
  * @param configured what all its users name in their code
  * @param current the limit in force

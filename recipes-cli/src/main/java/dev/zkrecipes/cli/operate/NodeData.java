@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What the data of a lock node say, in the form of {@code docs/wire-format.md}. The texts are as they were written: not
+ * What the data of a lock node say, in the form of {@code docs/versions.md}. The texts are as they were written: not
  * fit for a terminal.
  *
  * @param owner the owner label; {@link #UNKNOWN} if there is none

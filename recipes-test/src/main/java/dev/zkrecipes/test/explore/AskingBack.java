@@ -94,7 +94,7 @@ final class AskingBack {
         }
     }
 
-    /** Whether a node with this data carries a request to give it back; see docs/wire-format.md. */
+    /** Whether a node with this data carries a request to give it back; see docs/versions.md. */
     static boolean isAsked(byte[] data) {
         return marks(data).findAny().isPresent();
     }

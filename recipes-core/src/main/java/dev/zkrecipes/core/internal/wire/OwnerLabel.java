@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /**
  * The data of our nodes: lines of UTF-8, the first {@code zkrecipes 1}, then {@code name=value}. Readers ignore names
- * they do not know. {@code docs/wire-format.md} is the reference.
+ * they do not know. {@code docs/versions.md} is the reference.
  */
 public final class OwnerLabel {
     public static final String UNKNOWN = "unknown";

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * Requests to give a lock back, in the data of a node: a line {@code revoke=<id> <grace> <requester>} for each. Every
- * other line stays. {@code docs/wire-format.md} is the reference.
+ * other line stays. {@code docs/versions.md} is the reference.
  */
 public final class RevocationMarks {
     /** What Curator's Revoker writes in place of the data. */
