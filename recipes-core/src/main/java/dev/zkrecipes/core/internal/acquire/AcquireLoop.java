@@ -458,12 +458,6 @@ public final class AcquireLoop extends AcquisitionTask<AcquireLoop.Step> impleme
         }
     }
 
-    @Override
-    public void onOtherGone(String nodePath) {
-        session().keepAlive().onNodeGone(nodePath);
-        requests.cleaner().onNodeGone(nodePath);
-    }
-
     /** Also if it is about to be granted by what was known before. */
     @Override
     public void onDoubt() {

@@ -48,9 +48,6 @@ final class QueuePlace {
         /** Our own node is gone: somebody deleted it. */
         void onVanished();
 
-        /** Another node of this session is gone that stood in front of ours. */
-        void onOtherGone(String nodePath);
-
         /** Something has changed, and only a new list tells what that means. */
         void onDoubt();
 

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.acquire;
 
+import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -46,6 +47,7 @@ import org.jspecify.annotations.Nullable;
 final class QueueView implements WatchRegistry.Subscriber {
     private final Session session;
     private final String path;
+    private final NodeCleaner cleaner;
     private final Runnable onEmpty;
     private final Set<QueuePlace> places = new LinkedHashSet<>();
     private final ServingOrder servedInOrder = new ServingOrder();
@@ -61,9 +63,10 @@ final class QueueView implements WatchRegistry.Subscriber {
      *
      * @param onEmpty run when nobody waits here any more
      */
-    QueueView(Session session, String path, ChildrenSnapshot list, Runnable onEmpty) {
+    QueueView(Session session, String path, ChildrenSnapshot list, NodeCleaner cleaner, Runnable onEmpty) {
         this.session = session;
         this.path = path;
+        this.cleaner = cleaner;
         this.onEmpty = onEmpty;
         this.list = list;
         this.listedIn = session.order();
@@ -319,7 +322,8 @@ final class QueueView implements WatchRegistry.Subscriber {
         private void onGone(QueuePlace first, String nodePath) {
             String name = LockPath.name(nodePath);
             if (session.nodes().awaitEnd(NodeId.in(name), () -> tellFirstOfEnd(nodePath))) {
-                first.waiter().onOtherGone(nodePath);
+                session.keepAlive().onNodeGone(nodePath);
+                cleaner.onNodeGone(nodePath);
                 return; // the end of the session deletes its nodes in any order, and ours may be gone as well
             }
             noteGone(name);

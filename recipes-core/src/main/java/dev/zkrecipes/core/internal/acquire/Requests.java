@@ -151,7 +151,8 @@ public final class Requests {
     /** The queue of a path to wait in; it begins with this list if nobody waits there yet. On the engine thread. */
     QueueView queue(Session session, String path, ChildrenSnapshot list) {
         QueueKey key = new QueueKey(session, path);
-        return queues.computeIfAbsent(key, absent -> new QueueView(session, path, list, () -> queues.remove(key)));
+        return queues.computeIfAbsent(
+                key, absent -> new QueueView(session, path, list, cleaner, () -> queues.remove(key)));
     }
 
     /** Whether nobody waits in any queue. On the engine thread. */

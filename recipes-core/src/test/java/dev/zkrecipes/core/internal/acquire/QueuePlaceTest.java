@@ -43,11 +43,6 @@ class QueuePlaceTest {
         }
 
         @Override
-        public void onOtherGone(String nodePath) {
-            told.add("gone: " + nodePath);
-        }
-
-        @Override
         public void onDoubt() {
             told.add("doubt");
         }
@@ -72,7 +67,8 @@ class QueuePlaceTest {
         fixture.operations.add(OTHER);
         ChildrenSnapshot list = ChildrenSnapshot.of(
                 new ListQuery.Part(PATH, false), Answer.ok(new Children(List.of(OTHER, own), new Stat())), 1);
-        QueueView view = new QueueView(node.session(), PATH, list, () -> told.add("nobody is left"));
+        QueueView view =
+                new QueueView(node.session(), PATH, list, fixture.engine.cleaner(), () -> told.add("nobody is left"));
         place = view.place(spec, node.node(), spec.parseOwn(own), new Listener());
         place.watch();
         place.enter(list, Decision.waitFor(spec.parseOwn(OTHER)));

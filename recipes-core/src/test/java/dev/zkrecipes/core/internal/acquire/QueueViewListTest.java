@@ -41,7 +41,7 @@ class QueueViewListTest {
     private QueueView begun(ChildrenSnapshot list) {
         AcquireLoop loop = fixture.launched(Mode.QUEUE);
         fixture.scheduler.run();
-        return new QueueView(fixture.assertGranted(loop).session(), PATH, list, () -> {});
+        return new QueueView(fixture.assertGranted(loop).session(), PATH, list, fixture.engine.cleaner(), () -> {});
     }
 
     private boolean shows(QueueView seen, String name) {
