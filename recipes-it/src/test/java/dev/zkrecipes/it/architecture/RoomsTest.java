@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.it.architecture;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -29,8 +30,8 @@ class RoomsTest {
     private static final String ENGINE = "dev.zkrecipes.core.internal.";
 
     /** From the top floor down: each room uses only those below it. */
-    private static final List<String> ROOMS =
-            List.of("client", "lock", "revoke", "acquire", "node", "queue", "session", "zk", "thread", "wire");
+    private static final List<String> ROOMS = List.of(
+            "client", "lock", "revoke", "acquire", "node", "queue", "session", "diagnosis", "zk", "thread", "wire");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -62,6 +63,25 @@ class RoomsTest {
                             .check(CLASSES);
                 }))
                 .toList();
+    }
+
+    @Test
+    void diagnosis_isOneClassToTheClient_andNothingToTheProtocol() {
+        classes()
+                .that()
+                .resideInAPackage(ENGINE + "diagnosis")
+                .and()
+                .doNotHaveSimpleName("ConnectionTrouble")
+                .should()
+                .notBePublic()
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ENGINE + "diagnosis", ENGINE + "client")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ENGINE + "diagnosis")
+                .check(CLASSES);
     }
 
     @Test

@@ -5,13 +5,13 @@ package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.internal.diagnosis.ConnectionTrouble;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.ClientSettings;
-import dev.zkrecipes.core.internal.zk.ConnectionTrouble;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -35,7 +35,7 @@ final class ClientConnection {
     private final EngineScheduler scheduler;
     private final ConnectionReporter reporter;
     private final BooleanSupplier closing;
-    private final Optional<ConnectionTrouble> trouble;
+    private final ConnectionTrouble trouble;
     private final HandleKind kind;
     /** What ends the waits that are of no use without a connection. */
     private final Set<Runnable> untilDisconnected = ConcurrentHashMap.newKeySet();
@@ -64,9 +64,7 @@ final class ClientConnection {
         this.scheduler = scheduler;
         this.reporter = new ConnectionReporter(callbacks::sequential);
         this.closing = closing;
-        this.trouble = kind instanceof HandleKind.Opened opened
-                ? Optional.of(new ConnectionTrouble(opened, settings.clientConfig(), scheduler))
-                : Optional.empty();
+        this.trouble = new ConnectionTrouble(kind, settings.clientConfig(), scheduler);
         this.kind = kind;
         this.sessionTimeout = settings.sessionTimeout();
         this.requestTimeout = requestTimeoutFor(sessionTimeout);
@@ -74,7 +72,7 @@ final class ClientConnection {
 
     /** From now on looks for the reason if there is no connection for long. To be called before the first session. */
     void begin() {
-        trouble.ifPresent(found -> scheduler.execute(() -> found.watch(requestTimeout)));
+        scheduler.execute(() -> trouble.watch(requestTimeout));
     }
 
     // ---- What sessions report.
@@ -111,12 +109,12 @@ final class ClientConnection {
             reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
         }
         if (state == State.CONNECTED) {
-            trouble.ifPresent(ConnectionTrouble::onConnected);
+            trouble.onConnected();
             connected.complete(true);
             return;
         }
         if (state != State.CONNECTING) {
-            trouble.ifPresent(ConnectionTrouble::onDisconnected);
+            trouble.onDisconnected();
         }
         untilDisconnected.forEach(Runnable::run);
         if (connected.isDone() && !closing.getAsBoolean()) {
@@ -157,8 +155,7 @@ final class ClientConnection {
     LockException missing(String consequence) {
         return refused
                 ? ZooKeeperErrors.credentialsRefused("there is no connection" + consequence)
-                : trouble.map(found -> found.error(consequence))
-                        .orElseGet(() -> ConnectionTrouble.unexplained(consequence));
+                : trouble.error(consequence);
     }
 
     /**
@@ -217,7 +214,7 @@ final class ClientConnection {
 
     /** The client has ended. */
     void end() {
-        trouble.ifPresent(ConnectionTrouble::end);
+        trouble.end();
         endWaits(); // a disconnect may have begun new ones when closing began
         handle = Optional.empty();
         reporter.report(ConnectionState.CLOSED);

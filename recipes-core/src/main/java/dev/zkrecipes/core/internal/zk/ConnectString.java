@@ -65,7 +65,7 @@ public final class ConnectString {
     }
 
     /** The servers of a connect string that was checked. */
-    static List<HostAndPort> servers(String checked) {
+    public static List<HostAndPort> servers(String checked) {
         String servers = checked.substring(0, checked.length() - chroot(checked).length());
         return Stream.of(servers.split(",", -1)).map(HostAndPort::fromString).toList();
     }

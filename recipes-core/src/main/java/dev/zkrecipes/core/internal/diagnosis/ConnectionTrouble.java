@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.zk;
+package dev.zkrecipes.core.internal.diagnosis;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.internal.thread.EngineThreads;
+import dev.zkrecipes.core.internal.zk.ConnectString;
+import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
@@ -14,17 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Why a client that opens its own sessions is not connected. ZooKeeper's client keeps trying and does not report the
- * reason. So after a while without a connection the servers are probed, and again from time to time. Errors name the
- * reason once it is known; it is logged once. Confined to the engine thread, but for {@link #error}.
+ * Why a client is not connected. ZooKeeper's client keeps trying and does not report the reason. So if the client opens
+ * its own sessions, then after a while without a connection the servers are probed, and again from time to time. Errors
+ * name the reason once it is known; it is logged once. Confined to the engine thread, but for {@link #error}.
  */
 public final class ConnectionTrouble {
     private static final Logger log = LoggerFactory.getLogger(ConnectionTrouble.class);
     private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(3);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
-    private static final String NOT_CONNECTED = "not connected to ZooKeeper";
 
-    private final HandleKind.Opened servers;
+    private final HandleKind kind;
     private final @Nullable ZKClientConfig config;
     private final EngineScheduler scheduler;
     private Duration patience = LONGEST_PATIENCE;
@@ -40,16 +41,20 @@ public final class ConnectionTrouble {
     /** What errors tell, and what caused it, if that was an error. */
     private record Found(String text, @Nullable Throwable cause) {}
 
-    public ConnectionTrouble(HandleKind.Opened servers, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
-        this.servers = servers;
+    public ConnectionTrouble(HandleKind kind, @Nullable ZKClientConfig config, EngineScheduler scheduler) {
+        this.kind = kind;
         this.config = config;
         this.scheduler = scheduler;
     }
 
     /** Begins to wait; to be called once, when the first session is being opened. */
     public void watch(Duration requestTimeout) {
-        patience = requestTimeout.compareTo(LONGEST_PATIENCE) < 0 ? requestTimeout : LONGEST_PATIENCE;
+        patience = shorter(requestTimeout, LONGEST_PATIENCE);
         begin(patience.dividedBy(4)); // so that a short wait can tell, too
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** There is a connection, and nothing to find out. */
@@ -73,9 +78,11 @@ public final class ConnectionTrouble {
     }
 
     private void begin(Duration delay) {
-        quietUntil = scheduler.nanoTime() + patience.toNanos();
-        pause = patience;
-        timer = scheduler.schedule(delay, this::look);
+        if (kind instanceof HandleKind.Opened opened) {
+            quietUntil = scheduler.nanoTime() + patience.toNanos();
+            pause = patience;
+            timer = scheduler.schedule(delay, () -> look(opened));
+        }
     }
 
     private void stop() {
@@ -90,21 +97,24 @@ public final class ConnectionTrouble {
         }
     }
 
-    private void look() {
+    private void look(HandleKind.Opened servers) {
         timer = null;
         ServerProbe begun = new ServerProbe(ConnectString.servers(servers.connectString()), config);
         probe = begun;
         EngineThreads.diagnosing(() -> {
             ServerProbe.Finding finding = begun.run();
-            scheduler.execute(() -> tell(begun, finding));
+            scheduler.execute(() -> {
+                if (probe == begun) { // otherwise there is a connection, or the client is closed
+                    probe = null;
+                    tell(finding);
+                    timer = scheduler.schedule(pause, () -> look(servers));
+                    pause = shorter(pause.multipliedBy(2), LONGEST_PAUSE);
+                }
+            });
         });
     }
 
-    private void tell(ServerProbe from, ServerProbe.Finding finding) {
-        if (probe != from) {
-            return; // connected, or closed
-        }
-        probe = null;
+    private void tell(ServerProbe.Finding finding) {
         String text = " (" + since + ": " + finding.text() + "; the log of org.apache.zookeeper.ClientCnxn tells more)";
         found = new Found(text, finding.cause());
         boolean isDue = scheduler.nanoTime() - quietUntil >= 0;
@@ -112,8 +122,6 @@ public final class ConnectionTrouble {
             logged = text;
             log.warn("Not connected to ZooKeeper{}.", text);
         }
-        timer = scheduler.schedule(pause, this::look);
-        pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
     }
 
     /**
@@ -123,16 +131,8 @@ public final class ConnectionTrouble {
      */
     public LockConnectionException error(String consequence) {
         Found known = found;
-        if (known == null) {
-            return unexplained(consequence);
-        }
-        String message = NOT_CONNECTED + known.text() + consequence;
-        Throwable cause = known.cause();
+        String message = "not connected to ZooKeeper" + (known == null ? "" : known.text()) + consequence;
+        Throwable cause = known == null ? null : known.cause();
         return cause == null ? new LockConnectionException(message) : new LockConnectionException(message, cause);
-    }
-
-    /** The error where nothing can be found out. */
-    public static LockConnectionException unexplained(String consequence) {
-        return new LockConnectionException(NOT_CONNECTED + consequence);
     }
 }

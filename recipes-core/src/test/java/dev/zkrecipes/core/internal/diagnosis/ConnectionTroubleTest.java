@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.zk;
+package dev.zkrecipes.core.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
+import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

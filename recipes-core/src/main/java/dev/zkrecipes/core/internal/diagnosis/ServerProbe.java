@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.zk;
+package dev.zkrecipes.core.internal.diagnosis;
 
 import com.google.common.net.HostAndPort;
 import dev.zkrecipes.core.internal.wire.Printable;
+import dev.zkrecipes.core.internal.zk.TlsSettings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -14,8 +15,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +35,12 @@ final class ServerProbe {
     private static final byte[] END_OF_LINE = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private static final String VERSION = "Zookeeper version: ";
+    /** In the answer of a server that does not allow this command. */
+    private static final String NOT_ALLOWED = "whitelist";
 
+    private static final String NOT_SERVING = "not currently serving";
+    /** The first byte of a TLS answer to a peer that does not speak TLS. */
+    private static final char TLS_ALERT = 0x15;
     /** A server over its limit accepts a connection and closes it, without a word to the client. */
     static final String LIMIT =
             "probably it has as many connections of this machine as it allows (maxClientCnxns, 60 unless"
@@ -58,7 +65,15 @@ final class ServerProbe {
     }
 
     /** What a server said, which may be nothing, and what it did then. */
-    private record Reply(String text, Ending ending) {}
+    private record Reply(String text, Ending ending) {
+        boolean isOfZooKeeper() {
+            return text.startsWith(VERSION) || text.contains(NOT_ALLOWED);
+        }
+
+        boolean isOfNoMajority() {
+            return text.contains(NOT_SERVING);
+        }
+    }
 
     /**
      * What was found out.
@@ -70,8 +85,8 @@ final class ServerProbe {
             return new Finding(text, true, null);
         }
 
-        static Finding trouble(String text, Throwable cause) {
-            return new Finding(text, true, cause);
+        static Finding noSessionYet(String text) {
+            return new Finding(text, false, null);
         }
     }
 
@@ -83,60 +98,64 @@ final class ServerProbe {
     /** Ends what blocks. Any thread. */
     void close() {
         closed = true;
-        closeQuietly(open);
+        Socket asking = open;
+        if (asking != null) {
+            try {
+                asking.close();
+            } catch (IOException e) {
+                // It is of no use any more, however it ends.
+            }
+        }
     }
 
     Finding run() {
-        List<String> texts = new ArrayList<>();
-        boolean isTrouble = false;
-        Throwable cause = null;
-        for (HostAndPort server : servers) {
-            Finding finding = findingAt(server);
-            texts.add(finding.text());
-            isTrouble |= finding.isTrouble();
-            cause = cause == null ? finding.cause() : cause;
-        }
-        return new Finding(String.join("; ", texts), isTrouble, cause);
+        List<Finding> all = servers.stream().map(this::findingAt).toList();
+        return new Finding(
+                all.stream().map(Finding::text).collect(Collectors.joining("; ")),
+                all.stream().anyMatch(Finding::isTrouble),
+                all.stream()
+                        .map(Finding::cause)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null));
     }
 
     private Finding findingAt(HostAndPort server) {
         try {
             Reply reply = ask(server);
             if (closed) {
-                return new Finding("not asked any more", false, null);
+                return Finding.noSessionYet("not asked any more");
             }
-            return tls == null ? onPlain(server, reply) : onTls(server, reply.text(), tls);
-        } catch (UnknownHostException e) {
-            return Finding.trouble(
-                    "the host name of " + server + " is unknown: check its spelling and the name service", e);
-        } catch (ConnectException e) {
-            return Finding.trouble(
-                    server + " refuses connections, so nothing listens there: check the port, and that the server runs",
-                    e);
-        } catch (SocketTimeoutException e) {
-            return Finding.trouble(
-                    server + " did not answer within " + CONNECT_MILLIS
-                            + " ms: check the address, and the firewalls on the way",
-                    e);
+            return tls == null ? onPlain(server, reply) : onTls(server, reply, tls);
         } catch (IOException | RuntimeException e) {
-            return Finding.trouble(server + " cannot be reached: " + Printable.of(String.valueOf(e)), e);
+            return new Finding(unreachable(server, e), true, e);
         }
+    }
+
+    private static String unreachable(HostAndPort server, Exception why) {
+        if (why instanceof UnknownHostException) {
+            return "the host name of " + server + " is unknown: check its spelling and the name service";
+        } else if (why instanceof ConnectException) {
+            return server + " refuses connections, so nothing listens there: check the port, and that the server runs";
+        } else if (why instanceof SocketTimeoutException) {
+            return server + " did not answer within " + CONNECT_MILLIS
+                    + " ms: check the address, and the firewalls on the way";
+        }
+        return server + " cannot be reached: " + Printable.of(String.valueOf(why));
     }
 
     private static Finding onPlain(HostAndPort server, Reply reply) {
         String answer = reply.text();
-        if (answer.startsWith(VERSION) || answer.contains("whitelist")) { // the latter refuses this command
-            return new Finding(
-                    "a ZooKeeper server answers at " + server + ", and this client has no session of it yet",
-                    false,
-                    null);
-        } else if (answer.contains("not currently serving")) {
+        if (reply.isOfZooKeeper()) {
+            return Finding.noSessionYet(
+                    "a ZooKeeper server answers at " + server + ", and this client has no session of it yet");
+        } else if (reply.isOfNoMajority()) {
             return Finding.trouble(
                     server + " runs but serves no clients: its ensemble has no majority; check the other servers");
-        } else if (!answer.isEmpty() && answer.charAt(0) != TlsSettings.ALERT) {
-            return Finding.trouble(
-                    server + " is not a ZooKeeper server: it answers \"" + firstLine(answer) + "\"; check the port");
-        } else if (TlsSettings.isSpokenAt(server.getHost(), server.getPort())) {
+        } else if (!answer.isEmpty() && answer.charAt(0) != TLS_ALERT) {
+            return Finding.trouble(server + " is not a ZooKeeper server: it answers \""
+                    + Printable.of(answer.lines().findFirst().orElse("")) + "\"; check the port");
+        } else if (TlsHandshake.isSpokenAt(server)) {
             return Finding.trouble(
                     server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
@@ -148,19 +167,17 @@ final class ServerProbe {
                 + " ZooKeeper server; check the port and the server");
     }
 
-    private static Finding onTls(HostAndPort server, String answer, ZKClientConfig config) {
-        if (answer.startsWith(VERSION) || answer.contains("whitelist") || answer.contains("not currently serving")) {
+    private static Finding onTls(HostAndPort server, Reply reply, ZKClientConfig config) {
+        if (reply.isOfZooKeeper() || reply.isOfNoMajority()) {
             return Finding.trouble(
                     server + " speaks ZooKeeper without TLS, and this client uses TLS: use the server's port"
                             + " for TLS, or unset zookeeper.client.secure");
         }
-        return TlsSettings.trouble(config, server.getHost(), server.getPort())
+        return TlsHandshake.trouble(config, server)
                 .map(trouble -> Finding.trouble(server + ": " + trouble
                         + "; the server must trust the certificate in the key store, and the trust store the server's"))
-                .orElseGet(() -> new Finding(
-                        "a TLS handshake with " + server + " succeeds, and this client has no session yet",
-                        false,
-                        null));
+                .orElseGet(() -> Finding.noSessionYet(
+                        "a TLS handshake with " + server + " succeeds, and this client has no session yet"));
     }
 
     private Reply ask(HostAndPort server) throws IOException {
@@ -176,7 +193,8 @@ final class ServerProbe {
             try {
                 socket.connect(address, CONNECT_MILLIS);
             } catch (SocketException e) {
-                if (isReset(e)) {
+                String message = String.valueOf(e.getMessage());
+                if (message.contains("reset") || message.contains("Broken pipe")) {
                     return new Reply("", Ending.RESET); // it was accepted, and reset before this side saw it
                 }
                 throw e;
@@ -196,11 +214,6 @@ final class ServerProbe {
         }
     }
 
-    private static boolean isReset(SocketException e) {
-        String message = String.valueOf(e.getMessage());
-        return message.contains("reset") || message.contains("Broken pipe");
-    }
-
     private static Reply read(InputStream in) throws IOException {
         byte[] answer = new byte[LONGEST_ANSWER];
         try {
@@ -208,20 +221,6 @@ final class ServerProbe {
             return new Reply(new String(answer, 0, length, StandardCharsets.ISO_8859_1), Ending.CLOSED);
         } catch (SocketTimeoutException e) {
             return new Reply(new String(answer, StandardCharsets.ISO_8859_1).replace("\0", ""), Ending.NONE);
-        }
-    }
-
-    private static String firstLine(String answer) {
-        return Printable.of(answer.lines().findFirst().orElse(""));
-    }
-
-    private static void closeQuietly(@Nullable Socket socket) {
-        try {
-            if (socket != null) {
-                socket.close();
-            }
-        } catch (IOException e) {
-            // It is of no use any more, however it ends.
         }
     }
 }
