@@ -254,7 +254,7 @@ final class QueuePlace {
     }
 
     /** Watches a node of ours: first for the request that waits with it, then for its holder. */
-    private static final class OwnNodeWatch implements WatchRegistry.DeletionSubscriber {
+    private static final class OwnNodeWatch implements WatchRegistry.Subscriber {
         private @Nullable Waiter waiter;
         private Runnable whenGone = () -> {};
 

@@ -225,7 +225,7 @@ final class QueueView implements WatchRegistry.Subscriber {
      * dev.zkrecipes.core.spi.FifoDriver}) none is granted before the first, so only the first is decided for and has
      * its predecessors watched. They all share one order. Each request under another driver has an order of its own.
      */
-    final class ServingOrder implements WatchRegistry.DeletionSubscriber {
+    final class ServingOrder implements WatchRegistry.Subscriber {
         private final TreeMap<LockNode, QueuePlace> waiting = new TreeMap<>();
         private final Set<String> watched = new HashSet<>(); // names of the nodes that the first waits for
         private boolean advancing;

@@ -13,9 +13,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
-import org.apache.zookeeper.OpResult;
-import org.apache.zookeeper.data.ACL;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -116,7 +113,7 @@ public final class AnsweringOperations implements ForwardingOperations {
         @Override
         public void accept(Answer<T> answer) {
             if (unanswered.removeFirstOccurrence(this)) {
-                heard |= isFromServer(answer);
+                heard |= answer.code() != Code.CONNECTIONLOSS && answer.code() != Code.REQUESTTIMEOUT;
                 reply.accept(answer);
             }
         }
@@ -126,70 +123,16 @@ public final class AnsweringOperations implements ForwardingOperations {
         }
     }
 
-    private static boolean isFromServer(Answer<?> answer) {
-        return answer.code() != Code.CONNECTIONLOSS && answer.code() != Code.REQUESTTIMEOUT;
-    }
-
     // ---- Requests.
 
     /** Remembers a request that is about to be sent; one to a handle that was given up is answered at once. */
-    private <T> Asked<T> ask(Consumer<Answer<T>> reply) {
+    @Override
+    public <T> Consumer<Answer<T>> answered(Consumer<Answer<T>> reply) {
         Asked<T> asked = new Asked<>(reply);
         unanswered.add(asked);
         if (givenUp) {
             scheduler.execute(asked::expire);
         }
         return asked;
-    }
-
-    @Override
-    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        inner.createEphemeralSequential(prefix, data, acl, ask(reply));
-    }
-
-    @Override
-    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        inner.createContainer(path, acl, ask(reply));
-    }
-
-    @Override
-    public void children(String path, Consumer<Answer<Children>> reply) {
-        inner.children(path, ask(reply));
-    }
-
-    @Override
-    public void read(String path, Consumer<Answer<Content>> reply) {
-        inner.read(path, ask(reply));
-    }
-
-    @Override
-    public void acl(String path, Consumer<Answer<Access>> reply) {
-        inner.acl(path, ask(reply));
-    }
-
-    @Override
-    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        inner.readAndWatch(path, watch, ask(reply));
-    }
-
-    @Override
-    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        inner.watchDeletion(path, watch, ask(reply));
-    }
-
-    /** No answer is needed: the watch reports nothing more in any case. */
-    @Override
-    public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        inner.dropWatch(path, watch);
-    }
-
-    @Override
-    public void delete(String path, Consumer<Answer<String>> reply) {
-        inner.delete(path, ask(reply));
-    }
-
-    @Override
-    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        inner.multi(operations, ask(reply));
     }
 }

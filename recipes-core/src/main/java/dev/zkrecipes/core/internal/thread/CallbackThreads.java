@@ -9,8 +9,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A pool for user code, which may be quick and may block. It has up to {@value #MOST} threads, and more only when it is
@@ -19,7 +17,6 @@ import org.slf4j.LoggerFactory;
  * adds no threads, because callbacks end on it. Idle threads end. Thread-safe.
  */
 final class CallbackThreads implements Executor {
-    private static final Logger log = LoggerFactory.getLogger(CallbackThreads.class);
     static final int MOST = 64;
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -35,18 +32,7 @@ final class CallbackThreads implements Executor {
 
     @Override
     public void execute(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (Throwable t) {
-            if (closed) {
-                throw t;
-            }
-            if (pool.getQueue().isEmpty()) { // the first one
-                log.error(
-                        "No thread can be started for a callback, so it waits. Find out what uses up the threads.", t);
-            }
-            pool.getQueue().add(task);
-        }
+        pool.execute(task);
         watch();
     }
 
@@ -55,47 +41,24 @@ final class CallbackThreads implements Executor {
         boolean isAsUsual = pool.getQueue().isEmpty() && pool.getCorePoolSize() == MOST;
         if (!isAsUsual && !closed && watched.compareAndSet(false, true)) {
             long ended = pool.getCompletedTaskCount();
-            try {
-                scheduler.schedule(PATIENCE, () -> look(ended));
-            } catch (Throwable t) { // the task has been taken, so nobody may hear otherwise
-                watched.set(false);
-                log.error(
-                        "A callback may wait for one that blocks: nobody looks after it until the next one comes.", t);
-            }
+            scheduler.schedule(PATIENCE, () -> look(ended));
         }
     }
 
     /** On the engine thread, like {@link #close}. */
     private void look(long endedBefore) {
         watched.set(false);
-        if (closed) {
-            return;
-        }
-        try {
+        if (!closed) {
             boolean stuck = !pool.getQueue().isEmpty() && pool.getCompletedTaskCount() == endedBefore;
             pool.setCorePoolSize(stuck ? Math.max(MOST, 2 * pool.getPoolSize()) : MOST);
-            if (stuck) {
-                pool.prestartCoreThread(); // one that could not be started before
-            }
-        } catch (Throwable t) {
-            log.error("No thread can be started for callbacks that wait. It is tried every second.", t);
+            watch();
         }
-        watch();
     }
 
     /** Idle threads end now. Each later task gets a thread of its own. */
     void close() {
         closed = true;
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
-        try {
-            pool.setCorePoolSize(Integer.MAX_VALUE);
-        } catch (Throwable t) {
-            log.error("No thread can be started for callbacks that wait, so they run on the engine's thread.", t);
-            for (Runnable task = pool.getQueue().poll();
-                    task != null;
-                    task = pool.getQueue().poll()) {
-                task.run();
-            }
-        }
+        pool.setCorePoolSize(Integer.MAX_VALUE);
     }
 }

@@ -48,7 +48,7 @@ public final class Callbacks {
         return OF_NO_CLIENT;
     }
 
-    /** Runs the task and logs its failure. */
+    /** Runs the task and logs its failure; if no thread can be started for it, on the calling thread. */
     public void run(Runnable task) {
         runOn(executor, own, new OneRun(task));
     }

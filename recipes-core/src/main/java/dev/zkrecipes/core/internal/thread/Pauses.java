@@ -7,11 +7,10 @@ import com.google.common.math.LongMath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
 
 /**
  * The pauses of one client's tasks before they try again. Each task's pauses double up to a limit ({@link Backoff}),
@@ -46,10 +45,9 @@ public final class Pauses {
     Timer begin(int doublings, Runnable task) {
         long full = Math.min(longestNanos, LongMath.saturatedMultiply(firstNanos, 1L << doublings));
         End end = endIn(full - full / 2, full);
-        Waiting waiting = new Waiting(task);
-        Timer timer = () -> end.remove(waiting); // made first: without memory for it the task does not wait
-        end.add(waiting);
-        return timer;
+        Object key = new Object();
+        end.waiting.put(key, task);
+        return () -> end.remove(key);
     }
 
     private End endIn(long shortest, long longest) {
@@ -60,9 +58,7 @@ public final class Pauses {
                 return ends.get(i);
             }
         }
-        long pause = longest - scheduler.random().nextLong(longest - shortest + 1);
-        End end = new End(now + pause);
-        end.alarm = scheduler.schedule(Duration.ofNanos(pause), end::come);
+        End end = new End(now, longest - scheduler.random().nextLong(longest - shortest + 1));
         ends.add(end);
         return end;
     }
@@ -72,50 +68,26 @@ public final class Pauses {
         return ends.size();
     }
 
-    /** A task that waits. */
-    private static final class Waiting {
-        private @Nullable Runnable task; // none once it has been taken or called off
-
-        Waiting(Runnable task) {
-            this.task = task;
-        }
-
-        @Nullable
-        Runnable take() {
-            Runnable taken = task;
-            task = null;
-            return taken;
-        }
-    }
-
     /** When some pauses end. */
     private final class End {
         private final long at;
-        private final Deque<Waiting> waiting = new ArrayDeque<>();
-        private int left; // of them, without those that were called off
-        private @Nullable Timer alarm;
+        private final Timer alarm;
+        private final Map<Object, Runnable> waiting = new LinkedHashMap<>();
 
-        End(long at) {
-            this.at = at;
+        End(long now, long pause) {
+            this.at = now + pause;
+            this.alarm = scheduler.schedule(Duration.ofNanos(pause), this::come);
         }
 
-        void add(Waiting one) {
-            waiting.add(one);
-            left++;
-        }
-
-        void come() {
+        private void come() {
             ends.remove(this);
-            for (Waiting next = waiting.poll(); next != null; next = waiting.poll()) {
-                Runnable task = next.take();
-                if (task != null) { // one that has run may have called off another
-                    task.run();
-                }
+            while (!waiting.isEmpty()) { // one that has run may have called off another
+                waiting.remove(waiting.keySet().iterator().next()).run();
             }
         }
 
-        void remove(Waiting one) {
-            if (one.take() != null && --left == 0 && ends.remove(this) && alarm != null) {
+        void remove(Object key) {
+            if (waiting.remove(key) != null && waiting.isEmpty() && ends.remove(this)) {
                 alarm.cancel();
             }
         }

@@ -22,6 +22,17 @@ public interface ForwardingOperations extends ZooKeeperOperations {
      */
     ZooKeeperOperations inner();
 
+    /**
+     * What takes the answer to a request that is passed on.
+     *
+     * @param reply the one that the request came with
+     * @param <T> what is asked for
+     * @return the same, unless an implementation overrides this
+     */
+    default <T> Consumer<Answer<T>> answered(Consumer<Answer<T>> reply) {
+        return reply;
+    }
+
     @Override
     default State initialState() {
         return inner().initialState();
@@ -44,37 +55,37 @@ public interface ForwardingOperations extends ZooKeeperOperations {
 
     @Override
     default void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
-        inner().createEphemeralSequential(prefix, data, acl, reply);
+        inner().createEphemeralSequential(prefix, data, acl, answered(reply));
     }
 
     @Override
     default void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
-        inner().createContainer(path, acl, reply);
+        inner().createContainer(path, acl, answered(reply));
     }
 
     @Override
     default void children(String path, Consumer<Answer<Children>> reply) {
-        inner().children(path, reply);
+        inner().children(path, answered(reply));
     }
 
     @Override
     default void read(String path, Consumer<Answer<Content>> reply) {
-        inner().read(path, reply);
+        inner().read(path, answered(reply));
     }
 
     @Override
     default void acl(String path, Consumer<Answer<Access>> reply) {
-        inner().acl(path, reply);
+        inner().acl(path, answered(reply));
     }
 
     @Override
     default void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
-        inner().readAndWatch(path, watch, reply);
+        inner().readAndWatch(path, watch, answered(reply));
     }
 
     @Override
     default void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
-        inner().watchDeletion(path, watch, reply);
+        inner().watchDeletion(path, watch, answered(reply));
     }
 
     @Override
@@ -84,12 +95,12 @@ public interface ForwardingOperations extends ZooKeeperOperations {
 
     @Override
     default void delete(String path, Consumer<Answer<String>> reply) {
-        inner().delete(path, reply);
+        inner().delete(path, answered(reply));
     }
 
     @Override
     default void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
-        inner().multi(operations, reply);
+        inner().multi(operations, answered(reply));
     }
 
     @Override

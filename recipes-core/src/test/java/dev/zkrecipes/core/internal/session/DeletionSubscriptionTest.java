@@ -12,10 +12,8 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.session.WatchScene.Listener;
-import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
@@ -32,12 +30,12 @@ class DeletionSubscriptionTest {
         Listener first = scene.waiting();
         Listener second = new Listener();
         registry.subscribeToDeletion(PATH, second);
-        assertThat(second.told).as("told at once that it is watched").containsExactly("watched");
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
         operations.remove(NODE);
         scheduler.run();
-        assertThat(first.told).containsExactly("watched", "gone");
-        assertThat(second.told).containsExactly("watched", "gone");
+        assertThat(first.told).containsExactly("gone");
+        assertThat(second.told).containsExactly("gone");
         assertThat(operations.requests()).as("nobody is asked").isEmpty();
         assertThat(registry.isEmpty()).isTrue();
     }
@@ -48,11 +46,11 @@ class DeletionSubscriptionTest {
         Listener second = new Listener();
         registry.subscribeToDeletion(PATH, first);
         registry.subscribeToDeletion(PATH, second);
+        assertThat(registry.tellsDeletionOf(PATH)).isFalse();
+        scheduler.run();
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
         assertThat(first.told).isEmpty();
         assertThat(second.told).isEmpty();
-        scheduler.run();
-        assertThat(first.told).containsExactly("watched");
-        assertThat(second.told).containsExactly("watched");
     }
 
     @Test
@@ -69,7 +67,7 @@ class DeletionSubscriptionTest {
         operations.requests();
         operations.change(NODE);
         scheduler.run();
-        assertThat(listener.told).containsExactly("watched");
+        assertThat(listener.told).isEmpty();
         assertThat(operations.requests()).isEmpty();
     }
 
@@ -78,23 +76,27 @@ class DeletionSubscriptionTest {
         Listener listener = scene.waiting();
         operations.spendDeletionWatch(NODE);
         scheduler.run();
-        assertThat(listener.told).containsExactly("watched", "watched");
+        assertThat(listener.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION, Request.WATCH_DELETION);
         operations.remove(NODE);
         scheduler.run();
-        assertThat(listener.told).containsExactly("watched", "watched", "gone");
+        assertThat(listener.told).containsExactly("gone");
     }
 
     @Test
-    void newcomerWhileAWatchIsSetAgain_isToldOnlyWhenItIsSet() {
+    void watchThatIsSetAgain_tellsNothingUntilItIsSet() {
         scene.waiting();
         operations.spendDeletionWatch(NODE);
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
         scheduler.run();
         Listener late = scene.waiting();
-        assertThat(late.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isFalse();
         scheduler.advance(RETRY);
-        assertThat(late.told).containsExactly("watched");
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
+        operations.remove(NODE);
+        scheduler.run();
+        assertThat(late.told).containsExactly("gone");
     }
 
     @Test
@@ -118,36 +120,28 @@ class DeletionSubscriptionTest {
         registry.unsubscribeFromDeletion(PATH, leaves);
         operations.remove(NODE);
         scheduler.run();
-        assertThat(leaves.told).containsExactly("watched");
-        assertThat(stays.told).containsExactly("watched", "gone");
+        assertThat(leaves.told).isEmpty();
+        assertThat(stays.told).containsExactly("gone");
     }
 
     @Test
     void leavingOrReturningDuringANotification_disturbsNobody() {
-        List<String> first = new ArrayList<>();
-        registry.subscribeToDeletion(PATH, new WatchRegistry.DeletionSubscriber() {
+        Listener first = new Listener() {
             @Override
-            public void onWatched(String path) {
-                first.add("watched");
-                registry.unsubscribeFromDeletion(path, this);
-                registry.subscribeToDeletion(path, new Listener());
+            public void onRead(String path, Content content) {
+                super.onRead(path, content);
+                registry.unsubscribe(path, this);
+                registry.subscribe(path, new Listener());
             }
-
-            @Override
-            public void onGone(String path) {
-                first.add("gone");
-            }
-
-            @Override
-            public void onRefused(String path, Answer<?> answer) {}
-        });
-        Listener second = scene.waiting();
-        assertThat(first).containsExactly("watched");
-        assertThat(second.told).containsExactly("watched");
+        };
+        registry.subscribe(PATH, first);
+        Listener second = scene.reading();
+        assertThat(first.told).containsExactly("read 0");
+        assertThat(second.told).containsExactly("read 0");
         operations.remove(NODE);
         scheduler.run();
-        assertThat(first).containsExactly("watched");
-        assertThat(second.told).containsExactly("watched", "gone");
+        assertThat(first.told).containsExactly("read 0");
+        assertThat(second.told).containsExactly("read 0", "gone");
     }
 
     @Test
@@ -164,7 +158,7 @@ class DeletionSubscriptionTest {
         scheduler.run();
         operations.remove(NODE);
         scheduler.run();
-        assertThat(listener.told).containsExactly("watched", "gone");
+        assertThat(listener.told).containsExactly("gone");
         assertThat(operations.watchedForDeletion()).containsExactly(NODE);
         assertThat(registry.isEmpty()).isFalse();
     }
@@ -178,12 +172,13 @@ class DeletionSubscriptionTest {
         Listener late = new Listener();
         registry.subscribeToDeletion(PATH, late);
         scheduler.run();
-        assertThat(early.told).containsExactly("watched");
-        assertThat(late.told).containsExactly("watched");
+        assertThat(early.told).isEmpty();
+        assertThat(late.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
         assertThat(operations.watchedForDeletion()).containsExactly(NODE);
         operations.remove(NODE);
         scheduler.run();
-        assertThat(late.told).containsExactly("watched", "gone");
+        assertThat(late.told).containsExactly("gone");
     }
 
     @Test
@@ -193,11 +188,12 @@ class DeletionSubscriptionTest {
         session.become(State.DISCONNECTED);
         scheduler.advance(RETRY);
         assertThat(operations.requests()).as("nothing without a connection").containsExactly(Request.WATCH_DELETION);
-        assertThat(listener.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isFalse();
         session.become(State.CONNECTED);
         scheduler.run();
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
-        assertThat(listener.told).containsExactly("watched");
+        assertThat(listener.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
     }
 
     @Test
@@ -210,18 +206,18 @@ class DeletionSubscriptionTest {
         assertThat(operations.requests()).as("ZooKeeper's client sets it again").isEmpty();
         operations.remove(NODE);
         scheduler.run();
-        assertThat(listener.told).containsExactly("watched", "gone");
+        assertThat(listener.told).containsExactly("gone");
     }
 
     @Test
     void postponedRequest_isRepeatedAfterAWhile() {
         operations.refuse(Request.WATCH_DELETION, Code.THROTTLEDOP);
         Listener listener = scene.waiting();
-        assertThat(listener.told).isEmpty();
         operations.requests();
         scheduler.advance(RETRY);
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
-        assertThat(listener.told).containsExactly("watched");
+        assertThat(listener.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
     }
 
     @Test
@@ -262,7 +258,7 @@ class DeletionSubscriptionTest {
         assertThat(operations.requests()).containsExactly(Request.WATCH_DELETION);
         operations.remove(NODE);
         scheduler.run();
-        assertThat(waits.told).containsExactly("watched", "watched", "gone");
+        assertThat(waits.told).containsExactly("gone");
         assertThat(reads.told).containsExactly("read 0", "read 1", "gone");
         assertThat(registry.isEmpty()).isTrue();
     }
@@ -297,6 +293,7 @@ class DeletionSubscriptionTest {
         scheduler.run();
         assertThat(operations.requests()).containsExactlyInAnyOrder(Request.WATCH, Request.WATCH_DELETION);
         assertThat(reads.told).containsExactly("read 0");
-        assertThat(waits.told).containsExactly("watched");
+        assertThat(waits.told).isEmpty();
+        assertThat(registry.tellsDeletionOf(PATH)).isTrue();
     }
 }

@@ -34,13 +34,8 @@ final class WatchScene {
     }
 
     /** Notes what it is told, in both ways of subscribing. */
-    static class Listener implements WatchRegistry.DeletionSubscriber, WatchRegistry.Subscriber {
+    static class Listener implements WatchRegistry.Subscriber {
         final List<String> told = new ArrayList<>();
-
-        @Override
-        public void onWatched(String path) {
-            told.add("watched");
-        }
 
         @Override
         public void onRead(String path, Content content) {

@@ -194,48 +194,15 @@ class CallbacksTest {
         assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** The next callback asks for it again. */
     @Test
-    void errorWhileTheTimerIsSet_doesNotHideCallbacksForGood() throws Exception {
+    void callbackWithoutAThread_runsOnTheCallingThread() throws Exception {
         ManualScheduler clock = new ManualScheduler();
-        CallbackThreads held = new CallbackThreads(EngineThreads.idling(CallbackThreads.MOST, "played-"), clock);
-        CountDownLatch begun = new CountDownLatch(CallbackThreads.MOST + 2);
-        block(begun, CallbackThreads.MOST, held);
-        clock.refuseNextTimer();
-        block(begun, 2, held);
-        clock.advance(CallbackThreads.PATIENCE);
-        assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
-        released.countDown();
-        held.close();
-    }
-
-    @Test
-    void callbackWithoutAThread_waitsUntilOneCanBeStarted() throws Exception {
-        ManualScheduler clock = new ManualScheduler();
-        CallbackThreads starved = new CallbackThreads(failing(new AtomicInteger(2)), clock);
-        CompletableFuture<Thread> ran = new CompletableFuture<>();
-        starved.execute(() -> ran.complete(Thread.currentThread()));
-        clock.advance(CallbackThreads.PATIENCE);
-        assertThat(ran).isNotDone();
-        clock.advance(CallbackThreads.PATIENCE);
-        assertThat(ran.get(30, TimeUnit.SECONDS)).isNotSameAs(Thread.currentThread());
-        starved.close();
-    }
-
-    /** Nobody tries again later. */
-    @Test
-    void callbackWithoutAThread_runsWhenTheClientIsClosed() {
-        ManualScheduler clock = new ManualScheduler();
-        CallbackThreads own = new CallbackThreads(failing(new AtomicInteger(MANY)), clock);
+        CallbackThreads own = new CallbackThreads(failing(new AtomicInteger(2)), clock);
         Callbacks starved = new Callbacks(own, own, null, null);
-        AtomicInteger runs = new AtomicInteger();
-        starved.run(runs::incrementAndGet);
-        starved.tellLoss(runs::incrementAndGet);
-        assertThat(runs).hasValue(0);
+        assertThat(ranBy(starved::run)).isSameAs(Thread.currentThread());
+        assertThat(ranBy(starved::tellLoss)).isSameAs(Thread.currentThread());
+        assertThat(ranBy(starved::tellLoss)).isNotSameAs(Thread.currentThread());
         starved.close();
-        assertThat(runs).hasValue(2);
-        starved.tellLoss(runs::incrementAndGet);
-        assertThat(runs).hasValue(3);
     }
 
     @Test
