@@ -84,8 +84,8 @@ public final class Remains {
         for (Object session : (Collection<?>) read(read(client, "sessions"), "living")) {
             remains.note(session, "observers", "the session has an observer");
             Object registry = read(session, "watches");
-            remains.note(read(registry, "content"), "watches", "the watch registry has a watch for content");
-            remains.note(read(registry, "deletions"), "watches", "the watch registry has a watch for a deletion");
+            remains.note(registry, "content", "the watch registry has a watch for content");
+            remains.note(registry, "deletions", "the watch registry has a watch for a deletion");
             remains.note(read(session, "keepAlive"), "grants", "the keep-alive has a held node");
         }
         if (client.zooKeeper().isPresent()) {

@@ -29,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -124,8 +123,7 @@ final class ClientSessions {
 
     private Session session(ZooKeeperOperations.Factory factory) {
         // Each session has its own: a supplier's handles may differ in their time-outs.
-        AtomicLong timeout = new AtomicLong(settings.sessionTimeout().toNanos());
-        PauseDetector pauses = new PauseDetector(scheduler, timeout::get);
+        PauseDetector pauses = new PauseDetector(scheduler, settings.sessionTimeout());
         boolean isNew = source.ownsSessions();
         Session session = new Session(
                 MeasuredOperations.factory(
@@ -135,12 +133,11 @@ final class ClientSessions {
                 pauses,
                 isNew,
                 (changed, state) -> {
-                    timeout.set(changed.timeoutNanos() > 0 ? changed.timeoutNanos() : timeout.get());
                     if (state == State.CONNECTED) {
                         if (changed.connection() == 1) {
                             logBegin(changed, isNew);
                         }
-                        pauses.begin(); // with the time-out that was granted
+                        pauses.begin(changed.timeoutNanos()); // with the one that was granted
                     } else if (state.isFinal()) {
                         pauses.end();
                     }

@@ -21,6 +21,7 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.thread.EngineExecutor;
+import dev.zkrecipes.core.internal.thread.EngineThreads;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.OwnerLabel;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -32,6 +33,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
@@ -58,7 +60,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private volatile @Nullable ShutdownHook hook;
+    private volatile @Nullable Thread hook; // closes this client when the JVM ends in order
 
     private EngineClient(HandleKind kind, ClientSettings settings) {
         this.kind = kind;
@@ -88,8 +90,13 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
                 this::notConnected);
         this.questions = new Questions(requests::closedFor);
         this.acquisitions = new Acquisitions(requests);
-        this.revocations =
-                new Revocations(scheduler, sessions.source(), pauses::newBackoff, callbacks, this::requireOpenFor);
+        this.revocations = new Revocations(
+                scheduler,
+                sessions.source(),
+                pauses::newBackoff,
+                callbacks,
+                this::requireOpenFor,
+                ConcurrentHashMap.newKeySet());
         this.holds = new LockDataTable(requests.open(), scheduler);
         scheduler.onFailure(this::fail);
     }
@@ -98,11 +105,23 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     public static EngineClient start(HandleKind kind, ClientSettings settings) {
         EngineClient client = new EngineClient(kind, settings);
         if (settings.closeOnShutdown()) {
-            client.hook = ShutdownHook.register(client::close);
+            client.closeOnShutdown();
         }
         client.connection.begin();
         client.scheduler.execute(client.sessions.source()::start);
         return client;
+    }
+
+    private void closeOnShutdown() {
+        Thread closing = EngineThreads.atShutdown(this::close);
+        try {
+            Runtime.getRuntime().addShutdownHook(closing);
+            hook = closing;
+        } catch (IllegalStateException e) {
+            close();
+            throw new IllegalStateException(
+                    "the JVM is shutting down, so a client with closeOnShutdown() cannot be made any more", e);
+        }
     }
 
     /** The engine behind a client, or an error if it is not one of ours. */
@@ -304,8 +323,7 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
         return new Shutdown(
                 requests,
                 revocations,
-                sessions::living,
-                sessions.source(),
+                sessions,
                 cleaner,
                 scheduler,
                 requestTimeout().dividedBy(2),
@@ -314,9 +332,13 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
 
     private void onShutDown() {
         sessions.end();
-        ShutdownHook registered = hook;
+        Thread registered = hook;
         if (registered != null) {
-            registered.remove();
+            try {
+                Runtime.getRuntime().removeShutdownHook(registered);
+            } catch (IllegalStateException e) {
+                // The JVM is shutting down, and this may be the hook's own thread.
+            }
         }
         connection.end();
         callbacks.close();

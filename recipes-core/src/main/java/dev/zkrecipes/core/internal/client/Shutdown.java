@@ -8,7 +8,6 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.KeepAlive;
 import dev.zkrecipes.core.internal.session.Session;
-import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
@@ -16,7 +15,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,14 +23,13 @@ import org.slf4j.LoggerFactory;
  * sessions or are too many for one transaction. Then the handles are closed. Then every future that is left completes,
  * and the threads end. Confined to the engine thread.
  */
-public final class Shutdown {
+final class Shutdown {
     private static final Logger log = LoggerFactory.getLogger(Shutdown.class);
 
     private final Requests requests;
     private final Revocations revocations;
-    private final Supplier<List<Session>> living;
     private final Duration limit;
-    private final SessionSource sessions;
+    private final ClientSessions sessions;
     private final NodeCleaner cleaner;
     private final EngineScheduler scheduler;
     private final Runnable onEnd;
@@ -40,22 +37,19 @@ public final class Shutdown {
     /**
      * Prepares the end.
      *
-     * @param living the sessions that have not ended
      * @param limit how long deletions may take
      * @param onEnd run at the end
      */
-    public Shutdown(
+    Shutdown(
             Requests requests,
             Revocations revocations,
-            Supplier<List<Session>> living,
-            SessionSource sessions,
+            ClientSessions sessions,
             NodeCleaner cleaner,
             EngineScheduler scheduler,
             Duration limit,
             Runnable onEnd) {
         this.requests = requests;
         this.revocations = revocations;
-        this.living = living;
         this.limit = limit;
         this.sessions = sessions;
         this.cleaner = cleaner;
@@ -63,7 +57,7 @@ public final class Shutdown {
         this.onEnd = onEnd;
     }
 
-    public void begin() {
+    void begin() {
         List<KeepAlive.Held> held = endAll("the client was closed");
         // Behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
@@ -77,20 +71,20 @@ public final class Shutdown {
         List<KeepAlive.Held> held = endAll(reason);
         each(held, KeepAlive.Held::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
-        sessions.stop();
-        List<Session> open = living.get(); // until the next line is done for all, so that it can be tried again
+        sessions.source().stop();
+        List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
         each(open, session -> session.become(State.CLOSED));
         onEnd.run();
     }
 
     private List<KeepAlive.Held> endAll(String reason) {
-        List<KeepAlive.Held> held = living.get().stream()
+        List<KeepAlive.Held> held = sessions.living().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
         each(held, each -> each.endAtOnce(reason));
         each(List.copyOf(requests.open()), request -> request.fail(requests.closedFor(request.lockPath())));
-        each(revocations.open(), request -> request.fail(requests.closedFor(request.lockPath())));
+        each(List.copyOf(revocations.open()), request -> request.fail(requests.closedFor(request.lockPath())));
         return held;
     }
 
@@ -106,8 +100,8 @@ public final class Shutdown {
     }
 
     private void awaitDeletions(List<KeepAlive.Held> held) {
-        List<Session> alive = living.get();
-        boolean closingDeletes = sessions.ownsSessions()
+        List<Session> alive = sessions.living();
+        boolean closingDeletes = sessions.source().ownsSessions()
                 && !cleaner.hasNodesBeside(alive)
                 && alive.stream().allMatch(session -> session.nodes().isSmall());
         CompletableFuture<Void> cleaned = closingDeletes ? CompletableFuture.completedFuture(null) : cleaner.idle();
@@ -119,8 +113,8 @@ public final class Shutdown {
     }
 
     private void closeHandles(List<KeepAlive.Held> held) {
-        sessions.stop();
-        List<Session> open = living.get();
+        sessions.source().stop();
+        List<Session> open = sessions.living();
         scheduler.executeBlocking(() -> {
             each(open, session -> session.zk().close());
             scheduler.execute(() -> {

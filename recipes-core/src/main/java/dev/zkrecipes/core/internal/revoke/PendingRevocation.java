@@ -37,8 +37,8 @@ public final class PendingRevocation implements Revocation {
     }
 
     public void launch() {
-        revocations.enter(task);
-        revocations.requireOpenFor(task.lockPath()); // afterwards: a close ends those that have entered
+        revocations.open().add(task);
+        revocations.requireOpenFor().accept(task.lockPath()); // afterwards: a close ends those that have entered
         revocations.scheduler().execute(task::begin);
     }
 

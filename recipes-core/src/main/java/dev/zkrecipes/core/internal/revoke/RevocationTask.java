@@ -82,7 +82,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
      * @param seen what the node held when it was looked at; the mark is written on that, if it is so still
      */
     RevocationTask(Revocations revocations, Participant holder, Optional<Content> seen, RevocationRequest request) {
-        super(revocations.sessions(), revocations::newPace, Step.SEEKING, Step.PAUSED);
+        super(revocations.sessions(), revocations.newPace(), Step.SEEKING, Step.PAUSED);
         this.revocations = revocations;
         this.holder = holder;
         this.seen = seen.orElse(null);
@@ -92,7 +92,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
 
     void begin() {
         guard(() -> {
-            revocations.requireOpenFor(lockPath());
+            revocations.requireOpenFor().accept(lockPath());
             seek();
         });
     }
@@ -317,7 +317,7 @@ final class RevocationTask extends SessionTask<RevocationTask.Step> implements W
         }
         unsubscribe.run();
         finish();
-        revocations.exit(this);
+        revocations.open().remove(this);
         if (grace != null) {
             grace.cancel();
         }

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,7 @@ public final class PauseDetector {
     static final int BEATS_IN_A_TIMEOUT = 16;
 
     private final EngineScheduler scheduler;
-    private final LongSupplier timeoutNanos;
+    private long timeoutNanos;
     private long lastBeat;
     private long period;
     private boolean stopped;
@@ -38,20 +37,26 @@ public final class PauseDetector {
     /**
      * Stands still until it {@link #begin begins}.
      *
-     * @param timeoutNanos T, the session time-out
+     * @param timeout T, the session time-out
      */
-    public PauseDetector(EngineScheduler scheduler, LongSupplier timeoutNanos) {
+    public PauseDetector(EngineScheduler scheduler, Duration timeout) {
         this.scheduler = scheduler;
-        this.timeoutNanos = timeoutNanos;
+        this.timeoutNanos = timeout.toNanos();
         this.lastBeat = scheduler.nanoTime();
     }
 
-    /** Also continues, with another period when the time-out has changed. */
+    /** Continues with another time-out. */
+    public void begin(long newTimeoutNanos) {
+        timeoutNanos = newTimeoutNanos;
+        begin();
+    }
+
+    /** Also continues. */
     public void begin() {
         beat();
         cancel();
         if (!over) {
-            period = timeoutNanos.getAsLong() / BEATS_IN_A_TIMEOUT;
+            period = timeoutNanos / BEATS_IN_A_TIMEOUT;
             timer = scheduler.schedule(Duration.ofNanos(period), () -> {
                 begin();
                 onBeat.run();
@@ -79,7 +84,7 @@ public final class PauseDetector {
     private void beat() {
         long now = scheduler.nanoTime();
         if (now - lastBeat > Math.max(stopLength(), period + stopLength() / 4)) {
-            boolean another = !stopped || lastBeat - resumedAt >= timeoutNanos.getAsLong();
+            boolean another = !stopped || lastBeat - resumedAt >= timeoutNanos;
             stoppedAt = another ? lastBeat : stoppedAt;
             resumedAt = now;
             stopped = true;
@@ -89,12 +94,12 @@ public final class PauseDetector {
 
     /** Shorter ones do no harm. */
     private long stopLength() {
-        return timeoutNanos.getAsLong() / 12;
+        return timeoutNanos / 12;
     }
 
     /** Half a tick, of which a session time-out has at least two. */
     private long reportDue() {
-        return timeoutNanos.getAsLong() / 4;
+        return timeoutNanos / 4;
     }
 
     /** What the server has heard of one session since the last stop. */
@@ -112,7 +117,7 @@ public final class PauseDetector {
         public long provenAsOf(long sentAt) {
             beat();
             boolean afterStop = stopped && sentAt - stoppedAt > stopLength();
-            if (!afterStop || sentAt - resumedAt >= timeoutNanos.getAsLong() || isReportedBefore(sentAt)) {
+            if (!afterStop || sentAt - resumedAt >= timeoutNanos || isReportedBefore(sentAt)) {
                 return sentAt;
             }
             noteAnswer(sentAt);

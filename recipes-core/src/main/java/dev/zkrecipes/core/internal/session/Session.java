@@ -71,7 +71,7 @@ public final class Session {
         this.contact = pauses.new Contact();
         this.onState = onState;
         long now = scheduler.nanoTime();
-        this.reports = isNew ? SessionReports.since(now) : SessionReports.ofUnknown(now);
+        this.reports = isNew ? new SessionReports(now) : SessionReports.ofUnknown(now);
         this.proof = SessionProof.ofNothing(now, reports.reportedAt());
         this.operations = factory.open(this::become);
         this.nodes = new SessionNodes(operations);

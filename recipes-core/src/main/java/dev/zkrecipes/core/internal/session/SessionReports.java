@@ -39,17 +39,13 @@ final class SessionReports {
     private long newestBefore;
     private long reported;
 
-    private SessionReports(long knownSince) {
+    /** Of a session that is not older than that. */
+    SessionReports(long knownSince) {
         this.answered = new Stage(knownSince);
         this.told = new Stage(knownSince);
         this.newest = knownSince;
         this.newestBefore = knownSince;
         this.reported = knownSince;
-    }
-
-    /** Of a session that is not older than that. */
-    static SessionReports since(long openedAt) {
-        return new SessionReports(openedAt);
     }
 
     /** Of a session of which nothing is known yet. */

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,7 +83,10 @@ public final class Pauses {
         private void come() {
             ends.remove(this);
             while (!waiting.isEmpty()) { // one that has run may have called off another
-                waiting.remove(waiting.keySet().iterator().next()).run();
+                Iterator<Runnable> next = waiting.values().iterator();
+                Runnable task = next.next();
+                next.remove();
+                task.run();
             }
         }
 

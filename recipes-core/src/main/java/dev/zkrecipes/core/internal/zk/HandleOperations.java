@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.zk;
 
-import dev.zkrecipes.core.internal.zk.HandleWatches.NodeWatch;
+import dev.zkrecipes.core.internal.zk.HandleWatches.Stub;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
@@ -161,7 +161,7 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void dropWatch(String path, Consumer<NodeEvent> watch) {
-        NodeWatch stub = watches.dropped(watch);
+        Stub stub = watches.dropped(watch);
         if (stub != null) {
             drop(path, stub);
         }
@@ -176,7 +176,7 @@ public final class HandleOperations implements ZooKeeperOperations {
      * <p>The server keeps its side, as others may watch the node on this handle. But the data of paths that never go
      * are watched, too: beyond so many, the same request removes all data watches of the handle there.
      */
-    private void drop(String path, NodeWatch stub) {
+    private void drop(String path, Stub stub) {
         VoidCallback reply = (rc, asked, ctx) -> {
             if (Answer.codeOf(rc) == Code.CONNECTIONLOSS) {
                 scheduler.handOver(() -> {

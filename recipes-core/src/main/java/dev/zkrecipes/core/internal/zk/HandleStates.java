@@ -7,8 +7,13 @@ import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The states of one handle, in order and without the gaps that ZooKeeper's client leaves. It drops a session event that
@@ -26,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread.
  */
 public final class HandleStates {
+    private static final Logger log = LoggerFactory.getLogger(HandleStates.class);
     /** The event usually follows within microseconds. */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
@@ -66,6 +72,34 @@ public final class HandleStates {
     /** Runs this again and again while the connection is lost. */
     void whileDisconnected(Runnable task) {
         whileDisconnected = task;
+    }
+
+    /**
+     * The state that an event tells of.
+     *
+     * @param event null if the client could not even begin to log in, after which it has refused all requests
+     */
+    static Optional<State> of(@Nullable KeeperState event, ZooKeeper handle) {
+        if (event == null) {
+            return authFailed(handle);
+        }
+        return switch (event) {
+            case SyncConnected -> Optional.of(State.CONNECTED);
+            case ConnectedReadOnly -> Optional.of(State.READ_ONLY);
+            case Disconnected -> Optional.of(State.DISCONNECTED);
+            case Expired -> Optional.of(State.EXPIRED);
+            case Closed -> Optional.of(State.CLOSED);
+            case AuthFailed -> authFailed(handle);
+            default -> Optional.empty(); // a login that succeeded, and two that ZooKeeper does not send any more
+        };
+    }
+
+    private static Optional<State> authFailed(ZooKeeper handle) {
+        if (handle.getState() == ZooKeeper.States.AUTH_FAILED) {
+            return Optional.of(State.AUTH_FAILED);
+        }
+        log.warn("ZooKeeper's SASL login failed and the connection continues without it; check the SASL settings.");
+        return Optional.empty();
     }
 
     /** A session event has come. The client tells of each connection once. */

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandleWatches {
     private final Consumer<Runnable> delivery;
-    private final Map<Consumer<NodeEvent>, NodeWatch> pending = new ConcurrentHashMap<>();
+    private final Map<Consumer<NodeEvent>, Stub> pending = new ConcurrentHashMap<>();
 
     HandleWatches(Consumer<Runnable> delivery) {
         this.delivery = delivery;
@@ -31,17 +32,25 @@ final class HandleWatches {
     Watcher feeding(Consumer<NodeEvent> consumer, boolean mayStayForEver) {
         return pending.computeIfAbsent(
                 consumer,
-                key -> new NodeWatch(mayStayForEver, event -> {
-                    pending.remove(consumer); // the watch is spent
-                    delivery.accept(() -> consumer.accept(event));
+                key -> new Stub(mayStayForEver, event -> {
+                    // Somebody may have removed all watches of the handle: look again, as after a change.
+                    if (event.getType() != EventType.None) { // session events go another way
+                        pending.remove(consumer); // the watch is spent
+                        NodeEvent told =
+                                event.getType() == EventType.NodeDeleted ? NodeEvent.DELETED : NodeEvent.CHANGED;
+                        delivery.accept(() -> consumer.accept(told));
+                    }
                 }));
     }
 
     /** The watch of a consumer, silent from now on, to be taken from the handle; null if it is spent. */
     @Nullable
-    NodeWatch dropped(Consumer<NodeEvent> consumer) {
-        NodeWatch watch = pending.remove(consumer);
-        return watch == null ? null : watch.silenced();
+    Stub dropped(Consumer<NodeEvent> consumer) {
+        Stub watch = pending.remove(consumer);
+        if (watch != null) {
+            watch.silence();
+        }
+        return watch;
     }
 
     /** Notes whether a read has set the watch; after a loss of the answer it is read again, or dropped. */
@@ -56,39 +65,27 @@ final class HandleWatches {
 
     /** Leaves nothing but stubs. */
     void clear() {
-        pending.values().forEach(NodeWatch::silenced);
+        pending.values().forEach(Stub::silence);
         pending.clear();
     }
 
-    static final class NodeWatch implements Watcher {
+    /** What the handle keeps, which may outlive what it feeds. It holds nothing once it is silenced. */
+    static final class Stub implements Watcher {
         final boolean mayStayForEver;
-        private volatile @Nullable Consumer<NodeEvent> listener;
+        private volatile @Nullable Consumer<WatchedEvent> listener;
 
-        NodeWatch(boolean mayStayForEver, Consumer<NodeEvent> listener) {
+        Stub(boolean mayStayForEver, Consumer<WatchedEvent> listener) {
             this.mayStayForEver = mayStayForEver;
             this.listener = listener;
         }
 
-        NodeWatch silenced() {
+        void silence() {
             listener = null;
-            return this;
         }
 
         @Override
         public void process(WatchedEvent event) {
-            switch (event.getType()) {
-                case NodeDeleted -> tell(NodeEvent.DELETED);
-                // Somebody may have removed all watches of the handle: look again, as after a change.
-                case NodeDataChanged, NodeChildrenChanged, DataWatchRemoved, ChildWatchRemoved ->
-                    tell(NodeEvent.CHANGED);
-                default -> {
-                    // Session events go another way.
-                }
-            }
-        }
-
-        private void tell(NodeEvent event) {
-            Consumer<NodeEvent> told = listener;
+            Consumer<WatchedEvent> told = listener;
             if (told != null) {
                 told.accept(event);
             }

@@ -10,12 +10,11 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.apache.zookeeper.WatchedEvent;
-import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
-import org.jspecify.annotations.Nullable;
 
 /** Opens handles of our own. */
 public final class OpenedHandles implements ZooKeeperOperations.Factory {
@@ -34,16 +33,22 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
     @Override
     public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> told) {
         HandleStates states = new HandleStates(told, scheduler);
-        SessionEvents events = new SessionEvents(scheduler, states);
+        AtomicReference<ZooKeeper> opened = new AtomicReference<>(); // events are looked at after it was opened
         ZKClientConfig config = settings.clientConfig();
         String connectString = servers.connectString();
         try {
             ZooKeeper handle = new ZooKeeper(
                     connectString,
                     Math.toIntExact(settings.sessionTimeout().toMillis()),
-                    events,
+                    event -> {
+                        if (event.getType() == EventType.None) {
+                            scheduler.execute(
+                                    () -> HandleStates.of(event.getState(), Objects.requireNonNull(opened.get()))
+                                            .ifPresent(states::onEvent));
+                        }
+                    },
                     config == null ? new ZKClientConfig() : config);
-            events.handle = handle;
+            opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
             return new HandleOperations(handle, states, scheduler, this::deliver, true, () -> close(handle));
         } catch (IOException | RuntimeException e) {
@@ -77,26 +82,6 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
             // Its servers end the session after its time-out.
         } finally {
             timer.cancel();
-        }
-    }
-
-    private static final class SessionEvents implements Watcher {
-        private final EngineScheduler scheduler;
-        private final HandleStates states;
-        // Written and read on the engine thread: events are looked at there, after the handle was opened.
-        private @Nullable ZooKeeper handle;
-
-        SessionEvents(EngineScheduler scheduler, HandleStates states) {
-            this.scheduler = scheduler;
-            this.states = states;
-        }
-
-        @Override
-        public void process(WatchedEvent event) {
-            if (event.getType() == Event.EventType.None) {
-                scheduler.execute(() -> KeeperStates.of(event.getState(), Objects.requireNonNull(handle))
-                        .ifPresent(states::onEvent));
-            }
         }
     }
 }

@@ -14,7 +14,6 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Works on a handle of the application's. The handle's own watcher belongs to the application. But every pending watch
@@ -45,26 +44,9 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         return operations;
     }
 
-    /** The watch itself, which stays on the handle if it cannot be removed. It holds nothing after the end. */
-    private static final class Ear implements Watcher {
-        private volatile @Nullable Consumer<WatchedEvent> listener;
-
-        Ear(Consumer<WatchedEvent> listener) {
-            this.listener = listener;
-        }
-
-        @Override
-        public void process(WatchedEvent event) {
-            Consumer<WatchedEvent> told = listener;
-            if (told != null) {
-                told.accept(event);
-            }
-        }
-    }
-
     private final class Listener {
         private final String path = "/zkrecipes-" + NodeId.next(scheduler.random());
-        private final Ear ear = new Ear(this::onEvent);
+        private final HandleWatches.Stub ear = new HandleWatches.Stub(true, this::onEvent);
         private final HandleStates states;
         private Runnable onEnd = () -> {};
         private volatile boolean stopped;
@@ -85,7 +67,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
 
         void stop() {
             stopped = true;
-            ear.listener = null;
+            ear.silence();
             if (handle.getState().isAlive()) {
                 // If that is lost, the watch stays. Removed with "local = true", it would hide the loss from the
                 // application.
@@ -115,7 +97,7 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         private void onEvent(WatchedEvent event) {
             if (event.getType() == Watcher.Event.EventType.None) {
                 scheduler.handOver(
-                        () -> KeeperStates.of(event.getState(), handle).ifPresent(this::onState));
+                        () -> HandleStates.of(event.getState(), handle).ifPresent(this::onState));
             } else if (event.getType() == Watcher.Event.EventType.NodeCreated) {
                 listen();
             }

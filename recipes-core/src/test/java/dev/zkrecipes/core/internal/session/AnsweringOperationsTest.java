@@ -39,7 +39,7 @@ class AnsweringOperationsTest {
     /** What the handle was asked for. */
     private final List<Consumer<Answer<String>>> asked = new ArrayList<>();
 
-    private final PauseDetector beats = new PauseDetector(scheduler, TIMEOUT::toNanos);
+    private final PauseDetector beats = new PauseDetector(scheduler, TIMEOUT);
 
     private Consumer<State> states = state -> {};
     private ZooKeeperOperations operations = handle;

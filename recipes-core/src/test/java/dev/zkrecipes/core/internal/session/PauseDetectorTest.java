@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -15,8 +14,7 @@ class PauseDetectorTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(48);
 
     private final ManualScheduler scheduler = new ManualScheduler();
-    private final AtomicLong timeoutNanos = new AtomicLong(TIMEOUT.toNanos());
-    private final PauseDetector pulse = new PauseDetector(scheduler, timeoutNanos::get);
+    private final PauseDetector pulse = new PauseDetector(scheduler, TIMEOUT);
 
     private final PauseDetector.Contact contact = pulse.new Contact();
 
@@ -108,9 +106,8 @@ class PauseDetectorTest {
     @Test
     void shorterTimeout_isNoStop() {
         scheduler.advance(Duration.ofSeconds(2));
-        timeoutNanos.set(TIMEOUT.dividedBy(8).toNanos());
+        pulse.begin(TIMEOUT.dividedBy(8).toNanos());
         assertProvenAsOfNow();
-        pulse.begin();
         scheduler.advance(Duration.ofSeconds(1));
         assertProvenAsOfNow();
         scheduler.stop(Duration.ofSeconds(1));

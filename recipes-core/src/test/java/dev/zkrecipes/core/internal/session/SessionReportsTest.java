@@ -14,7 +14,7 @@ class SessionReportsTest {
     private static final long SECOND = 1_000_000_000;
     private static final long TIMEOUT = 48 * SECOND;
 
-    private final SessionReports reports = SessionReports.since(at(-100));
+    private final SessionReports reports = new SessionReports(at(-100));
 
     private static long at(double seconds) {
         return Math.round(seconds * SECOND);

@@ -43,7 +43,7 @@ class SessionTaskTest {
                 states -> operations,
                 scheduler,
                 LONGEST_DELAY,
-                new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+                new PauseDetector(scheduler, operations.sessionTimeout()),
                 true,
                 (ended, state) -> {});
     }

@@ -161,7 +161,7 @@ class WatchLookTest {
                 states -> named,
                 scheduler,
                 WatchScene.RETRY,
-                new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+                new PauseDetector(scheduler, operations.sessionTimeout()),
                 true,
                 (ended, state) -> {});
         session.begin();

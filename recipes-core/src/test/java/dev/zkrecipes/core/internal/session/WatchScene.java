@@ -23,7 +23,7 @@ final class WatchScene {
             states -> operations,
             scheduler,
             RETRY,
-            new PauseDetector(scheduler, () -> operations.sessionTimeout().toNanos()),
+            new PauseDetector(scheduler, operations.sessionTimeout()),
             true,
             (ended, state) -> {});
     final WatchRegistry registry = session.watches();

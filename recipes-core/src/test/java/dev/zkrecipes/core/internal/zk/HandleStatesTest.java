@@ -4,16 +4,26 @@
 package dev.zkrecipes.core.internal.zk;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class HandleStatesTest {
     private static final Duration LONG = Duration.ofSeconds(1);
+
+    private final ZooKeeper handle = mock(ZooKeeper.class);
 
     private final List<Object> told = new ArrayList<>();
     private final ManualScheduler scheduler = new ManualScheduler();
@@ -113,5 +123,43 @@ class HandleStatesTest {
         states.onEvent(State.DISCONNECTED);
         states.onContact(State.READ_ONLY);
         assertThat(told).endsWith(State.DISCONNECTED, State.READ_ONLY);
+    }
+
+    // ---- What an event means.
+
+    /** ZooKeeper's client tells no state if it could not make what logs in, as with DIGEST-MD5 in FIPS mode. */
+    @Test
+    void eventWithoutAState_isAFailedLogin() {
+        when(handle.getState()).thenReturn(ZooKeeper.States.AUTH_FAILED);
+        assertThat(HandleStates.of(null, handle)).contains(State.AUTH_FAILED);
+    }
+
+    @Test
+    void failedLoginOnAConnectionThatContinues_isNoState() {
+        when(handle.getState()).thenReturn(ZooKeeper.States.CONNECTED);
+        assertThat(HandleStates.of(KeeperState.AuthFailed, handle)).isEmpty();
+    }
+
+    /** By name: two are deprecated. */
+    private static Optional<State> expected(KeeperState event) {
+        return switch (event.name()) {
+            case "SyncConnected" -> Optional.of(State.CONNECTED);
+            case "ConnectedReadOnly" -> Optional.of(State.READ_ONLY);
+            case "Disconnected" -> Optional.of(State.DISCONNECTED);
+            case "Expired" -> Optional.of(State.EXPIRED);
+            case "Closed" -> Optional.of(State.CLOSED);
+            case "AuthFailed" -> Optional.of(State.AUTH_FAILED);
+            // The first two are never sent; after the third SyncConnected has come, or comes.
+            case "Unknown", "NoSyncConnected", "SaslAuthenticated" -> Optional.empty();
+            default -> throw new AssertionError("nobody has decided what " + event + " means");
+        };
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("H110")
+    void everyEvent_isAStateOrNone(KeeperState event) {
+        when(handle.getState()).thenReturn(ZooKeeper.States.AUTH_FAILED);
+        assertThat(HandleStates.of(event, handle)).isEqualTo(expected(event));
     }
 }
