@@ -17,10 +17,13 @@ import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.zookeeper.ZooKeeper;
@@ -33,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 final class ClientConnection {
     private final ClientSettings settings;
     private final EngineScheduler scheduler;
-    private final ConnectionReporter reporter;
+    private final Callbacks callbacks;
     private final BooleanSupplier closing;
     private final ConnectionTrouble trouble;
     private final HandleKind kind;
@@ -42,12 +45,17 @@ final class ClientConnection {
     /** Completes when connected, with true, or closed, with false; a new one after every disconnect. */
     private volatile CompletableFuture<Boolean> connected = new CompletableFuture<>();
 
+    private final List<Told> listeners = new CopyOnWriteArrayList<>();
+    private volatile ConnectionState state = ConnectionState.CONNECTING;
     private @Nullable Session used; // the one that was asked for last
     private volatile Duration sessionTimeout;
     private volatile Duration requestTimeout;
     private volatile Optional<ZooKeeper> handle = Optional.empty();
     private volatile long sessionId;
     private volatile boolean refused; // the credentials, and there was no connection since
+
+    /** A listener and the order of its calls: one that blocks does not delay the others. */
+    private record Told(Consumer<ConnectionState> listener, Executor inOrder) {}
 
     /**
      * Begins without a session.
@@ -62,7 +70,7 @@ final class ClientConnection {
             BooleanSupplier closing) {
         this.settings = settings;
         this.scheduler = scheduler;
-        this.reporter = new ConnectionReporter(callbacks::sequential);
+        this.callbacks = callbacks;
         this.closing = closing;
         this.trouble = new ConnectionTrouble(kind, settings.clientConfig(), scheduler);
         this.kind = kind;
@@ -97,23 +105,23 @@ final class ClientConnection {
         }
     }
 
-    private void tellState(Session session, State state, boolean mayBeLast) {
+    private void tellState(Session session, State next, boolean mayBeLast) {
         sessionId = session.zk().sessionId();
-        refused = state == State.AUTH_FAILED || (refused && state != State.CONNECTED);
+        refused = next == State.AUTH_FAILED || (refused && next != State.CONNECTED);
         if (session.timeoutNanos() > 0) {
             sessionTimeout = Duration.ofNanos(session.timeoutNanos());
             requestTimeout = requestTimeoutFor(sessionTimeout);
         }
         if (!closing.getAsBoolean()) { // the end of closing tells of itself
-            boolean over = state == State.CLOSED && mayBeLast;
-            reporter.report(over ? ConnectionState.CLOSED : ConnectionReporter.of(state));
+            boolean over = next == State.CLOSED && mayBeLast;
+            report(over ? ConnectionState.CLOSED : shown(next));
         }
-        if (state == State.CONNECTED) {
+        if (next == State.CONNECTED) {
             trouble.onConnected();
             connected.complete(true);
             return;
         }
-        if (state != State.CONNECTING) {
+        if (next != State.CONNECTING) {
             trouble.onDisconnected();
         }
         untilDisconnected.forEach(Runnable::run);
@@ -122,18 +130,42 @@ final class ClientConnection {
         }
     }
 
+    /** Tells the application every change, once and in order. */
+    void report(ConnectionState next) {
+        if (state != next && state != ConnectionState.CLOSED) {
+            state = next;
+            listeners.forEach(
+                    told -> told.inOrder().execute(() -> told.listener().accept(next)));
+        }
+    }
+
+    private static ConnectionState shown(State state) {
+        return switch (state) {
+            case CONNECTING -> ConnectionState.CONNECTING;
+            case CONNECTED -> ConnectionState.CONNECTED;
+            case READ_ONLY, DISCONNECTED -> ConnectionState.SUSPENDED;
+            case EXPIRED, CLOSED -> ConnectionState.EXPIRED;
+            case AUTH_FAILED -> ConnectionState.AUTH_FAILED;
+        };
+    }
+
     // ---- What any thread asks.
 
     ConnectionState state() {
-        return reporter.state();
+        return state;
     }
 
     void addListener(Consumer<ConnectionState> listener) {
-        reporter.add(listener);
+        listeners.add(new Told(listener, callbacks.sequential()));
     }
 
     void removeListener(Consumer<ConnectionState> listener) {
-        reporter.remove(listener);
+        for (Told told : listeners) {
+            if (told.listener().equals(listener)) {
+                listeners.remove(told); // one of them, if it was added twice
+                return;
+            }
+        }
     }
 
     /** The handle of the session in use, if it has one. */
@@ -167,7 +199,7 @@ final class ClientConnection {
         long id = sessionId;
         String servers =
                 kind instanceof HandleKind.Opened opened ? opened.connectString() : "a handle of the application's";
-        return servers + ", " + state() + ", "
+        return servers + ", " + state + ", "
                 + (id == 0 ? "no session yet" : "session 0x" + Long.toHexString(id) + grantedTimeout(isAskedFor));
     }
 
@@ -196,7 +228,7 @@ final class ClientConnection {
         untilDisconnected.add(end);
         try {
             // Looked at afterwards: a disconnect first changes the state and then ends the waits.
-            if (state() == ConnectionState.CONNECTED) {
+            if (state == ConnectionState.CONNECTED) {
                 Completion.on(future, (nothing, failure) -> end.run());
                 Blocking.awaitQuietly(over, Deadline.after(requestTimeout, scheduler));
             }
@@ -217,7 +249,7 @@ final class ClientConnection {
         trouble.end();
         endWaits(); // a disconnect may have begun new ones when closing began
         handle = Optional.empty();
-        reporter.report(ConnectionState.CLOSED);
+        report(ConnectionState.CLOSED);
         untilDisconnected.forEach(Runnable::run);
     }
 }

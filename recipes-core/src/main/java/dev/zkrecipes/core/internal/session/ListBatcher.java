@@ -43,10 +43,6 @@ public final class ListBatcher {
         public int hashCode() {
             return query.hashCode() * 31 + Boolean.hashCode(behindWrite);
         }
-
-        List<String> paths() {
-            return query.parts().stream().map(ListQuery.Part::path).toList();
-        }
     }
 
     /** A list that is to be sent, and its recipients. */
@@ -111,26 +107,23 @@ public final class ListBatcher {
         List<Asked> batch = List.copyOf(asked.values());
         asked.clear();
         for (Asked list : batch) {
-            send(list.wish, list::tell);
+            if (list.wish.behindWrite()) {
+                sendBehindWrite(list);
+            } else {
+                send(list.wish.query(), list::tell);
+            }
         }
     }
 
-    private void send(Wish wish, Consumer<ChildrenSnapshot> recipient) {
-        if (wish.behindWrite()) {
-            sendBehindWrite(wish, recipient);
-        } else {
-            send(wish.query(), recipient);
-        }
-    }
-
-    private void sendBehindWrite(Wish wish, Consumer<ChildrenSnapshot> recipient) {
+    private void sendBehindWrite(Asked asking) {
+        ListQuery query = asking.wish.query();
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
-        check.accept(wish.paths(), written::add);
-        send(wish.query(), list -> {
+        check.accept(query.parts().stream().map(ListQuery.Part::path).toList(), written::add);
+        send(query, list -> {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
             // A missing path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
-            recipient.accept(committed ? list : ChildrenSnapshot.failed(write));
+            asking.tell(committed ? list : ChildrenSnapshot.failed(write));
         });
     }
 

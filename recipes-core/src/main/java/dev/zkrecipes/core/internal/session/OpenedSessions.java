@@ -100,11 +100,6 @@ public final class OpenedSessions implements SessionSource {
     }
 
     @Override
-    public boolean renewsSessions() {
-        return true;
-    }
-
-    @Override
     public boolean ownsSessions() {
         return true;
     }

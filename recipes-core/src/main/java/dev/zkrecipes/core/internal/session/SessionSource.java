@@ -30,17 +30,21 @@ public interface SessionSource {
     void request(User user);
 
     /** Withdraws a request that was not answered. */
-    void forget(User user);
+    default void forget(User user) {}
 
     /** A session of this source has ended. */
-    void onEnded(Session session);
+    default void onEnded(Session session) {}
 
     /** Opens no more sessions. */
-    void stop();
+    default void stop() {}
 
     /** Whether another session may follow one that has ended. */
-    boolean renewsSessions();
+    default boolean renewsSessions() {
+        return true;
+    }
 
     /** Whether closing a session makes the server delete its nodes. */
-    boolean ownsSessions();
+    default boolean ownsSessions() {
+        return false;
+    }
 }

@@ -98,16 +98,6 @@ public final class SuppliedSessions implements SessionSource {
         asker.shutdown();
     }
 
-    @Override
-    public boolean renewsSessions() {
-        return true;
-    }
-
-    @Override
-    public boolean ownsSessions() {
-        return false;
-    }
-
     private void ask() {
         if (asking || stopped) {
             return;
@@ -123,7 +113,8 @@ public final class SuppliedSessions implements SessionSource {
                 HandleKind.requireUsable(handle);
                 scheduler.execute(() -> onHandle(handle));
             } catch (Throwable t) { // of the application
-                scheduler.execute(() -> onFailure(t));
+                // An exception may be temporary, as while a handle is being replaced; an error is a broken supplier.
+                scheduler.execute(() -> onFailure(t, t instanceof Error));
             }
         });
     }
@@ -138,7 +129,7 @@ public final class SuppliedSessions implements SessionSource {
             known.keySet().removeIf(old -> !old.getState().isAlive());
             session = handle.getState().isAlive() ? known.computeIfAbsent(handle, factory) : null;
         } catch (RuntimeException e) {
-            onFailure(e);
+            onFailure(e, false);
             return;
         }
         if (session != null && session.state() == State.AUTH_FAILED) {
@@ -163,11 +154,6 @@ public final class SuppliedSessions implements SessionSource {
         List<User> served = List.copyOf(waiting);
         waiting.clear();
         served.forEach(user -> user.with(session));
-    }
-
-    /** An exception may be temporary, as while a handle is being replaced; an error is a broken supplier. */
-    private void onFailure(Throwable failure) {
-        onFailure(failure, failure instanceof Error);
     }
 
     private void onFailure(Throwable failure, boolean isForGood) {

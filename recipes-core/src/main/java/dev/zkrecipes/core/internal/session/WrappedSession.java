@@ -40,21 +40,7 @@ public final class WrappedSession implements SessionSource {
     }
 
     @Override
-    public void forget(User user) {}
-
-    @Override
-    public void onEnded(Session ended) {}
-
-    @Override
-    public void stop() {}
-
-    @Override
     public boolean renewsSessions() {
-        return false;
-    }
-
-    @Override
-    public boolean ownsSessions() {
         return false;
     }
 }

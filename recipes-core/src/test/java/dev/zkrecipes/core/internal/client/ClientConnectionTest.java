@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.apache.zookeeper.ZooDefs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,8 @@ class ClientConnectionTest {
             false);
 
     private final ManualScheduler scheduler = new ManualScheduler();
+    private final List<ConnectionState> heard = new ArrayList<>();
+    private final Consumer<ConnectionState> listener = heard::add;
     private boolean closes;
     private ClientConnection connection = connection(() -> false);
 
@@ -126,5 +130,36 @@ class ClientConnectionTest {
         real.end();
         waiting.join();
         clock.close();
+    }
+
+    // ---- What the application is told.
+
+    @Test
+    void stateThatStays_isReportedOnce() {
+        connection.addListener(listener);
+        connection.report(ConnectionState.CONNECTED);
+        connection.report(ConnectionState.CONNECTED);
+        assertThat(heard).containsExactly(ConnectionState.CONNECTED);
+    }
+
+    @Test
+    void closed_isTheLastReport() {
+        connection.addListener(listener);
+        connection.report(ConnectionState.CLOSED);
+        connection.report(ConnectionState.EXPIRED);
+        assertThat(heard).containsExactly(ConnectionState.CLOSED);
+        assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED);
+    }
+
+    @Test
+    void listenerAddedTwice_isRemovedOnce() {
+        connection.addListener(listener);
+        connection.addListener(listener);
+        connection.removeListener(listener);
+        connection.report(ConnectionState.CONNECTED);
+        assertThat(heard).hasSize(1);
+        connection.removeListener(listener);
+        connection.report(ConnectionState.SUSPENDED);
+        assertThat(heard).hasSize(1);
     }
 }
