@@ -32,9 +32,9 @@ import org.apache.zookeeper.Op;
  * new InterProcessMultiLock(List.of(mutex, table)).acquire();
  * }</pre>
  *
- * <p><b>Threads.</b> Implementations are thread-safe. {@link #acquire}, {@link #tryAcquire} and {@link #participants} are
- * called on the thread that asks, and may block; interruptions are theirs to heed. {@link #acquireAsync} is called on
- * any thread, even ZooKeeper's event thread, and must not block. A thread that has the lock through
+ * <p><b>Threads.</b> Implementations are thread-safe. {@link #acquire}, {@link #tryAcquire} and {@link #participants}
+ * are called on the thread that asks, and may block; interruptions are theirs to heed. {@link #acquireAsync} is called
+ * on any thread, even ZooKeeper's event thread, and must not block. A thread that has the lock through
  * {@link LockGroups#foreign} is never sent here for it again. Any number of requests may be under way at a time.
  */
 public interface ForeignLock {
@@ -73,7 +73,8 @@ public interface ForeignLock {
      * <p>Cancelling the future withdraws the request, and may happen at any time. So whoever completes it looks at what
      * {@link CompletableFuture#complete} returns: if that is false, nobody has the hold, and it has to be given back.
      *
-     * @return completes with the hold, or with a {@link dev.zkrecipes.core.LockException} if the lock cannot be acquired
+     * @return completes with the hold, or with a {@link dev.zkrecipes.core.LockException} if the lock cannot be
+     *     acquired
      * @throws UnsupportedOperationException if the lock belongs to threads only, which is the default
      */
     default CompletableFuture<Hold> acquireAsync() {
@@ -111,7 +112,8 @@ public interface ForeignLock {
 
         /**
          * Runs {@code listener} once if the lock is lost before it is released; at once if it is lost already, even if
-         * it was released since. It may run on any thread, and does not block: code of the application's is run elsewhere.
+         * it was released since. It may run on any thread, and does not block: code of the application's is run
+         * elsewhere.
          *
          * @param listener what to run
          */
@@ -121,8 +123,8 @@ public interface ForeignLock {
          * Gives the lock back, even if it is lost. Either this or {@link #releaseInBackground} is called, once: by the
          * thread that acquired it, by another one when that thread is dead or when the lock was acquired by
          * {@link #acquireAsync}, or by a thread of the client when {@link LockOptions#holdAtMost} says so. Like
-         * {@link dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there is
-         * no connection.
+         * {@link dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there
+         * is no connection.
          */
         void release();
 
@@ -134,8 +136,8 @@ public interface ForeignLock {
         /**
          * When the lock has been given back.
          *
-         * @return done when it has, which by default it is; called after {@link #release} or {@link #releaseInBackground}
-         *     has returned
+         * @return done when it has, which by default it is; called after {@link #release} or
+         *     {@link #releaseInBackground} has returned
          */
         default CompletableFuture<Void> released() {
             return CompletableFuture.completedFuture(null);

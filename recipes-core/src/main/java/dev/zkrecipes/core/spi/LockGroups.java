@@ -150,9 +150,9 @@ public final class LockGroups {
 
     /**
      * A {@link #foreign(ForeignLock) foreign} lock that works on the client of a lock of this library. It is a lock of
-     * that client: its leases report there, observers of the client are told of its requests, it grants nothing any more
-     * when the client is closed, and each hold is lost when the time that {@link LockOptions#holdAtMost} allows is over,
-     * which also gives it back. What is held is lost when the client ends only if the holds say so.
+     * that client: its leases report there, observers of the client are told of its requests, it grants nothing any
+     * more when the client is closed, and each hold is lost when the time that {@link LockOptions#holdAtMost} allows is
+     * over, which also gives it back. What is held is lost when the client ends only if the holds say so.
      *
      * @param lock what acquires the lock
      * @param options its name and the limit of its holds; the other options are the foreign lock's to heed
