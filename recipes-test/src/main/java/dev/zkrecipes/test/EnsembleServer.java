@@ -78,6 +78,11 @@ public final class EnsembleServer {
         return "127.0.0.1:" + clients.port();
     }
 
+    /** {@return where it keeps its data, which may be read or changed while it does not run} */
+    public Path dataDirectory() {
+        return directory;
+    }
+
     /**
      * Asks the server for its role, over a separate connection that no cut affects.
      *

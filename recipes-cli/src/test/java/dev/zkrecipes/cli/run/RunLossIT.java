@@ -6,6 +6,8 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
@@ -17,6 +19,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -156,6 +160,38 @@ class RunLossIT {
                 assertThat(waiter.awaitExit()).as(waiter.err()).isEqualTo(69);
                 assertThat(waiter.out()).isEmpty();
                 assertThat(waiter.err().lines()).singleElement().asString().contains("connection was lost");
+            }
+        }
+    }
+
+    /** Its server refuses the session for ever, and never calls it over. */
+    @Test
+    @Tag("H109")
+    void dataLostWhileWaiting_runsTheCommandInTheNextSession() throws Exception {
+        Path data = folder.resolve("data");
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.builder()
+                        .tickTime(Duration.ofMillis(200))
+                        .dataDirectory(data)
+                        .start();
+                ZooKeeperClient holder = TestClients.connect(server.connectString(), Duration.ofSeconds(4))) {
+            for (int i = 0; i < 100; i++) {
+                server.createNode("/before-" + i, new byte[0]);
+            }
+            Lease held =
+                    new InterProcessReadWriteLock(holder, "/loss").writeLock().acquire();
+            try (RunningZkLock waiter = run(server, "run", "--session-timeout", "4", "/loss", "echo", "ran")) {
+                await().atMost(RunningZkLock.LIMIT)
+                        .until(() -> server.children("/loss").size() == 2);
+                server.stop();
+                try (Stream<Path> files = Files.walk(data)) {
+                    for (Path file : files.filter(Files::isRegularFile).toList()) {
+                        Files.delete(file);
+                    }
+                }
+                server.restart();
+                assertThat(waiter.awaitExit()).as(waiter.err()).isZero();
+                assertThat(waiter.out()).isEqualTo("ran\n");
+                assertThat(held.state()).isEqualTo(LeaseState.LOST);
             }
         }
     }
