@@ -22,6 +22,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -152,6 +154,22 @@ class ExamplesIT {
             }
         }
         assertThat(done).containsExactly("GIVEN_BACK");
+    }
+
+    private CompletableFuture<String> work(Lease lease) {
+        return CompletableFuture.supplyAsync(() -> lease.path() + " " + lease.isValid());
+    }
+
+    @Test
+    void futureWithALimit(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+            CompletableFuture<String> result = mutex.acquireAsync()
+                    .orTimeout(30, TimeUnit.SECONDS)
+                    .thenCompose(lease -> work(lease).whenComplete((value, failure) -> lease.closeAsync()));
+            assertThat(result.join()).isEqualTo("/locks/orders true");
+            mutex.acquire().close();
+        }
     }
 
     static Stream<String> texts() {
