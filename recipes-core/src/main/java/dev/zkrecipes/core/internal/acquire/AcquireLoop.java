@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, except for what callers do.
  */
-public final class AcquireLoop extends AcquisitionTask<AcquireLoop.Step> implements QueuePlace.Waiter {
+public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Waiter {
 
     enum Step {
         SEEKING,

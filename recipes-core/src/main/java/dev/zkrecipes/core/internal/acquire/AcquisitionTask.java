@@ -16,16 +16,14 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A machine whose outcome is a grant. The first to complete the outcome decides: the engine with a grant, or the caller
  * by giving up. A grant that comes too late is given back.
- *
- * @param <S> the machine's states
  */
-abstract class AcquisitionTask<S extends Enum<S>> extends SessionTask<S> implements Acquisition {
+abstract class AcquisitionTask extends SessionTask implements Acquisition {
     final Requests requests;
     final LockGroup group;
     final Mode mode;
     private final CompletableFuture<Optional<List<HeldNode>>> outcome = new CompletableFuture<>();
 
-    AcquisitionTask(Requests requests, LockGroup group, Mode mode, S seeking, S paused) {
+    AcquisitionTask(Requests requests, LockGroup group, Mode mode, Enum<?> seeking, Enum<?> paused) {
         super(requests.sessions(), requests.pace(), seeking, paused);
         this.requests = requests;
         this.group = group;

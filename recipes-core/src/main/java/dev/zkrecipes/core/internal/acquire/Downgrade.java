@@ -27,7 +27,7 @@ import org.apache.zookeeper.OpResult;
  * <p>The name is unique, and no other client makes it. So if the answer is lost, the same is sent again; if the node
  * exists then, the first attempt made it. Confined to the engine thread, except for what callers do.
  */
-public final class Downgrade extends AcquisitionTask<Downgrade.Step> {
+public final class Downgrade extends AcquisitionTask {
 
     enum Step {
         STARTING,

@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the engine thread, but for the futures.
  */
-final class RevocationTask extends SessionTask<RevocationTask.Step> implements WatchRegistry.Subscriber {
+final class RevocationTask extends SessionTask implements WatchRegistry.Subscriber {
 
     enum Step {
         SEEKING,

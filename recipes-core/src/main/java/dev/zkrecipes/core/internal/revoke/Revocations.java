@@ -25,4 +25,4 @@ public record Revocations(
         Supplier<Backoff> newPace,
         Callbacks callbacks,
         Consumer<String> requireOpenFor,
-        Set<SessionTask<?>> open) {}
+        Set<SessionTask> open) {}

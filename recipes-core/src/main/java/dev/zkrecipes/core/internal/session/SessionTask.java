@@ -20,15 +20,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Every answer belongs to the state in which its request was sent ({@link #inThisState}); one that comes when the
  * machine has moved on is dropped. An exception in a transition fails the machine, so that its waiters are told; an
  * error ends the client. Confined to the engine thread.
- *
- * @param <S> the machine's states
  */
-public abstract class SessionTask<S extends Enum<S>> implements SessionSource.User, SessionObserver {
+public abstract class SessionTask implements SessionSource.User, SessionObserver {
     private final SessionSource sessions;
     private final Supplier<Backoff> newPace;
-    private final S seeking;
-    private final S paused;
-    private S state;
+    private final Enum<?> seeking;
+    private final Enum<?> paused;
+    private Enum<?> state;
     private @Nullable Backoff pace; // none before the first pause
     private int changes;
     private boolean over;
@@ -43,7 +41,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
      * @param seeking the state in which it waits for a session; its first
      * @param paused the state in which it waits for a connection, or for a better time
      */
-    protected SessionTask(SessionSource sessions, Supplier<Backoff> newPace, S seeking, S paused) {
+    protected SessionTask(SessionSource sessions, Supplier<Backoff> newPace, Enum<?> seeking, Enum<?> paused) {
         this.sessions = sessions;
         this.newPace = newPace;
         this.seeking = seeking;
@@ -62,7 +60,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
 
     // ---- States.
 
-    public final boolean isIn(S asked) {
+    public final boolean isIn(Enum<?> asked) {
         return state == asked && !over;
     }
 
@@ -70,7 +68,7 @@ public abstract class SessionTask<S extends Enum<S>> implements SessionSource.Us
         return over;
     }
 
-    public final void become(S next) {
+    public final void become(Enum<?> next) {
         state = next;
         leaveState();
     }

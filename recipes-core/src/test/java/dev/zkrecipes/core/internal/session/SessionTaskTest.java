@@ -83,7 +83,7 @@ class SessionTaskTest {
     }
 
     /** Notes what it is told. */
-    private final class Task extends SessionTask<Phase> {
+    private final class Task extends SessionTask {
         private Runnable onSession = () -> {};
 
         Task() {
