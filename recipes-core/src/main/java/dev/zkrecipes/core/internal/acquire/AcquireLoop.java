@@ -162,16 +162,13 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     private void peek() {
         become(Step.PEEKING);
-        session().lists().ask(group.query(), inThisState(seen -> {
-            if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
-                retryOrFail("list " + group.path(), seen.answer(), this::peek);
-            } else if (!asksAboutStrangers(seen, this::peek)) {
-                onPeeked(seen);
-            }
-        }));
+        session().lists().ask(group.query(), inThisState(this::onPeeked));
     }
 
     private void onPeeked(ChildrenSnapshot seen) {
+        if (!isUsable(seen, this::peek)) {
+            return;
+        }
         // Nodes of ours that are on their way out are gone before what this session sends next.
         JointDecision decision =
                 JointDecision.onNewcomer(group, seen, path -> requests.cleaner().leaving(path, session()));
@@ -333,10 +330,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         if (taken.code() == Code.NONODE) {
             onVanished();
             return;
-        } else if (taken.code() != Code.OK) {
-            retryOrFail("list " + group.path(), taken.answer(), this::askForList);
-            return;
-        } else if (asksAboutStrangers(taken, this::askForList)) {
+        } else if (!isUsable(taken, this::askForList)) {
             return;
         }
         resetPace();
@@ -363,25 +357,29 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     }
 
     /**
-     * Children that only look like nodes of other locks are told apart first; then the list is taken again.
+     * Whether a list shows the queues, or that there are none. Children that only look like nodes of other locks are
+     * told apart first.
      *
-     * @return false if there is none
+     * @param again takes the list again
      */
-    private boolean asksAboutStrangers(ChildrenSnapshot seen, Runnable again) {
-        LockGroup.Strangers strangers = group.strangersIn(seen);
-        if (strangers == null) {
+    private boolean isUsable(ChildrenSnapshot seen, Runnable again) {
+        if (seen.code() != Code.OK && seen.code() != Code.NONODE) {
+            retryOrFail("list " + group.path(), seen.answer(), again);
             return false;
         }
-        session().lists().persistent().ask(strangers.paths(), inThisState(answer -> {
-            if (answer.isOk()) {
-                again.run();
-            } else if (answer.code() == Code.NODEEXISTS) {
-                fail(strangers.refusal());
-            } else {
-                retryOrFail("read the ACL of a node below " + group.path(), answer, again);
-            }
-        }));
-        return true;
+        LockGroup.Strangers strangers = group.strangersIn(seen);
+        if (strangers != null) {
+            session().lists().persistent().ask(strangers.paths(), inThisState(answer -> {
+                if (answer.isOk()) {
+                    again.run();
+                } else if (answer.code() == Code.NODEEXISTS) {
+                    fail(strangers.refusal());
+                } else {
+                    retryOrFail("read the ACL of a node below " + group.path(), answer, again);
+                }
+            }));
+        }
+        return strangers == null;
     }
 
     /** A number this high is never granted. If ours is the only node, the counter is reset, and we enter again. */
