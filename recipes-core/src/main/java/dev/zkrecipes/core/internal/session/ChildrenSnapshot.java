@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -43,13 +42,16 @@ public final class ChildrenSnapshot {
         }
     }
 
+    private static final Seen NOTHING = new Seen(List.of(), null, null, 0);
+
     /** Something that was computed, and what was before it. There is one for each kind of driver, so few. */
     private record Note(Object key, Object result, @Nullable Note earlier) {}
 
     private final Answer<?> answer;
     private final Map<String, Seen> paths;
 
-    private ChildrenSnapshot(Answer<?> answer) {
+    /** Nothing was seen, because the list was not answered, or not what had to come before it. */
+    ChildrenSnapshot(Answer<?> answer) {
         this(answer, Map.of());
     }
 
@@ -69,11 +71,6 @@ public final class ChildrenSnapshot {
         }
         Seen seen = new Seen(answer.value().names(), null, answer.value().stat(), turn);
         return new ChildrenSnapshot(answer, Map.of(part.path(), seen));
-    }
-
-    /** Nothing was seen, because the list was not answered, or not what had to come before it. */
-    static ChildrenSnapshot failed(Answer<?> answer) {
-        return new ChildrenSnapshot(answer);
     }
 
     /**
@@ -149,13 +146,16 @@ public final class ChildrenSnapshot {
         return answer;
     }
 
+    private Seen seen(String path) {
+        return paths.getOrDefault(path, NOTHING);
+    }
+
     /**
      * Which answer of the session showed this path: a later one has a higher number, and 0 if none did. Paths that were
      * listed one by one were not seen at the same time, and the first of them may be out of date when the last comes.
      */
     public long turn(String path) {
-        Seen seen = paths.get(path);
-        return seen == null ? 0 : seen.turn;
+        return seen(path).turn;
     }
 
     /** The number of children of all paths. */
@@ -165,26 +165,22 @@ public final class ChildrenSnapshot {
 
     /** The children of a path; none if it does not exist. */
     public List<String> names(String path) {
-        Seen seen = paths.get(path);
-        return seen == null ? Collections.emptyList() : seen.names;
+        return seen(path).names;
     }
 
     /** The data of a path; empty if it does not exist or was not asked for. */
     public Optional<Content> rule(String path) {
-        Seen seen = paths.get(path);
-        return seen == null ? Optional.empty() : Optional.ofNullable(seen.rule);
+        return Optional.ofNullable(seen(path).rule);
     }
 
     /** The metadata of a path; empty if it does not exist or was not asked for. */
     public Optional<Stat> stat(String path) {
-        Seen seen = paths.get(path);
-        return seen == null ? Optional.empty() : Optional.ofNullable(seen.stat);
+        return Optional.ofNullable(seen(path).stat);
     }
 
     /** The value that was computed for a path and kept with an equal key; null if there is none. */
     public <T> @Nullable T noted(String path, Object key, Class<T> type) {
-        Seen seen = paths.get(path);
-        for (Note note = seen == null ? null : seen.notes; note != null; note = note.earlier()) {
+        for (Note note = seen(path).notes; note != null; note = note.earlier()) {
             if (note.key().equals(key)) {
                 return type.cast(note.result());
             }
@@ -194,8 +190,8 @@ public final class ChildrenSnapshot {
 
     /** Keeps a value that was computed for a path, for other users of this list. */
     public void note(String path, Object key, Object result) {
-        Seen seen = paths.get(path);
-        if (seen != null) {
+        Seen seen = seen(path);
+        if (seen != NOTHING) {
             seen.notes = new Note(key, result, seen.notes);
         }
     }

@@ -123,7 +123,7 @@ public final class ListBatcher {
             Answer<?> write = written.isEmpty() ? list.answer() : written.get(0);
             // A missing path is an answer too, and a committed one.
             boolean committed = write.isOk() || write.code() == Code.NONODE;
-            asking.tell(committed ? list : ChildrenSnapshot.failed(write));
+            asking.tell(committed ? list : new ChildrenSnapshot(write));
         });
     }
 
