@@ -145,7 +145,7 @@ public final class LockGroups {
                 .findFirst()
                 .map(part -> part.client().callbacks())
                 .orElseGet(Callbacks::ofNoClient);
-        return new AdaptedLock(Objects.requireNonNull(lock, "lock"), callbacks);
+        return AdaptedLock.of(Objects.requireNonNull(lock, "lock"), callbacks);
     }
 
     /**
@@ -161,10 +161,8 @@ public final class LockGroups {
      * @throws IllegalArgumentException if {@code on} is not a lock of the engine
      */
     public static InterProcessLock foreign(ForeignLock lock, LockOptions options, InterProcessLock on) {
-        return new AdaptedLock(
-                Objects.requireNonNull(lock, "lock"),
-                engineLock(on).client(),
-                Objects.requireNonNull(options, "options"));
+        return AdaptedLock.on(
+                engineLock(on), Objects.requireNonNull(lock, "lock"), Objects.requireNonNull(options, "options"));
     }
 
     private static EngineLock engineLock(InterProcessLock lock) {

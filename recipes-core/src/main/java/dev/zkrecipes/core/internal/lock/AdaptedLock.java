@@ -3,79 +3,121 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.node.HoldLimit;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
-import dev.zkrecipes.core.internal.thread.ThreadName;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockNode;
 import java.time.Duration;
-import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.Lock;
-import java.util.stream.Stream;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock held by threads that is not a single engine request: one of another library, or one composed of locks of
- * several clients. It keeps the holds of each thread as leases.
+ * A foreign lock as one of ours. Its holds are recorded as those of the engine are: in a table of its own, or in that of
+ * the client on which it works. Thread-safe.
  */
-public final class AdaptedLock implements InterProcessLock {
+public final class AdaptedLock implements InterProcessLock, Hold.Origin {
+
+    /** The rule of a foreign lock is the lock itself: equal ones share their holds. It never queues. */
+    private record ForeignRule(ForeignLock lock, String nodeName) implements FifoDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, nodeName);
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    }
+
     private final ForeignLock foreign;
     private final Callbacks callbacks;
-    private final @Nullable LockHost client;
-    private final LockOptions options;
-    private final AdaptedLeases open = new AdaptedLeases(); // those of one thread stand on one hold
+    private final @Nullable LockHost client; // null if it works on none
+    private final LockGroup group;
+    private final Ownership ownership;
 
-    public AdaptedLock(ForeignLock foreign, Callbacks callbacks) {
-        this(foreign, callbacks, null, LockOptions.defaults());
-    }
-
-    /** One that works on the client. */
-    public AdaptedLock(ForeignLock foreign, LockHost client, LockOptions options) {
-        this(foreign, client.callbacks(), client, options);
-    }
-
-    private AdaptedLock(ForeignLock foreign, Callbacks callbacks, @Nullable LockHost client, LockOptions options) {
+    private AdaptedLock(
+            ForeignLock foreign,
+            String nodeName,
+            LockOptions options,
+            Callbacks callbacks,
+            @Nullable LockHost client,
+            LockDataTable holds) {
         this.foreign = foreign;
         this.callbacks = callbacks;
         this.client = client;
-        this.options = options;
+        this.group = LockGroup.of(new LockSpec(List.of(), foreign.path(), new ForeignRule(foreign, nodeName), options));
+        this.ownership = Ownership.ofThread(holds);
+    }
+
+    /** A lock that works on no client. */
+    public static AdaptedLock of(ForeignLock foreign, Callbacks callbacks) {
+        return new AdaptedLock(
+                foreign, "lock-", LockOptions.defaults(), callbacks, null, new LockDataTable(List.of(), null));
+    }
+
+    /** A lock that works on the client of another one, for nodes of whose kind it is taken. */
+    public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
+        LockHost client = on.client();
+        String nodeName = on.group().all().get(0).nodeName();
+        return new AdaptedLock(
+                foreign,
+                nodeName,
+                options,
+                client.callbacks(),
+                client,
+                on.ownership().table());
     }
 
     @Override
     public String path() {
-        return foreign.path();
+        return group.path();
     }
+
+    @Override
+    public LockGroup group() {
+        return group;
+    }
+
+    // ---- Acquiring.
 
     @Override
     public Lease acquire() throws InterruptedException {
         requireMayBlock();
         Blocking.throwIfInterrupted();
-        Optional<Lease> again = reenter();
-        return again.isPresent()
-                ? again.get()
+        Lease again = reenter();
+        return again != null
+                ? again
                 : request(() -> Optional.of(foreign.acquire()), Ending.FAILED).orElseThrow();
     }
 
     @Override
     public Optional<Lease> tryAcquire() {
         requireMayBlock();
-        Optional<Lease> again = reenter();
-        return again.isPresent()
-                ? again
-                : Blocking.uninterruptibly(() -> request(() -> foreign.tryAcquire(Duration.ZERO), Ending.BUSY));
+        Lease again = reenter();
+        return again != null
+                ? Optional.of(again)
+                : Blocking.uninterruptibly(() ->
+                        request(() -> Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO)), Ending.BUSY));
     }
 
     @Override
@@ -86,8 +128,8 @@ public final class AdaptedLock implements InterProcessLock {
         if (timeout.isZero()) {
             return tryAcquire();
         }
-        Optional<Lease> again = reenter();
-        return again.isPresent() ? again : request(() -> foreign.tryAcquire(timeout), Ending.TIMED_OUT);
+        Lease again = reenter();
+        return again != null ? Optional.of(again) : request(() -> foreign.tryAcquire(timeout), Ending.TIMED_OUT);
     }
 
     private void requireMayBlock() {
@@ -98,21 +140,18 @@ public final class AdaptedLock implements InterProcessLock {
         }
     }
 
-    private Optional<Lease> reenter() {
+    private @Nullable Lease reenter() {
         if (client != null) {
             client.requireOpenFor(path());
         }
-        return Optional.ofNullable(open.mine().peekFirst()).map(youngest -> {
-            youngest.requireNotLost();
-            return add(youngest.grant(), Thread.currentThread());
-        });
+        return ownership.reenter(this);
     }
 
-    private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> acquire, Ending otherwise)
+    private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> wait, Ending otherwise)
             throws InterruptedException {
-        ObservedRequest observed = observed();
+        ObservedRequest observed = begin();
         try {
-            Optional<Lease> lease = acquire.await().map(hold -> begin(hold, Thread.currentThread(), observed));
+            Optional<Lease> lease = wait.await().map(hold -> open(hold, ownership.mineToOpen(), observed));
             if (observed != null) {
                 observed.over(otherwise); // unless it was granted
             }
@@ -122,43 +161,26 @@ public final class AdaptedLock implements InterProcessLock {
                 observed.failed(t);
             }
             throw t;
+        } finally {
+            ownership.table().endWait(group);
         }
     }
 
-    private @Nullable ObservedRequest observed() {
-        return client == null ? null : ObservedRequest.begin(client, path(), options.name());
+    private @Nullable ObservedRequest begin() {
+        ObservedRequest observed = client == null ? null : ObservedRequest.begin(client, group);
+        ownership.table().beginWait(group);
+        return observed;
     }
 
-    private Lease begin(ForeignLock.Hold acquired, @Nullable Thread owner, @Nullable ObservedRequest observed) {
-        ForeignLock.Hold hold =
-                client == null ? acquired : new ForeignHeld(path(), acquired, client, options, observed);
-        AdaptedLease.Grant grant = new AdaptedLease.Grant(hold);
-        try {
-            hold.onLost(() -> {
-                grant.tellOfLoss();
-                open.onLost(owner);
-            });
-            Lease lease = add(grant, owner);
-            if (hold instanceof ForeignHeld held) {
-                held.begin();
-            }
-            return lease;
-        } catch (RuntimeException | Error e) {
-            try {
-                hold.release();
-            } catch (RuntimeException | Error failure) {
-                if (failure != e) {
-                    e.addSuppressed(failure);
-                }
-            }
-            throw e;
-        }
-    }
-
-    private Lease add(AdaptedLease.Grant grant, @Nullable Thread owner) {
-        AdaptedLease lease = new AdaptedLease(path(), grant, owner, callbacks, open::forget);
-        open.add(lease);
-        return lease;
+    private Hold open(ForeignLock.Hold hold, LockData data, @Nullable ObservedRequest observed) {
+        HoldLimit limit = client == null
+                ? null
+                : group.holdAtMost()
+                        .map(most -> new HoldLimit(
+                                client.scheduler(), most, client.scheduler().nanoTime()))
+                        .orElse(null);
+        ForeignHeld held = new ForeignHeld(group.all().get(0), hold, callbacks, limit);
+        return Hold.open(this, List.of(held), data, observed);
     }
 
     @Override
@@ -167,25 +189,28 @@ public final class AdaptedLock implements InterProcessLock {
             client.requireOpenFor(path());
         }
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
-        ObservedRequest observed = observed();
+        ObservedRequest observed = begin();
         CompletableFuture<Lease> future = new CompletableFuture<>();
-        Completion.on(request, (hold, failure) -> callbacks.run(() -> deliver(hold, failure, observed, future)));
+        Completion.on(request, (hold, failure) -> {
+            ownership.table().endWait(group);
+            callbacks.run(() -> deliver(hold, failure, observed, future));
+        });
         Completion.on(future, (lease, failure) -> request.cancel(false));
         return future;
     }
 
     private void deliver(
-            ForeignLock.@Nullable Hold hold,
+            ForeignLock.@Nullable Hold acquired,
             @Nullable Throwable failure,
             @Nullable ObservedRequest observed,
             CompletableFuture<Lease> future) {
         try {
-            if (hold == null) {
+            if (acquired == null) {
                 throw Objects.requireNonNull(failure);
             }
-            Lease lease = begin(hold, null, observed);
-            if (!future.complete(lease)) {
-                var unused = lease.closeAsync();
+            Hold hold = open(acquired, ownership.asynchronous(), observed);
+            if (!future.complete(AsyncLease.of(hold, ownership.table().dropped()))) {
+                hold.beginClosing(false);
             }
         } catch (Throwable t) {
             if (observed != null) {
@@ -195,36 +220,80 @@ public final class AdaptedLock implements InterProcessLock {
         }
     }
 
+    // ---- Its holds.
+
     @Override
     public void release() {
-        AdaptedLease youngest = open.mine().peekFirst();
-        if (youngest == null) {
-            throw new IllegalMonitorStateException(
-                    "thread " + ThreadName.ofCaller() + " does not hold the lock " + path());
-        }
-        youngest.close();
-        if (youngest.state() == LeaseState.LOST) {
-            youngest.requireNotLost();
+        ownership.release(group);
+    }
+
+    /** The foreign lock has waited. */
+    @Override
+    public void confirm(Hold closed, boolean tells) {
+        CompletableFuture<Void> givenBack = closed.givenBack();
+        if (tells && givenBack.isCompletedExceptionally()) {
+            try {
+                givenBack.getNow(null);
+            } catch (CompletionException e) {
+                Throwables.throwIfUnchecked(e.getCause());
+            }
         }
     }
 
     @Override
+    public void verify(Hold hold) throws InterruptedException {
+        hold.requireOpenAndStanding();
+        held(hold).hold().verify();
+        hold.requireOpenAndStanding(); // a part may be lost while another one is verified
+    }
+
+    @Override
+    public void listen(Hold hold, Consumer<RevocationRequest> listener) {
+        held(hold).listen(request -> {
+            if (hold.isStanding()) {
+                listener.accept(request);
+            }
+        });
+    }
+
+    private static ForeignHeld held(Hold hold) {
+        return (ForeignHeld) hold.grants().get(0);
+    }
+
+    @Override
+    public void fail(RuntimeException why) {
+        if (client != null) {
+            client.scheduler().execute(() -> {
+                throw why;
+            });
+        }
+    }
+
+    @Override
+    public Callbacks callbacks() {
+        return callbacks;
+    }
+
+    @Override
+    public String ownerLabel() {
+        return client == null ? "this process" : client.ownerLabel();
+    }
+
+    // ---- Asking.
+
+    @Override
     public boolean isHeldByCurrentThread() {
-        return open.mine().stream().anyMatch(AdaptedLock::isNotLost);
+        return ownership.isHeldByCaller(group);
     }
 
     @Override
     public int holdCount() {
-        return open.mine().size();
+        return ownership.count(group);
     }
 
     @Override
     public boolean isAcquiredInThisProcess() {
-        return open.all().anyMatch(AdaptedLock::isNotLost);
-    }
-
-    private static boolean isNotLost(AdaptedLease lease) {
-        return lease.state() != LeaseState.LOST;
+        return ownership.isHeld(group);
     }
 
     @Override
@@ -239,76 +308,6 @@ public final class AdaptedLock implements InterProcessLock {
 
     @Override
     public String toString() {
-        AdaptedLease youngest = open.mine().peekFirst();
-        return path() + ", " + (youngest == null ? "not held by this thread" : youngest) + ", " + foreign;
-    }
-
-    /**
-     * The open leases, by their threads. Thread-safe.
-     *
-     * <p>A thread that dies may leave leases behind that nobody closes. As long as they stand they belong here, since
-     * the lock is held. Lost ones are forgotten: at the loss, or, if the thread outlives the loss, when there are many
-     * threads.
-     */
-    private static final class AdaptedLeases {
-        private static final int FEW = 16;
-
-        /** The leases of each thread, the youngest first. */
-        private final Map<Object, Deque<AdaptedLease>> open = new ConcurrentHashMap<>();
-
-        /** Twice as many threads as were left the last time, so that a look costs each of them little. */
-        private volatile int many = FEW;
-
-        private static final Object NOBODY = new Object();
-
-        private static Object key(@Nullable Thread owner) {
-            return owner == null ? NOBODY : owner;
-        }
-
-        void add(AdaptedLease lease) {
-            open.computeIfAbsent(key(lease.owner()), thread -> new ConcurrentLinkedDeque<>())
-                    .addFirst(lease);
-            if (open.size() > many) {
-                open.entrySet().removeIf(each -> areLeftBehind(each.getKey(), each.getValue()));
-                many = Math.max(FEW, 2 * open.size());
-            }
-        }
-
-        /** Takes a closed lease away. */
-        void forget(AdaptedLease lease) {
-            Deque<AdaptedLease> ofOwner = of(lease.owner());
-            ofOwner.remove(lease);
-            if (ofOwner.isEmpty()) {
-                open.remove(key(lease.owner()), ofOwner);
-            }
-        }
-
-        /** A thread's lock was lost. */
-        void onLost(@Nullable Thread owner) {
-            Deque<AdaptedLease> lost = of(owner);
-            if (areLeftBehind(owner, lost)) {
-                open.remove(key(owner), lost);
-            }
-        }
-
-        /** A dead thread adds none, so this stays so. */
-        private static boolean areLeftBehind(@Nullable Object owner, Deque<AdaptedLease> leases) {
-            return owner instanceof Thread thread
-                    && !thread.isAlive()
-                    && leases.stream().allMatch(AdaptedLease::hasEnded);
-        }
-
-        /** The calling thread's, the youngest first. */
-        Deque<AdaptedLease> mine() {
-            return of(Thread.currentThread());
-        }
-
-        private Deque<AdaptedLease> of(@Nullable Thread owner) {
-            return open.getOrDefault(key(owner), new ConcurrentLinkedDeque<>());
-        }
-
-        Stream<AdaptedLease> all() {
-            return open.values().stream().flatMap(Deque::stream);
-        }
+        return path() + ", " + ownership.describe(group) + ", " + foreign;
     }
 }

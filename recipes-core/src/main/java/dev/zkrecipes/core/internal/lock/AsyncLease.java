@@ -31,7 +31,7 @@ final class AsyncLease implements Lease {
      */
     static AsyncLease of(Hold hold, ReferenceQueue<Lease> dropped) {
         AsyncLease lease = new AsyncLease(hold);
-        hold.keep(new Dropped(lease, hold, dropped));
+        hold.listeners().keep(new Dropped(lease, hold, dropped));
         return lease;
     }
 

@@ -62,7 +62,7 @@ final class AsyncRequest {
         orGiveBack(grants, () -> {
             Hold lease = Hold.open(lock, grants, ownership.asynchronous(), observed);
             if (!future.complete(AsyncLease.of(lease, ownership.table().dropped()))) {
-                lease.beginClosing();
+                lease.beginClosing(false);
             }
         });
     }

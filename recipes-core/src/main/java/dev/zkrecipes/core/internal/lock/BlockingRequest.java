@@ -106,7 +106,7 @@ final class BlockingRequest {
                 Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), deadline));
         if (outcome.isEmpty() && acquisition.giveUp()) {
             throw new LockConnectionException("no answer from ZooKeeper within " + atMost
-                    + ", so it is not known whether the lock " + lock.path() + " is free; try again");
+                    + ", so it is not known whether the lock " + lock.group().path() + " is free; try again");
         }
         return Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), client.scheduler()))
                 .map(this::hold);
@@ -122,7 +122,7 @@ final class BlockingRequest {
         if (acquisition.obstacle().isPresent()) {
             return acquisition.obstacle();
         }
-        String unknown = " the lock " + lock.path() + " is free; ";
+        String unknown = " the lock " + lock.group().path() + " is free; ";
         if (client.connectionState() != ConnectionState.CONNECTED) {
             String before = seen ? " any more (the lock was busy when it was last seen)" : "";
             return Optional.of(client.notConnected(before + " after " + timeout + ", so it is not known whether"
@@ -162,9 +162,11 @@ final class BlockingRequest {
             if (hold == null) {
                 HeldNodes.release(granted);
             } else {
-                hold.beginClosing();
+                hold.beginClosing(false);
             }
-            ownership.forgetIfEmpty(mine);
+            if (mine != null) {
+                mine.forgetIfEmpty();
+            }
         }
     }
 }

@@ -6,16 +6,19 @@ package dev.zkrecipes.core.internal.lock;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import java.time.Duration;
@@ -25,6 +28,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,9 +127,12 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         return group;
     }
 
-    @Override
     public LockHost client() {
         return client;
+    }
+
+    Ownership ownership() {
+        return ownership;
     }
 
     public boolean isSingle() {
@@ -232,63 +240,80 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         return ownership.reenter(this);
     }
 
-    // ---- Giving back.
+    // ---- Its holds.
 
     @Override
     public void release() {
-        LockData mine = ownership.mine();
-        Hold lease;
-        do {
-            lease = mine == null ? null : mine.youngest(group);
-            if (lease == null) {
-                if (mine != null) {
-                    mine.releaseForgotten(group);
-                }
-                throw ownership.notHeld(path());
-            }
-        } while (!lease.beginClosing()); // another thread has just closed that one: try the next
-        lease.awaitRelease();
-        if (lease.state() == LeaseState.LOST) {
-            lease.requireNotLost();
+        ownership.release(group);
+    }
+
+    @Override
+    public void confirm(Hold closed, boolean tells) {
+        if (group.options().releasesInBackground()) {
+            return;
         }
-        lease.throwRefusal();
-    }
-
-    @Override
-    public CompletableFuture<Void> giveBack(Hold lease) {
-        ownership.forgetIfEmpty(lease.data());
-        return HeldNodes.release(lease.data().notNeededWithout(lease));
-    }
-
-    @Override
-    public void onHoldEnded(Hold lease) {
-        ownership.forgetIfUseless(lease.data());
-    }
-
-    @Override
-    public boolean confirmsRelease() {
-        return !group.options().releasesInBackground();
-    }
-
-    @Override
-    public void awaitRelease(CompletableFuture<Void> givenBack) {
+        CompletableFuture<Void> givenBack = closed.givenBack();
         if (!givenBack.isDone() && Blocking.mayBlock(client.scheduler())) {
             client.awaitWhileConnected(givenBack);
         }
+        if (tells) {
+            Blocking.throwFailure(givenBack);
+        }
+    }
+
+    @Override
+    public void verify(Hold hold) throws InterruptedException {
+        Blocking.requireMayBlock(client.scheduler());
+        Blocking.throwIfInterrupted();
+        hold.requireOpenAndStanding();
+        CompletableFuture<Code> answered = client.questions().open(path());
+        List<HeldNode> nodes = HeldNodes.nodes(hold.grants());
+        client.scheduler().execute(() -> HeldNodes.check(nodes, answered::complete));
+        Code code = Blocking.await(answered, Deadline.after(client.requestTimeout(), client.scheduler()))
+                .orElse(Code.OPERATIONTIMEOUT);
+        hold.requireOpenAndStanding(); // closed meanwhile, the node may be there for another holder
+        if (code != Code.OK) {
+            throw new LockConnectionException("could not verify the lock " + path() + " (" + code
+                    + "): it is not known whether it is held; treat it as not held, or verify again");
+        }
+    }
+
+    @Override
+    public void listen(Hold hold, Consumer<RevocationRequest> listener) {
+        hold.listeners()
+                .revocations(() ->
+                        new RevocationListeners(HeldNodes.nodes(hold.grants()), hold::isStanding, client.callbacks()))
+                .add(listener);
+    }
+
+    /** Ends the client. */
+    @Override
+    public void fail(RuntimeException why) {
+        client.scheduler().execute(() -> {
+            throw why;
+        });
+    }
+
+    @Override
+    public Callbacks callbacks() {
+        return client.callbacks();
+    }
+
+    @Override
+    public String ownerLabel() {
+        return client.ownerLabel();
     }
 
     // ---- Asking.
 
     @Override
     public boolean isHeldByCurrentThread() {
-        LockData mine = ownership.mine();
-        return mine != null && mine.holds(group);
+        return ownership.isHeldByCaller(group);
     }
 
     @Override
     public int holdCount() {
-        LockData mine = ownership.mine();
-        return mine == null ? 0 : mine.count(group);
+        return ownership.count(group);
     }
 
     @Override

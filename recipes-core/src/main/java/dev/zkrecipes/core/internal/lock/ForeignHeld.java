@@ -5,122 +5,99 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HoldLimit;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.Completion;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** What a foreign lock on a client has acquired: it is lost when its time is over, and observed. Thread-safe. */
-final class ForeignHeld implements ForeignLock.Hold {
-    private final String path;
-    private final ForeignLock.Hold hold;
-    private final LockHost client;
-    private final @Nullable ObservedRequest observed;
-    private final @Nullable HoldLimit limit;
-    private final AtomicReference<@Nullable LeaseState> end = new AtomicReference<>();
-    private final CompletableFuture<Void> overdue = new CompletableFuture<>();
+/**
+ * What a foreign lock has acquired. It is lost when the foreign lock says so, and given back when it is closed even then;
+ * or when its time is over, with which it is given back. Thread-safe.
+ */
+final class ForeignHeld implements Held {
 
-    ForeignHeld(
-            String path,
-            ForeignLock.Hold hold,
-            LockHost client,
-            LockOptions options,
-            @Nullable ObservedRequest observed) {
-        this.path = path;
+    /** How it ended, and, if it was lost, why. */
+    private record End(LeaseState state, String reason) {}
+
+    private final LockSpec spec;
+    private final ForeignLock.Hold hold;
+    private final Callbacks callbacks;
+    private final @Nullable HoldLimit limit; // null if it may be held for any time
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private final AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
+    private final AtomicReference<@Nullable Observer> observer = new AtomicReference<>();
+    private final AtomicBoolean observesRequests = new AtomicBoolean();
+    private final AtomicBoolean givenBack = new AtomicBoolean();
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+
+    ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
+        this.spec = spec;
         this.hold = hold;
-        this.client = client;
-        this.observed = observed;
-        long now = options.holdAtMost().isEmpty() ? 0 : client.scheduler().nanoTime();
-        this.limit = options.holdAtMost()
-                .map(most -> new HoldLimit(client.scheduler(), most, now))
-                .orElse(null);
+        this.callbacks = callbacks;
+        this.limit = limit;
     }
 
-    /** The caller has it. */
-    void begin() {
-        if (observed != null && observed.granted(1)) {
-            hold.onLost(() -> observed.onLost("the lock " + path + " says so"));
-        }
-        if (limit != null) {
-            limit.begin(this::state);
-        }
+    ForeignLock.Hold hold() {
+        return hold;
+    }
+
+    @Override
+    public LockSpec spec() {
+        return spec;
     }
 
     @Override
     public LeaseState state() {
-        if (end.get() == null && limit != null && limit.isOver() && end.compareAndSet(null, LeaseState.LOST)) {
-            if (observed != null) {
-                observed.onLost(limit.reason());
-            }
-            client.callbacks().run(() -> {
-                overdue.complete(null);
-                giveBack(true);
-            });
-        }
-        return end.get() == LeaseState.LOST ? LeaseState.LOST : hold.state();
+        End last = endByNow();
+        return last != null ? last.state() : hold.state();
     }
 
-    /** Throws the reason if the time is over. */
-    void requireInTime() {
-        if (limit != null && state() == LeaseState.LOST && end.get() == LeaseState.LOST) {
-            throw new LockLostException("lost the lock " + path + ": " + limit.reason()
-                    + "; stop what it protects, close every lease of it, then acquire afresh");
+    private @Nullable End endByNow() {
+        if (end.get() == null && limit != null && limit.isOver() && end(LeaseState.LOST, limit.reason())) {
+            callbacks.run(() -> giveBack(false));
         }
+        return end.get();
     }
 
     @Override
-    public void onLost(Runnable listener) {
-        hold.onLost(listener);
-        var unused = overdue.thenRun(listener);
+    public boolean isLost() {
+        return state() == LeaseState.LOST;
     }
 
     @Override
-    public void release() {
-        end(false);
+    public boolean hasEnded() {
+        return end.get() != null || isLostThere();
     }
 
-    @Override
-    public void releaseInBackground() {
-        end(true);
-    }
-
-    private void end(boolean inBackground) {
-        if (end.compareAndSet(null, LeaseState.RELEASED)) {
-            if (limit != null) {
-                limit.end();
-            }
-            try {
-                giveBack(inBackground);
-            } finally {
-                if (observed != null) {
-                    observed.onReleased();
-                }
-            }
-        }
-    }
-
-    private void giveBack(boolean inBackground) {
-        if (inBackground) {
-            hold.releaseInBackground();
-        } else {
-            hold.release();
+    /** Who cannot tell its state can be given back all the same. */
+    private boolean isLostThere() {
+        try {
+            return hold.state() == LeaseState.LOST;
+        } catch (RuntimeException e) {
+            return false;
         }
     }
 
     @Override
-    public CompletableFuture<Void> released() {
-        return hold.released();
+    public LockLostException lost() {
+        End last = end.get();
+        return new LockLostException("lost the lock " + spec.path() + (last == null ? "" : ": " + last.reason())
+                + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
     @Override
-    public Map<String, Long> fencingTokens() {
+    public Map<String, Long> tokens() {
         return hold.fencingTokens();
     }
 
@@ -129,18 +106,103 @@ final class ForeignHeld implements ForeignLock.Hold {
         return hold.guards();
     }
 
+    /** Also begins to listen, and its time. */
     @Override
-    public void verify() throws InterruptedException {
-        hold.verify();
+    public void attach(Listener only) {
+        listener.set(only);
+        hold.onLost(this::onLost);
+        if (hold.state() == LeaseState.LOST) {
+            onLost();
+        }
+        if (limit != null) {
+            limit.begin(this::endByNow);
+            if (end.get() != null) {
+                limit.end(); // nobody does it later
+            }
+        }
+    }
+
+    private void onLost() {
+        var unused = end(LeaseState.LOST, "what it stands on was lost");
+    }
+
+    private boolean end(LeaseState how, String reason) {
+        boolean isFirst = end.compareAndSet(null, new End(how, reason));
+        if (isFirst) {
+            if (limit != null) {
+                limit.end();
+            }
+            Listener told = listener.getAndSet(null);
+            if (told != null) {
+                told.onEnded(this, how);
+            }
+            if (how == LeaseState.LOST) {
+                tellObserver();
+            }
+        }
+        return isFirst;
     }
 
     @Override
-    public void onRevocationRequested(Consumer<RevocationRequest> listener) {
-        hold.onRevocationRequested(listener);
+    public void observe(Observer only) {
+        observer.set(only);
+        if (end.get() != null) { // whoever ended it has looked before
+            tellObserver();
+        }
+    }
+
+    private void tellObserver() {
+        Observer told = observer.getAndSet(null);
+        End last = end.get();
+        if (told != null && last != null) {
+            if (last.state() == LeaseState.LOST) {
+                told.onLost(last.reason());
+            } else {
+                told.onReleased();
+            }
+        }
+    }
+
+    /** Tells of requests to give the lock back; the observer of them, too. */
+    void listen(Consumer<RevocationRequest> only) {
+        Observer told = observesRequests.compareAndSet(false, true) ? observer.get() : null;
+        if (told != null) {
+            hold.onRevocationRequested(request -> told.onRevocationRequested());
+        }
+        hold.onRevocationRequested(only);
+    }
+
+    @Override
+    public CompletableFuture<Void> release(boolean waits) {
+        if (endByNow() == null && isLostThere()) {
+            onLost();
+        }
+        boolean isReleased = end(LeaseState.RELEASED, "");
+        giveBack(waits);
+        if (isReleased) {
+            tellObserver();
+        }
+        return gone;
+    }
+
+    private void giveBack(boolean waits) {
+        if (!givenBack.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            if (waits) {
+                hold.release();
+            } else {
+                hold.releaseInBackground();
+            }
+            Completion.forward(hold.released(), gone);
+        } catch (RuntimeException | Error e) {
+            gone.completeExceptionally(e);
+        }
     }
 
     @Override
     public String toString() {
-        return hold.toString();
+        return "of " + hold;
     }
 }

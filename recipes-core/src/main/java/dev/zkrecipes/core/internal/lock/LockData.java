@@ -6,12 +6,15 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.ThreadName;
+import java.lang.ref.WeakReference;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,18 +27,89 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
- * They are found by path and rule. A thread opens and closes its own. Once it is dead, any thread may close them, so
- * the collections are concurrent.
+ * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them. Each
+ * change replaces what is open on one path, so whoever looks sees it as it was at one moment. Thread-safe.
+ *
+ * <p>A hold that is closed counts no more from that moment on; to take it out only frees memory. A lost hold is kept only
+ * weakly, so it counts no more once nobody has its lease: no one else could ever close it.
  */
-public final class LockData implements HeldNode.Listener {
+public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
+    /** A hold, or what is left of a lost one, and those that were opened before it. */
+    private static final class Link {
+        final @Nullable Hold hold;
+        final @Nullable Lost lost;
+        final @Nullable Link older;
+
+        Link(@Nullable Hold hold, @Nullable Lost lost, @Nullable Link older) {
+            this.hold = hold;
+            this.lost = lost;
+            this.older = older;
+        }
+
+        /** Null if it is closed or forgotten. */
+        @Nullable
+        Hold open() {
+            Hold found = lost == null ? hold : lost.get();
+            return found == null || found.isClosed() ? null : found;
+        }
+
+        boolean isOf(Object holdOrLost) {
+            return holdOrLost == hold || holdOrLost == lost || (lost != null && holdOrLost == lost.get());
+        }
+
+        /** These without that one, or with what is left of it; null if none is left. */
+        @Nullable
+        Link without(Object holdOrLost, @Nullable Lost left) {
+            if (left == null && isOf(holdOrLost)) {
+                return older;
+            }
+            Deque<Link> younger = new ArrayDeque<>();
+            Link found = this;
+            while (found != null && !found.isOf(holdOrLost)) {
+                younger.push(found);
+                found = found.older;
+            }
+            if (found == null) {
+                return this;
+            }
+            Link without = left == null ? found.older : new Link(null, left, found.older);
+            for (Link each : younger) {
+                without = new Link(each.hold, each.lost, without);
+            }
+            return without;
+        }
+    }
+
+    /** A lost hold, which only those keep who can still close it. */
+    private static final class Lost extends WeakReference<Hold> {
+        final Hold.Origin lock;
+        final List<? extends Held> grants;
+        volatile boolean told;
+
+        Lost(Hold hold) {
+            super(hold);
+            this.lock = hold.lock();
+            this.grants = hold.grants();
+        }
+    }
+
     private final @Nullable Thread owner;
-    private final Map<String, HoldStack> open = new ConcurrentHashMap<>(1); // by path; none of them empty
+    private final @Nullable LockDataTable table; // in which it is found by its owner
+    private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
-    public LockData(@Nullable Thread owner) {
+    /** What a thread holds. */
+    LockData(Thread owner, LockDataTable table) {
         this.owner = owner;
+        this.table = table;
+    }
+
+    /** What belongs to no thread. */
+    LockData() {
+        this.owner = null;
+        this.table = null;
     }
 
     @Nullable
@@ -52,10 +126,6 @@ public final class LockData implements HeldNode.Listener {
         return owner == null || owner == Thread.currentThread() || !owner.isAlive();
     }
 
-    boolean isOwnedByCaller() {
-        return owner == Thread.currentThread();
-    }
-
     public boolean isOrphaned() {
         return owner != null && !owner.isAlive();
     }
@@ -70,61 +140,64 @@ public final class LockData implements HeldNode.Listener {
     void opened(Hold hold) {
         List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
-            if (isOwnedByCaller()) {
-                openedByOwner(paths.get(i), hold);
-            } else {
-                openedByAny(paths.get(i), hold);
-            }
+            Link before;
+            do {
+                before = open.get(paths.get(i));
+            } while (!replace(paths.get(i), before, new Link(hold, null, before)));
         }
-    }
-
-    /** Only the owner adds a stack or, while it lives, removes one. */
-    private void openedByOwner(String path, Hold hold) {
-        HoldStack known = open.get(path);
-        HoldStack holds = known == null ? new HoldStack() : known;
-        holds.push(hold);
-        if (known == null) {
-            open.put(path, holds);
-        }
-    }
-
-    private void openedByAny(String path, Hold hold) {
-        open.compute(path, (key, known) -> {
-            HoldStack holds = known == null ? new HoldStack() : known;
-            holds.push(hold);
-            return holds;
-        });
     }
 
     /** Takes out a hold that was closed. */
     void takeOut(Hold closed) {
-        List<String> paths = closed.group().paths();
+        takeOut(closed.group(), closed, null);
+        forgetIfEmpty();
+    }
+
+    private void takeOut(LockGroup group, Object holdOrLost, @Nullable Lost left) {
+        List<String> paths = group.paths();
         for (int i = 0; i < paths.size(); i++) {
-            HoldStack holds = open.get(paths.get(i));
-            if (holds != null) {
-                holds.remove(closed);
-                removeIfEmpty(paths.get(i), holds);
-            }
+            Link before;
+            do {
+                before = open.get(paths.get(i));
+            } while (before != null && !replace(paths.get(i), before, before.without(holdOrLost, left)));
         }
     }
 
-    private void removeIfEmpty(String path, HoldStack holds) {
-        if (holds.isEmpty()) {
-            open.computeIfPresent(path, (key, now) -> now.isEmpty() ? null : now);
+    /** Does nothing, and returns false, if somebody else was faster. */
+    private boolean replace(String path, @Nullable Link before, @Nullable Link after) {
+        if (before == null) {
+            return after == null || open.putIfAbsent(path, after) == null;
+        }
+        return after == null ? open.remove(path, before) : open.replace(path, before, after);
+    }
+
+    /** A record in which nothing is open is of no use. */
+    void forgetIfEmpty() {
+        if (table != null && open.isEmpty()) {
+            table.forget(this);
         }
     }
 
     // ---- Lost holds that nobody has any more.
 
-    /** A hold was lost: the record keeps it only as long as somebody else has it. On the engine thread. */
+    /** A hold was lost: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
-        HoldStack.Lost reference = new HoldStack.Lost(lost);
-        for (String path : lost.group().paths()) {
-            HoldStack holds = open.get(path);
-            if (holds != null) {
-                holds.lose(lost, reference);
+        takeOut(lost.group(), lost, new Lost(lost));
+        if (table != null && isForgettable()) {
+            table.forget(this);
+        }
+    }
+
+    private List<Lost> forgotten(String path) {
+        List<Lost> forgotten = List.of();
+        for (Link link = open.get(path); link != null; link = link.older) {
+            Lost lost = link.lost;
+            if (lost != null && lost.refersTo(null)) {
+                forgotten = forgotten.isEmpty() ? new ArrayList<>() : forgotten;
+                forgotten.add(lost);
             }
         }
+        return forgotten;
     }
 
     /**
@@ -134,33 +207,30 @@ public final class LockData implements HeldNode.Listener {
      * @throws LockLostException the first time
      */
     private void closeForgotten(String path) {
-        HoldStack holds = open.get(path);
-        if (holds != null && holds.isFirstAskedOfForgotten()) {
+        List<Lost> forgotten = forgotten(path);
+        if (forgotten.isEmpty()) {
+            return;
+        }
+        if (forgotten.stream().anyMatch(lost -> !lost.told)) {
+            forgotten.forEach(lost -> lost.told = true);
             throw new LockLostException("lost the lock " + path
                     + " while it was held: stop what it protects and give it back. Its lease was never closed and is referenced"
                     + " by nobody, so from now on it counts as closed, and the next acquire is a fresh one");
         }
-        HoldStack.Lost first = takeForgotten(path, null);
-        for (HoldStack.Lost next = first; next != null; next = takeForgotten(path, null)) {
-            giveBackRest(next);
-        }
-        if (first != null) {
-            log.warn(
-                    "The lock {} of {} was lost while {} held it. Its lease was never closed and is referenced by nobody,"
-                            + " so it counts as closed. Close every lease, lost or not, with try-with-resources or release().",
-                    first.lock().path(),
-                    first.lock().client().ownerLabel(),
-                    owner == null ? "this process" : "thread " + ownerName());
-        }
+        forgotten.forEach(this::takeOut);
+        log.warn(
+                "The lock {} of {} was lost while {} held it. Its lease was never closed and is referenced by nobody,"
+                        + " so it counts as closed. Close every lease, lost or not, with try-with-resources or release().",
+                forgotten.get(0).lock.group().path(),
+                forgotten.get(0).lock.ownerLabel(),
+                owner == null ? "this process" : "thread " + ownerName());
     }
 
-    private HoldStack.@Nullable Lost takeForgotten(String path, @Nullable LockGroup group) {
-        HoldStack holds = open.get(path);
-        HoldStack.Lost taken = holds == null ? null : holds.takeForgotten(group);
-        if (holds != null && taken == null) {
-            removeIfEmpty(path, holds);
-        }
-        return taken;
+    /** Gives it back as its close would: of several locks, some may not be lost. */
+    private void takeOut(Lost forgotten) {
+        takeOut(forgotten.lock.group(), forgotten, null);
+        HeldNodes.release(
+                forgotten.grants.stream().filter(grant -> holdOn(grant) == null).toList());
     }
 
     /**
@@ -169,24 +239,20 @@ public final class LockData implements HeldNode.Listener {
      * @throws LockLostException if there is one
      */
     void releaseForgotten(LockGroup group) {
-        HoldStack.Lost forgotten = takeForgotten(group.paths().get(0), group);
-        if (forgotten != null) {
-            giveBackRest(forgotten);
-            throw new LockLostException("lost the lock " + group.path()
-                    + " while it was held: stop what it protects; it is given back now, so acquire afresh");
+        for (Lost lost : forgotten(group.paths().get(0))) {
+            if (lost.lock.group().equals(group)) {
+                takeOut(lost);
+                throw new LockLostException("lost the lock " + group.path()
+                        + " while it was held: stop what it protects; it is given back now, so acquire afresh");
+            }
         }
     }
 
-    /** What is left of several locks of which some were lost. */
-    private void giveBackRest(HoldStack.Lost forgotten) {
-        HeldNodes.release(forgotten.standing().stream()
-                .filter(grant -> holdOn(grant) == null)
-                .toList());
-    }
+    // ---- Finding.
 
-    /** Those grants of a hold that was taken out on which no open hold stands any more. */
-    List<HeldNode> notNeededWithout(Hold hold) {
-        List<HeldNode> grants = hold.grants();
+    /** Those grants of a hold that was closed on which no open hold stands any more. */
+    List<? extends Held> unneededWithout(Hold hold) {
+        List<? extends Held> grants = hold.grants();
         if (!sharesGrants()) {
             return grants;
         } else if (grants.size() == 1) {
@@ -198,38 +264,77 @@ public final class LockData implements HeldNode.Listener {
     /** The open hold of exactly these locks to give back next: the youngest that is not lost, else the youngest. */
     @Nullable
     Hold youngest(LockGroup group) {
-        HoldStack holds = open.get(group.paths().get(0));
-        return holds == null ? null : holds.youngestOf(group);
+        Hold lost = null;
+        for (Link link = open.get(group.paths().get(0)); link != null; link = link.older) {
+            Hold hold = link.open();
+            if (hold != null && hold.group().equals(group)) {
+                if (!hold.isLost()) {
+                    return hold;
+                }
+                lost = lost == null ? hold : lost;
+            }
+        }
+        return lost;
     }
 
-    /** An open hold that stands on the grant; null if none does. */
+    /** The youngest open hold that stands on the grant; null if none does. */
     @Nullable
-    Hold holdOn(HeldNode grant) {
-        HoldStack holds = open.get(grant.lockPath());
-        return holds == null ? null : holds.youngestOn(grant);
+    Hold holdOn(Held grant) {
+        for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
+            Hold hold = link.open();
+            if (hold != null && hold.standsOn(grant)) {
+                return hold;
+            }
+        }
+        return null;
     }
 
-    /** Whether another hold than this one stands on the grant. */
-    boolean isShared(HeldNode grant, Hold by) {
-        HoldStack holds = sharesGrants() ? open.get(grant.lockPath()) : null;
-        return holds != null && holds.hasAnotherOn(grant, by);
+    /** The youngest open hold that stands on a grant of this lock; null if none does. It may be lost. */
+    private @Nullable Hold holdOf(LockSpec spec) {
+        for (Link link = open.get(spec.path()); link != null; link = link.older) {
+            Hold hold = link.open();
+            if (hold != null && hold.grantOn(spec) != null) {
+                return hold;
+            }
+        }
+        return null;
+    }
+
+    /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
+    @Nullable
+    Held grantOn(LockSpec spec) {
+        Hold hold = holdOf(spec);
+        return hold == null ? null : hold.grantOn(spec);
     }
 
     /** Tells the holds that stand on it. */
     @Override
-    public void onNodeEnded(HeldNode node, LeaseState how) {
-        for (Hold hold : on(node.lockPath())) {
-            if (hold.standsOn(node)) {
-                hold.onNodeEnded(node, how);
+    public void onEnded(Held grant, LeaseState how) {
+        for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
+            Hold hold = link.open();
+            if (hold != null && hold.standsOn(grant)) {
+                hold.onEnded(grant, how);
             }
         }
     }
 
-    // ---- Asking.
-
-    public boolean isEmpty() {
-        return open.isEmpty();
+    /** The open holds on a path, the youngest first. */
+    private List<Hold> on(String path) {
+        List<Hold> holds = new ArrayList<>();
+        for (Link link = open.get(path); link != null; link = link.older) {
+            Hold hold = link.open();
+            if (hold != null) {
+                holds.add(hold);
+            }
+        }
+        return holds;
     }
+
+    private Stream<Hold> all() {
+        return open.keySet().stream().flatMap(path -> on(path).stream());
+    }
+
+    // ---- Asking.
 
     /** The number of open holds of exactly these locks. */
     int count(LockGroup group) {
@@ -245,14 +350,6 @@ public final class LockData implements HeldNode.Listener {
                         on(spec.path()).stream().anyMatch(hold -> hold.isStanding() && hold.grantOn(spec) != null));
     }
 
-    /** The grant on this lock that the youngest open hold stands on; null if none does. It may be lost. */
-    @Nullable
-    HeldNode grantOn(LockSpec spec) {
-        HoldStack holds = open.get(spec.path());
-        Hold hold = holds == null ? null : holds.youngestOn(spec);
-        return hold == null ? null : hold.grantOn(spec);
-    }
-
     /**
      * Does nothing unless an open hold is lost.
      *
@@ -266,24 +363,12 @@ public final class LockData implements HeldNode.Listener {
     // ---- Re-entry.
 
     /**
-     * Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. Only the owner opens holds, and
-     * it is alive, so no stack that is not empty is removed meanwhile. Whatever is thrown in here, nothing was opened.
+     * Opens one more hold of a lock by the owner; null if {@link #grantsToReenter} is. Whatever is thrown in here,
+     * nothing was opened.
      */
     @Nullable
     Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
-        LockGroup group = lock.group();
-        if (group.isSingle()) {
-            LockSpec spec = group.all().get(0);
-            HoldStack holds = open.get(spec.path());
-            Hold found = holds == null ? null : holds.youngestOn(spec);
-            if (holds != null && found != null && found.grants().size() == 1) {
-                found.requireNotLost();
-                Hold again = new Hold(lock, found.grants(), this);
-                holds.push(again);
-                return again;
-            }
-        }
-        List<HeldNode> grants = grantsToReenter(group, otherMode);
+        List<? extends Held> grants = grantsToReenter(lock.group(), otherMode);
         if (grants == null) {
             return null;
         }
@@ -292,7 +377,7 @@ public final class LockData implements HeldNode.Listener {
             opened(again);
             return again;
         } catch (Throwable t) {
-            again.beginClosing();
+            again.beginClosing(false);
             throw t;
         }
     }
@@ -307,10 +392,15 @@ public final class LockData implements HeldNode.Listener {
      *     holds a path by another rule
      */
     @Nullable
-    List<HeldNode> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
-        List<HeldNode> found = new ArrayList<>();
+    List<? extends Held> grantsToReenter(LockGroup group, @Nullable LockSpec otherMode) {
+        Hold same = group.isSingle() ? holdOf(group.all().get(0)) : null;
+        if (same != null && same.grants().size() == 1) {
+            same.requireNotLost();
+            return same.grants();
+        }
+        List<Held> found = new ArrayList<>();
         for (LockSpec spec : group.all()) {
-            HeldNode grant = grantOn(spec);
+            Held grant = grantOn(spec);
             if (grant != null) {
                 grant.requireNotLost();
                 found.add(grant);
@@ -341,8 +431,8 @@ public final class LockData implements HeldNode.Listener {
                 .flatMap(path -> on(path).stream()
                         .filter(Hold::isStanding)
                         .flatMap(hold -> hold.grants().stream())
-                        .filter(grant -> grant.lockPath().equals(path))
-                        .map(HeldNode::spec))
+                        .map(Held::spec)
+                        .filter(spec -> spec.path().equals(path)))
                 .distinct()
                 .toList();
         if (held.isEmpty()) {
@@ -380,14 +470,5 @@ public final class LockData implements HeldNode.Listener {
                 .map(Hold::path)
                 .filter(warned::add)
                 .toList();
-    }
-
-    private List<Hold> on(String path) {
-        HoldStack holds = open.get(path);
-        return holds == null ? List.of() : holds.all();
-    }
-
-    private Stream<Hold> all() {
-        return open.values().stream().flatMap(holds -> holds.all().stream());
     }
 }

@@ -13,9 +13,12 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,18 +39,20 @@ public final class LockDataTable {
 
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
-    private final LockData ofNobody = new LockData(null);
+    private final LockData ofNobody = new LockData();
     private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
     private final Collection<Acquisition> requests;
-    private final EngineScheduler scheduler;
+    private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
+    private final @Nullable EngineScheduler scheduler;
     private volatile boolean armed; // written on the engine thread
 
     /**
      * Begins without a hold.
      *
      * @param requests those that are under way; may change at any time
+     * @param scheduler null if there is no client: then nobody is warned
      */
-    public LockDataTable(Collection<Acquisition> requests, EngineScheduler scheduler) {
+    public LockDataTable(Collection<Acquisition> requests, @Nullable EngineScheduler scheduler) {
         this.requests = requests;
         this.scheduler = scheduler;
     }
@@ -64,7 +69,7 @@ public final class LockDataTable {
         if (known != null) {
             return known;
         }
-        LockData made = new LockData(Thread.currentThread());
+        LockData made = new LockData(Thread.currentThread(), this);
         ofThreads.put(Thread.currentThread(), made);
         return made;
     }
@@ -101,33 +106,46 @@ public final class LockDataTable {
 
     /** A request has begun: from now on owners that have died are looked for. Any thread. */
     void lookForDeadOwners() {
-        if (!armed) {
-            scheduler.execute(this::arm);
+        if (scheduler == null) {
+            ofThreads.values().removeIf(LockData::isForgettable);
+        } else if (!armed) {
+            scheduler.execute(() -> arm(scheduler));
         }
     }
 
-    private void arm() {
+    /** As {@link #lookForDeadOwners}, for a request that the engine does not know. */
+    void beginWait(LockGroup group) {
+        foreign.add(group);
+        lookForDeadOwners();
+    }
+
+    void endWait(LockGroup group) {
+        foreign.remove(group);
+    }
+
+    private void arm(EngineScheduler engine) {
         if (!armed) {
-            scheduler.schedule(PERIOD, this::look);
+            engine.schedule(PERIOD, () -> look(engine));
             armed = true;
         }
     }
 
-    private void look() {
+    private void look(EngineScheduler engine) {
         armed = false; // before the requests are looked at: one that comes after that arms it itself
         warnOfDropped();
-        if (requests.isEmpty()) {
+        if (requests.isEmpty() && foreign.isEmpty()) {
             return;
         }
         List<LockData> orphaned =
                 ofThreads.values().stream().filter(LockData::isOrphaned).toList();
         if (!orphaned.isEmpty()) {
-            Set<String> waitedFor = requests.stream()
-                    .flatMap(request -> request.paths().stream())
+            Set<String> waitedFor = Stream.concat(
+                            requests.stream().flatMap(request -> request.paths().stream()),
+                            foreign.stream().map(LockGroup::path))
                     .collect(Collectors.toSet());
             orphaned.forEach(data -> look(data, waitedFor));
         }
-        arm();
+        arm(engine);
     }
 
     private void warnOfDropped() {
@@ -138,7 +156,7 @@ public final class LockDataTable {
                                 + " close it. The lock stays held until the client is closed. Close the lease in a stage that"
                                 + " follows the future itself, whatever becomes of other stages.",
                         lease.hold().path(),
-                        lease.hold().origin().client().ownerLabel());
+                        lease.hold().lock().ownerLabel());
             }
         }
     }

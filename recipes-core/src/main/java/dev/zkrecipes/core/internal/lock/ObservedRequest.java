@@ -6,14 +6,13 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockObserver.Progress;
-import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.LockLog;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * Tells observers and the log of one request and of its hold, each thing once. There is none if nobody observes. All of
  * it happens on the threads of callers and of callbacks, but {@link #onLost}, which hands over. Thread-safe.
  */
-final class ObservedRequest implements HeldNode.Observer {
+final class ObservedRequest implements Held.Observer {
     private static final Logger log = LoggerFactory.getLogger(ObservedRequest.class);
 
     private enum State {
@@ -39,7 +38,7 @@ final class ObservedRequest implements HeldNode.Observer {
     private final LockHost client;
     private final List<Progress> observers = new ArrayList<>(1);
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
-    private final AtomicInteger nodes = new AtomicInteger(); // that are still held
+    private final AtomicInteger standing = new AtomicInteger(); // of the grants
     private final long askedAt;
     private volatile long grantedAt;
 
@@ -50,29 +49,19 @@ final class ObservedRequest implements HeldNode.Observer {
 
     /** Tells the observers of the client, if there are any, that a request begins. */
     static @Nullable ObservedRequest begin(LockHost client, LockGroup group) {
-        return isObserved(client)
-                ? new ObservedRequest(client)
-                        .asking(new LockObserver.Request(
-                                group.path(), group.options().name(), kindOf(group)))
-                : null;
-    }
-
-    static @Nullable ObservedRequest begin(LockHost client, String path, Optional<String> name) {
-        return isObserved(client)
-                ? new ObservedRequest(client).asking(new LockObserver.Request(path, name, "lock"))
-                : null;
-    }
-
-    private static boolean isObserved(LockHost client) {
-        return !client.observers().isEmpty() || LockLog.isForRequests();
-    }
-
-    private ObservedRequest asking(LockObserver.Request request) {
-        if (LockLog.isForRequests()) {
-            add(LockLog.REQUESTS, request);
+        List<LockObserver> told = client.observers();
+        boolean isLogged = LockLog.isForRequests();
+        if (told.isEmpty() && !isLogged) {
+            return null;
         }
-        client.observers().forEach(observer -> add(observer, request));
-        return this;
+        ObservedRequest begun = new ObservedRequest(client);
+        LockObserver.Request request =
+                new LockObserver.Request(group.path(), group.options().name(), kindOf(group));
+        if (isLogged) {
+            begun.add(LockLog.REQUESTS, request);
+        }
+        told.forEach(observer -> begun.add(observer, request));
+        return begun;
     }
 
     private static String kindOf(LockGroup group) {
@@ -85,22 +74,15 @@ final class ObservedRequest implements HeldNode.Observer {
         guarded(() -> observers.add(observer.onWaiting(request)));
     }
 
-    /** The caller has a hold on these nodes. */
-    void granted(List<HeldNode> grants) {
-        if (granted(grants.size())) {
-            grants.forEach(grant -> grant.observe(this)); // last: it may tell at once of an end
-        }
-    }
-
-    boolean granted(int count) {
-        boolean isFirst = state.compareAndSet(State.WAITING, State.HELD);
-        if (isFirst) {
+    /** The caller has a hold on these grants. */
+    void granted(List<? extends Held> grants) {
+        if (state.compareAndSet(State.WAITING, State.HELD)) {
             grantedAt = client.scheduler().nanoTime();
-            nodes.set(count);
+            standing.set(grants.size());
             Duration waited = since(askedAt);
             tell(observer -> observer.onGranted(waited));
+            grants.forEach(grant -> grant.observe(this)); // last: it may tell at once of an end
         }
-        return isFirst;
     }
 
     /** The request is over; this is the reason if it was not granted. */
@@ -122,7 +104,7 @@ final class ObservedRequest implements HeldNode.Observer {
 
     @Override
     public void onReleased() {
-        if (nodes.decrementAndGet() == 0 && state.compareAndSet(State.HELD, State.OVER)) {
+        if (standing.decrementAndGet() == 0 && state.compareAndSet(State.HELD, State.OVER)) {
             Duration held = since(grantedAt);
             tell(observer -> observer.onReleased(held));
         }

@@ -4,7 +4,9 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -35,8 +37,8 @@ final class Ownership {
     private Ownership(Owner owner, LockDataTable table, @Nullable LockSpec otherMode, boolean isExclusive) {
         this.owner = owner;
         this.table = table;
-        this.ofInstance = new LockData(null);
-        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : new LockData(null);
+        this.ofInstance = new LockData();
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : new LockData();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
     }
@@ -94,16 +96,15 @@ final class Ownership {
         return owner == Owner.THREAD ? table.isHeld(group) : ofInstance.holds(group) || asynchronous.holds(group);
     }
 
-    void forgetIfEmpty(@Nullable LockData data) {
-        if (data != null && data.isEmpty()) {
-            table.forget(data);
-        }
+    boolean isHeldByCaller(LockGroup group) {
+        LockData mine = mine();
+        return mine != null && mine.holds(group);
     }
 
-    void forgetIfUseless(LockData data) {
-        if (data.isForgettable()) {
-            table.forget(data);
-        }
+    /** The number of the caller's holds of exactly these locks. */
+    int count(LockGroup group) {
+        LockData mine = mine();
+        return mine == null ? 0 : mine.count(group);
     }
 
     // ---- What the caller holds already.
@@ -142,7 +143,7 @@ final class Ownership {
     @Nullable
     HeldNode toDowngrade(String path) {
         LockData mine = mine();
-        HeldNode other = mine == null || otherMode == null ? null : mine.grantOn(otherMode);
+        Held other = mine == null || otherMode == null ? null : mine.grantOn(otherMode);
         if (other == null) {
             return null;
         }
@@ -152,12 +153,32 @@ final class Ownership {
                     + " in its shared mode and asks for the exclusive one: it would wait for itself; give the shared"
                     + " hold back first, or acquire the exclusive mode before it");
         }
-        return other;
+        return (HeldNode) other;
+    }
+
+    /** Gives back the caller's youngest hold of these locks. */
+    void release(LockGroup group) {
+        LockData mine = mine();
+        Hold hold;
+        do {
+            hold = mine == null ? null : mine.youngest(group);
+            if (hold == null) {
+                if (mine != null) {
+                    mine.releaseForgotten(group);
+                }
+                throw notHeld(group.path());
+            }
+        } while (!hold.beginClosing(true)); // another thread has just closed that one: try the next
+        boolean isLost = hold.state() == LeaseState.LOST;
+        hold.lock().confirm(hold, !isLost);
+        if (isLost) {
+            hold.requireNotLost();
+        }
     }
 
     // ---- Messages.
 
-    IllegalMonitorStateException notHeld(String path) {
+    private IllegalMonitorStateException notHeld(String path) {
         return new IllegalMonitorStateException(
                 owner == Owner.THREAD
                         ? "thread " + ThreadName.ofCaller() + " does not hold the lock " + path

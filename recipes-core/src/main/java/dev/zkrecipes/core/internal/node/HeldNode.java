@@ -11,9 +11,12 @@ import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
  */
-public final class HeldNode implements KeepAlive.Held {
+public final class HeldNode implements Held, KeepAlive.Held {
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable End> END =
             AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, End.class, "end");
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable Observer> OBSERVER =
@@ -46,24 +49,6 @@ public final class HeldNode implements KeepAlive.Held {
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
     private @Nullable Succession succession; // if it may pass on; set before anybody else sees this
-
-    /** Has to know when the node is no longer held. */
-    @FunctionalInterface
-    public interface Listener {
-        void onNodeEnded(HeldNode node, LeaseState how);
-    }
-
-    /** Hears what becomes of it, and changes nothing. */
-    public interface Observer {
-        /** It was given back; told on the thread that does so. */
-        void onReleased();
-
-        /** It was lost; told on the engine thread. */
-        void onLost(String reason);
-
-        /** Somebody asks for the lock back, and the application was told. */
-        void onRevocationRequested();
-    }
 
     /** How it ended, and, if it was lost, why. */
     public record End(LeaseState state, String reason) {}
@@ -140,6 +125,7 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
+    @Override
     public LockSpec spec() {
         return spec;
     }
@@ -172,6 +158,17 @@ public final class HeldNode implements KeepAlive.Held {
         return token;
     }
 
+    @Override
+    public Map<String, Long> tokens() {
+        return Map.of(lockPath(), token());
+    }
+
+    @Override
+    public List<Op> guards() {
+        return List.of(Op.check(nodePath, -1));
+    }
+
+    @Override
     public LeaseState state() {
         End last = endByNow();
         if (last != null) {
@@ -190,11 +187,12 @@ public final class HeldNode implements KeepAlive.Held {
         return end;
     }
 
+    @Override
     public boolean hasEnded() {
         return end != null;
     }
 
-    /** Whether the state is LOST, which takes less to find out than the state. */
+    @Override
     public boolean isLost() {
         End last = endByNow();
         return last != null && last.state() == LeaseState.LOST;
@@ -219,12 +217,7 @@ public final class HeldNode implements KeepAlive.Held {
         }
     }
 
-    public void requireNotLost() {
-        if (isLost()) {
-            throw lost();
-        }
-    }
-
+    @Override
     public LockLostException lost() {
         End last = end;
         return new LockLostException("lost the lock " + lockPath() + " (node " + LockPath.name(nodePath) + "): "
@@ -237,15 +230,15 @@ public final class HeldNode implements KeepAlive.Held {
         lose("its node was deleted by somebody else"); // unless it has ended
     }
 
-    /** Sets the only listener, which is told when the node is no longer held. */
+    @Override
     public void attach(Listener only) {
         listener = only;
         if (told) {
-            only.onNodeEnded(this, endOrThrow().state());
+            only.onEnded(this, endOrThrow().state());
         }
     }
 
-    /** Sets the only observer, which is told of the end once. */
+    @Override
     public void observe(Observer only) {
         observer = only;
         End last = end;
@@ -279,12 +272,14 @@ public final class HeldNode implements KeepAlive.Held {
         return gone;
     }
 
-    /** Gives it back, unless it has ended. */
-    void release() {
-        if (endAsReleased()) {
+    /** Never blocks. */
+    @Override
+    public CompletableFuture<Void> release(boolean waits) {
+        if (endByNow() == null && endAsReleased()) { // a look at the clock: its time may be over
             onReleased();
             tellObserverOfRelease();
         }
+        return gone;
     }
 
     private void onReleased() {
@@ -383,7 +378,7 @@ public final class HeldNode implements KeepAlive.Held {
         Listener last = listener;
         if (last != null) {
             listener = null;
-            last.onNodeEnded(this, endOrThrow().state());
+            last.onEnded(this, endOrThrow().state());
         }
     }
 
@@ -393,5 +388,11 @@ public final class HeldNode implements KeepAlive.Held {
             throw new IllegalStateException("not ended");
         }
         return last;
+    }
+
+    @Override
+    public String toString() {
+        return "token " + token + ", session 0x"
+                + Long.toHexString(session().zk().sessionId());
     }
 }

@@ -21,7 +21,7 @@ public final class HeldNodes {
     // ---- What has become of them. Loops by index: each of these is asked for every lease, and must not allocate.
 
     /** The one of this lock; null if there is none. */
-    public static @Nullable HeldNode on(LockSpec spec, List<HeldNode> grants) {
+    public static @Nullable Held on(LockSpec spec, List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             if (grants.get(i).spec().equals(spec)) {
                 return grants.get(i);
@@ -30,7 +30,7 @@ public final class HeldNodes {
         return null;
     }
 
-    public static boolean anyIsLost(List<HeldNode> grants) {
+    public static boolean anyIsLost(List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             if (grants.get(i).isLost()) {
                 return true;
@@ -40,7 +40,7 @@ public final class HeldNodes {
     }
 
     /** By what the engine knows, without a look at the clock. */
-    public static boolean anyHasEnded(List<HeldNode> grants) {
+    public static boolean anyHasEnded(List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             if (grants.get(i).hasEnded()) {
                 return true;
@@ -50,7 +50,7 @@ public final class HeldNodes {
     }
 
     /** The worst of their states. */
-    public static LeaseState state(List<HeldNode> grants) {
+    public static LeaseState state(List<? extends Held> grants) {
         LeaseState worst = LeaseState.HELD;
         for (int i = 0; i < grants.size(); i++) {
             LeaseState state = grants.get(i).state();
@@ -60,7 +60,7 @@ public final class HeldNodes {
     }
 
     /** Throws {@link dev.zkrecipes.core.LockLostException} if one is lost. */
-    public static void requireNoneLost(List<HeldNode> grants) {
+    public static void requireNoneLost(List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             grants.get(i).requireNotLost();
         }
@@ -68,20 +68,35 @@ public final class HeldNodes {
 
     // ---- What is done with them.
 
-    /** Gives back those that have not ended; completes when the nodes of all are known to be gone. Any thread. */
+    /** Without waiting. */
     @CanIgnoreReturnValue
-    public static CompletableFuture<Void> release(List<HeldNode> grants) {
+    public static CompletableFuture<Void> release(List<? extends Held> grants) {
+        return release(grants, false);
+    }
+
+    /**
+     * Gives back those that have not ended; completes when all are known to be gone. Any thread.
+     *
+     * @param waits see {@link Held#release}
+     */
+    @CanIgnoreReturnValue
+    public static CompletableFuture<Void> release(List<? extends Held> grants, boolean waits) {
         if (grants.size() == 1) {
-            HeldNode only = grants.get(0);
-            only.release();
-            return only.gone();
+            return grants.get(0).release(waits);
         }
-        List<HeldNode> ending = grants.stream().filter(HeldNode::endAsReleased).toList();
+        List<HeldNode> nodes = nodes(grants);
+        var unused = anyIsLost(nodes); // a look at the clock
+        List<HeldNode> ending = nodes.stream().filter(HeldNode::endAsReleased).toList();
         if (!ending.isEmpty()) { // several never pass on
             ending.get(0).scheduler().execute(() -> afterEnd(ending));
             ending.forEach(HeldNode::tellObserverOfRelease);
         }
-        return CompletableFuture.allOf(grants.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(nodes.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** What a lock of the engine has acquired; only that is acquired together. */
+    public static List<HeldNode> nodes(List<? extends Held> grants) {
+        return grants.stream().map(HeldNode.class::cast).toList();
     }
 
     /** Hands the nodes to the cleaner in one piece. */

@@ -4,6 +4,7 @@
 package dev.zkrecipes.core.internal.revoke;
 
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.util.ArrayList;
@@ -18,7 +19,7 @@ import java.util.function.Consumer;
 
 /**
  * The listeners for requests to give one hold back, and what each was told. The first listener makes the hold's nodes
- * watched. A request that marks all nodes of a hold is reported once. Confined to the engine thread.
+ * watched. A request that marks all nodes of a hold is reported once. Any thread; all of it happens on the engine thread.
  */
 public final class RevocationListeners {
     /** How many requests that are over a listener still knows: one that lost its answer may be written once more. */
@@ -45,8 +46,16 @@ public final class RevocationListeners {
 
     /** Tells the listener of all known requests, and of new ones as long as the hold stands. */
     public void add(Consumer<RevocationRequest> receiver) {
+        nodes.get(0).scheduler().execute(() -> addNow(receiver));
+    }
+
+    private void addNow(Consumer<RevocationRequest> receiver) {
         if (!isStanding.getAsBoolean()) {
             return;
+        }
+        Held.Observer observer = nodes.get(0).observer();
+        if (listeners.isEmpty() && observer != null) {
+            listeners.add(new Listener(request -> observer.onRevocationRequested()));
         }
         Listener added = new Listener(receiver);
         listeners.add(added);
@@ -66,6 +75,10 @@ public final class RevocationListeners {
 
     /** The hold is closed, or lost. */
     public void end() {
+        nodes.get(0).scheduler().execute(this::endNow);
+    }
+
+    private void endNow() {
         watches.forEach(RevocationWatch::end);
         watches.clear();
         listeners.clear();

@@ -14,6 +14,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import java.lang.ref.WeakReference;
@@ -51,8 +52,6 @@ class AdaptedLockTest {
         @Nullable
         RuntimeException refusesState;
 
-        int statesBeforeThat;
-
         private final List<Runnable> listeners = new ArrayList<>();
 
         @Override
@@ -81,7 +80,7 @@ class AdaptedLockTest {
 
         @Override
         public LeaseState state() {
-            if (refusesState != null && statesBeforeThat-- <= 0) {
+            if (refusesState != null) {
                 throw refusesState;
             }
             return state;
@@ -301,6 +300,18 @@ class AdaptedLockTest {
     }
 
     @Test
+    void releaseThatFails_isThrownByClose_andByRelease() throws InterruptedException {
+        other.refusesRelease = new IllegalStateException("stuck");
+        Lease lease = lock.acquire();
+        assertThatThrownBy(lease::close).isSameAs(other.refusesRelease);
+        lease.close();
+        lock.acquire();
+        assertThatThrownBy(lock::release).isSameAs(other.refusesRelease);
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
+        assertThat(other.calls).containsExactly("acquire", "release", "acquire", "release");
+    }
+
+    @Test
     void releaseThatFails_isTheAnswerOfCloseAsync() throws InterruptedException {
         other.refusesRelease = new IllegalStateException("stuck");
         Lease lease = lock.acquire();
@@ -310,12 +321,11 @@ class AdaptedLockTest {
     }
 
     @Test
-    void lockThatDoesNotTellItsState_isTheAnswerOfCloseAsync() throws InterruptedException {
+    void lockThatDoesNotTellItsState_canBeGivenBack() throws InterruptedException {
         Lease lease = lock.acquire();
         other.refusesState = new IllegalStateException("mute");
-        assertThat(lease.closeAsync()).isCompletedExceptionally();
-        other.refusesState = null;
-        lease.close();
+        assertThat(lease.closeAsync()).isCompleted();
+        assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(other.calls).containsExactly("acquire", "release");
     }
 
@@ -330,7 +340,6 @@ class AdaptedLockTest {
     @Test
     void reentryThatDoesNotLearnTheState_leavesTheOtherHoldAsItWas() throws InterruptedException {
         Lease lease = lock.acquire();
-        other.statesBeforeThat = 1; // the thread still has the lock, and then it is not known
         other.refusesState = new IllegalStateException("mute");
         assertThatThrownBy(lock::acquire).isSameAs(other.refusesState);
         other.refusesState = null;
@@ -380,5 +389,54 @@ class AdaptedLockTest {
         assertThat((Object) lease.ended()).isSameAs(lease.ended());
         assertThat(lease.closeAsync()).isCompleted();
         assertThat(lease.ended()).succeedsWithin(LIMIT).isEqualTo(LeaseState.RELEASED);
+    }
+
+    private void loseAndForget() throws InterruptedException {
+        WeakReference<Lease> lease = new WeakReference<>(lock.acquire());
+        other.lose();
+        await().atMost(LIMIT).until(() -> {
+            System.gc();
+            return lease.refersTo(null);
+        });
+        other.state = LeaseState.HELD;
+    }
+
+    @Test
+    @Tag("H112")
+    void lostLeaseThatNobodyHas_isGivenBack_onceTheThreadWasTold() throws InterruptedException {
+        loseAndForget();
+        assertThatThrownBy(lock::acquire)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("from now on it counts as closed");
+        assertThat(other.calls).containsExactly("acquire");
+        assertThat(PrintedWhile.running(() -> lock.tryAcquire().orElseThrow()))
+                .containsOnlyOnce("WARN")
+                .contains("The lock other:1 of this process was lost while thread ");
+        assertThat(other.calls).containsExactly("acquire", "release", "try PT0S");
+        assertThat(lock.holdCount()).isOne();
+        lock.release();
+    }
+
+    @Test
+    @Tag("H112")
+    void releaseWithoutTheLostLease_givesItBack() throws InterruptedException {
+        loseAndForget();
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
+        assertThat(other.calls).containsExactly("acquire", "release");
+        assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
+        lock.acquire().close();
+    }
+
+    @Test
+    @Tag("H112")
+    void lostLeaseThatSomebodyHas_isNotForgotten() throws InterruptedException {
+        Lease lease = lock.acquire();
+        other.lose();
+        System.gc();
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+        lease.close();
+        assertThat(lease.state()).isEqualTo(LeaseState.LOST);
+        assertThat(other.calls).containsExactly("acquire", "release");
     }
 }

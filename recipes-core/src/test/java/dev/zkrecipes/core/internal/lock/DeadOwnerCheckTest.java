@@ -11,6 +11,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
@@ -114,7 +115,7 @@ class DeadOwnerCheckTest {
     @Tag("H78")
     void recordOfADeadThreadWithLostHoldsOnly_isForgotten() throws InterruptedException {
         die("forgetful", lease -> {
-            ((Hold) lease).grants().get(0).lose("the test says so");
+            ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
             scheduler.engine.run();
         });
         operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");

@@ -15,7 +15,9 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -28,6 +30,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -222,6 +225,46 @@ class ForeignLockOnClientTest {
         assertThat(wanted).isCompletedExceptionally();
         assertThatThrownBy(wanted::join).hasCause(failure);
         assertThat(told).endsWith("abandoned FAILED");
+    }
+
+    @Test
+    @Tag("H44")
+    void threadThatDiedWithIt_isWarnedOf_whileSomebodyWaits() throws InterruptedException {
+        InterProcessLock unlimited = LockGroups.foreign(other, LockOptions.defaults(), on);
+        Thread owner = new Thread(() -> assertThat(unlimited.tryAcquire()).isPresent(), "forgetful");
+        owner.start();
+        owner.join();
+        CompletableFuture<Lease> wanted = lock.acquireAsync();
+        assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(10))))
+                .containsOnlyOnce("WARN")
+                .contains("Thread forgetful ended while it held the lock /locks/other.");
+        wanted.cancel(false);
+        scheduler.engine.advance(Duration.ofSeconds(2));
+        long before = looks();
+        scheduler.engine.advance(Duration.ofSeconds(10));
+        assertThat(looks()).as("nobody waits").isEqualTo(before);
+    }
+
+    private long looks() {
+        return scheduler.engine.delays().stream()
+                .filter(LockDataTable.PERIOD::equals)
+                .count();
+    }
+
+    @Test
+    void threadThatHoldsIt_holdsItThroughEveryEqualLock_andNotThroughOthersOnThePath() throws InterruptedException {
+        InterProcessLock equal = LockGroups.foreign(other, LockOptions.defaults(), on);
+        InterProcessLock ours =
+                new LockInternals(client, other.path(), new MutexDriver(), LockOptions.defaults()).threadOwned();
+        try (Lease lease = lock.acquire();
+                Lease again = equal.acquire()) {
+            assertThat(again.path()).isEqualTo(lease.path());
+            assertThat(told).filteredOn("granted"::equals).hasSize(1);
+            assertThatThrownBy(ours::acquire)
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining("would wait for itself");
+        }
+        assertThat(told).filteredOn("release"::equals).hasSize(1);
     }
 
     @Test

@@ -4,19 +4,22 @@
 package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.AdditionalAnswers.delegatesTo;
+import static org.mockito.ArgumentMatchers.anyBoolean;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.node.HeldNodes;
-import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.node.Held;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,51 +44,28 @@ class HoldEndTest {
         held = (Hold) lock.acquire();
     }
 
-    /** Does something between the decision to close and the release of the node. */
-    private record Interrupted(Hold.Origin lock, Runnable meanwhile) implements Hold.Origin {
-        @Override
-        public LockHost client() {
-            return lock.client();
-        }
-
-        @Override
-        public LockGroup group() {
-            return lock.group();
-        }
-
-        @Override
-        public String path() {
-            return lock.path();
-        }
-
-        @Override
-        public CompletableFuture<Void> giveBack(Hold lease) {
-            meanwhile.run();
-            return HeldNodes.release(lease.grants());
-        }
-
-        @Override
-        public void onHoldEnded(Hold lease) {}
-
-        @Override
-        public boolean confirmsRelease() {
-            return false;
-        }
-
-        @Override
-        public void awaitRelease(CompletableFuture<Void> givenBack) {}
+    private HeldNode node() {
+        return (HeldNode) held.grants().get(0);
     }
 
+    /** A hold on the node where something happens between the decision to close and the release. */
     private Hold sameWith(Runnable meanwhile) {
-        Hold same = Hold.open(new Interrupted(lock, meanwhile), held.grants(), held.data(), null);
+        Held interrupted = mock(Held.class, delegatesTo(node()));
+        doAnswer(release -> {
+                    meanwhile.run();
+                    return node().release(false);
+                })
+                .when(interrupted)
+                .release(anyBoolean());
+        Hold same = Hold.open(lock, List.of(interrupted), held.data(), null);
         same.onLost(() -> told.add("lost"));
         return same;
     }
 
     @Test
     void nodeThatIsLostWhileItsLeaseIsClosed_makesTheLeaseLost() {
-        Hold lease = sameWith(() -> held.grants().get(0).lose("played"));
-        lease.close();
+        Hold lease = sameWith(() -> node().lose("played"));
+        lease.beginClosing(false);
         scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
@@ -95,10 +75,10 @@ class HoldEndTest {
     @Test
     void lossThatIsHeardOfWhileTheLeaseIsClosed_isToldOnce() {
         Hold lease = sameWith(() -> {
-            held.grants().get(0).lose("played");
+            node().lose("played");
             scheduler.engine.run();
         });
-        lease.close();
+        lease.beginClosing(false);
         scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.LOST);
@@ -108,8 +88,8 @@ class HoldEndTest {
     @Test
     void nodeThatIsLostAfterItsLeaseIsClosed_leavesItReleased() {
         Hold lease = sameWith(() -> {});
-        lease.close();
-        held.grants().get(0).lose("played");
+        lease.beginClosing(false);
+        node().lose("played");
         scheduler.engine.run();
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);

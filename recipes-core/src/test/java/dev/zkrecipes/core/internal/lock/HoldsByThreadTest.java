@@ -19,6 +19,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -79,7 +80,7 @@ class HoldsByThreadTest {
     }
 
     private static void lose(Lease lease) {
-        ((Hold) lease).grants().get(0).lose("the test says so");
+        ((HeldNode) ((Hold) lease).grants().get(0)).lose("the test says so");
     }
 
     private void assertRefused(InterProcessLock asked, String... words) {

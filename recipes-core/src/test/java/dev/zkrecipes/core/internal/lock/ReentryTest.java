@@ -15,6 +15,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -149,7 +150,7 @@ class ReentryTest {
                     .map(lease -> new Thread(() -> {
                         try {
                             together.await();
-                            ((Hold) lease).beginClosing();
+                            ((Hold) lease).beginClosing(false);
                         } catch (Exception e) {
                             throw new AssertionError(e);
                         }
@@ -177,7 +178,7 @@ class ReentryTest {
         closed.onLost(() -> told.add("closed"));
         CompletableFuture<LeaseState> endOfClosed = closed.ended().toCompletableFuture();
         closed.close();
-        ((Hold) first).grants().get(0).lose("the test says so");
+        ((HeldNode) ((Hold) first).grants().get(0)).lose("the test says so");
         assertThat(told).isEmpty();
         scheduler.engine.run();
         assertThat(told).containsExactly("first");

@@ -5,9 +5,10 @@ package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.AdditionalAnswers.delegatesTo;
+import static org.mockito.ArgumentMatchers.anyBoolean;
+import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
@@ -15,10 +16,11 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,11 +39,9 @@ class ReleaseWithoutMemoryTest {
     @Test
     void leaseThatIsHalfClosed_endsItsClient() throws InterruptedException {
         Hold hold = (Hold) lock.acquire();
-        Hold.Origin dying = mock(Hold.Origin.class);
-        when(dying.group()).thenReturn(hold.group());
-        when(dying.client()).thenReturn(EngineClient.of(client));
-        when(dying.giveBack(any())).thenThrow(new InternalError("played: no memory"));
-        Hold onTheSameNode = new Hold(dying, hold.grants(), new LockData(null));
+        Held dying = mock(Held.class, delegatesTo(hold.grants().get(0)));
+        doThrow(new InternalError("played: no memory")).when(dying).release(anyBoolean());
+        Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), new LockData());
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);
         assertThat(onTheSameNode.state()).isEqualTo(LeaseState.LOST);

@@ -3,29 +3,44 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
+import java.lang.ref.Reference;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The futures of one hold's end. Most holds end without anybody asking for one. Thread-safe. */
-final class HoldFutures {
+/**
+ * Who is told of one hold: the futures of its end, and the listeners to requests to give it back. Most holds end without
+ * anybody asking for that. Thread-safe.
+ */
+final class HoldListeners {
     private final Callbacks callbacks;
     private final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
     private final CompletableFuture<Void> givenBack = new CompletableFuture<>();
     private final AtomicReference<@Nullable CompletionStage<LeaseState>> endedForAll = new AtomicReference<>();
+    private final AtomicReference<@Nullable RevocationListeners> revocations = new AtomicReference<>();
+    private volatile @Nullable Reference<Lease> toLease;
 
-    HoldFutures(Callbacks callbacks) {
+    HoldListeners(Callbacks callbacks) {
         this.callbacks = callbacks;
+    }
+
+    /** Keeps the reference that tells when nobody has the lease of the hold any more. */
+    void keep(Reference<Lease> reference) {
+        toLease = reference;
     }
 
     /** The hold is closed, or lost; the first time counts. */
     void end(LeaseState how) {
         ended.complete(how);
+        endListening();
     }
 
     /** The hold was given back; its future ends with this one. */
@@ -43,13 +58,21 @@ final class HoldFutures {
         });
     }
 
+    /** Those to requests to give the hold back. */
+    RevocationListeners revocations(Supplier<RevocationListeners> maker) {
+        return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
+    }
+
+    private void endListening() {
+        RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
+        if (told != null) {
+            told.end();
+        }
+    }
+
     /** For the engine's own use. */
     CompletableFuture<Void> givenBack() {
         return givenBack;
-    }
-
-    boolean hasEnded() {
-        return ended.isDone();
     }
 
     /** For applications: the same for all, since one for each would stay as long as the lease. */
