@@ -10,6 +10,7 @@ import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.lock.Ownership.Owner;
 import dev.zkrecipes.core.internal.node.HoldLimit;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -66,7 +67,7 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
         this.callbacks = callbacks;
         this.client = client;
         this.group = LockGroup.of(new LockSpec(List.of(), foreign.path(), new ForeignRule(foreign, nodeName), options));
-        this.ownership = Ownership.ofThread(holds);
+        this.ownership = new Ownership(Owner.THREAD, holds);
     }
 
     /** A lock that works on no client. */
@@ -258,15 +259,6 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
 
     private static ForeignHeld held(Hold hold) {
         return (ForeignHeld) hold.grants().get(0);
-    }
-
-    @Override
-    public void fail(RuntimeException why) {
-        if (client != null) {
-            client.scheduler().execute(() -> {
-                throw why;
-            });
-        }
     }
 
     @Override

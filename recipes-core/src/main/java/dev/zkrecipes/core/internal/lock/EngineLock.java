@@ -12,6 +12,7 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.lock.Ownership.Owner;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -53,19 +54,19 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     /** A lock that is held by threads, re-entrantly. */
     public static EngineLock threadOwned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThread(holds));
+        return new EngineLock(client, LockGroup.of(spec), new Ownership(Owner.THREAD, holds));
     }
 
     /** The mode of a lock that excludes all others; its thread may take the shared one too. */
     public static EngineLock exclusiveMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec shared) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideShared(holds, shared));
+        return new EngineLock(client, LockGroup.of(spec), new Ownership(holds, shared, true));
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
     public static EngineLock sharedMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec exclusive) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofThreadBesideExclusive(holds, exclusive));
+        return new EngineLock(client, LockGroup.of(spec), new Ownership(holds, exclusive, false));
     }
 
     /**
@@ -88,7 +89,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                     members.get(0).path());
         }
         return new EngineLock(
-                client, group, Ownership.ofThread(members.get(0).ownership.table()));
+                client,
+                group,
+                new Ownership(Owner.THREAD, members.get(0).ownership.table()));
     }
 
     private static void requireNoHandoffs(LockOptions options, String what) {
@@ -100,12 +103,12 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     /** A lock that is held by the instance, once at a time. */
     public static EngineLock instanceOwned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofInstance(holds));
+        return new EngineLock(client, LockGroup.of(spec), new Ownership(Owner.INSTANCE, holds));
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
     public static EngineLock unowned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), Ownership.ofNobody(holds));
+        return new EngineLock(client, LockGroup.of(spec), new Ownership(Owner.NOBODY, holds));
     }
 
     /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */

@@ -35,7 +35,7 @@ final class ForeignHeld implements Held {
     private final Callbacks callbacks;
     private final @Nullable HoldLimit limit; // null if it may be held for any time
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
-    private final AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
+    private volatile @Nullable Listener listener;
     private final AtomicReference<@Nullable Observer> observer = new AtomicReference<>();
     private final AtomicBoolean observesRequests = new AtomicBoolean();
     private final AtomicBoolean givenBack = new AtomicBoolean();
@@ -76,8 +76,9 @@ final class ForeignHeld implements Held {
     }
 
     @Override
-    public boolean hasEnded() {
-        return end.get() != null || isLostThere();
+    public boolean isKnownAsLost() {
+        End last = end.get();
+        return last == null ? isLostThere() : last.state() == LeaseState.LOST;
     }
 
     /** Who cannot tell its state can be given back all the same. */
@@ -109,7 +110,7 @@ final class ForeignHeld implements Held {
     /** Also begins to listen, and its time. */
     @Override
     public void attach(Listener only) {
-        listener.set(only);
+        listener = only;
         hold.onLost(this::onLost);
         if (hold.state() == LeaseState.LOST) {
             onLost();
@@ -132,8 +133,9 @@ final class ForeignHeld implements Held {
             if (limit != null) {
                 limit.end();
             }
-            Listener told = listener.getAndSet(null);
+            Listener told = listener;
             if (told != null) {
+                listener = null;
                 told.onEnded(this, how);
             }
             if (how == LeaseState.LOST) {

@@ -60,7 +60,7 @@ public final class Hold implements Lease, Held.Listener {
         void confirm(Hold closed, boolean tells);
 
         /** A thread has died in the middle of what nobody else does. */
-        void fail(RuntimeException why);
+        default void fail(RuntimeException why) {}
     }
 
     /** What a hold was closed as, and when what was given back with it is gone. */
@@ -104,7 +104,7 @@ public final class Hold implements Lease, Held.Listener {
             }
             return opened;
         } catch (Throwable t) {
-            opened.beginClosing(false);
+            opened.beginClosing(true);
             throw t;
         }
     }
@@ -309,7 +309,7 @@ public final class Hold implements Lease, Held.Listener {
         data.takeOut(this);
         List<? extends Held> unneeded = data.unneededWithout(this);
         if (unneeded.isEmpty()) {
-            return HeldNodes.anyHasEnded(grants) ? LOST_BEFORE : RELEASED_NOTHING;
+            return HeldNodes.anyIsKnownAsLost(grants) ? LOST_BEFORE : RELEASED_NOTHING;
         }
         CompletableFuture<Void> released = HeldNodes.release(unneeded, waits);
         return new Closing(isLost() ? LeaseState.LOST : LeaseState.RELEASED, released);

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ownership {
 
-    private enum Owner {
+    enum Owner {
+        /** The thread that acquires it, re-entrantly. */
         THREAD,
         /** The lock object, once at a time. */
         INSTANCE,
@@ -34,6 +35,15 @@ final class Ownership {
     private final @Nullable LockSpec otherMode;
     private final boolean isExclusive; // of two modes
 
+    Ownership(Owner owner, LockDataTable table) {
+        this(owner, table, null, false);
+    }
+
+    /** Of one of two modes: a thread that holds the exclusive one may take the shared one too, not the other way round. */
+    Ownership(LockDataTable table, LockSpec otherMode, boolean isExclusive) {
+        this(Owner.THREAD, table, otherMode, isExclusive);
+    }
+
     private Ownership(Owner owner, LockDataTable table, @Nullable LockSpec otherMode, boolean isExclusive) {
         this.owner = owner;
         this.table = table;
@@ -41,31 +51,6 @@ final class Ownership {
         this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : new LockData();
         this.otherMode = otherMode;
         this.isExclusive = isExclusive;
-    }
-
-    /** Threads hold the lock, re-entrantly. */
-    static Ownership ofThread(LockDataTable table) {
-        return new Ownership(Owner.THREAD, table, null, false);
-    }
-
-    /** Threads hold the exclusive mode of a lock; its holder may take the shared one too. */
-    static Ownership ofThreadBesideShared(LockDataTable table, LockSpec shared) {
-        return new Ownership(Owner.THREAD, table, shared, true);
-    }
-
-    /** Threads hold the shared mode of a lock; its holder may not ask for the exclusive one. */
-    static Ownership ofThreadBesideExclusive(LockDataTable table, LockSpec exclusive) {
-        return new Ownership(Owner.THREAD, table, exclusive, false);
-    }
-
-    /** The lock object holds the lock, once at a time. */
-    static Ownership ofInstance(LockDataTable table) {
-        return new Ownership(Owner.INSTANCE, table, null, false);
-    }
-
-    /** The lock object holds the lock, any number of times. */
-    static Ownership ofNobody(LockDataTable table) {
-        return new Ownership(Owner.NOBODY, table, null, false);
     }
 
     // ---- Records.

@@ -42,8 +42,8 @@ public interface Held {
     /** Whether the state is LOST, which may take less to find out than the state. */
     boolean isLost();
 
-    /** Whether it has ended as far as is known, without a look at the clock. */
-    boolean hasEnded();
+    /** Whether it is lost as far as is known, without a look at the clock. */
+    boolean isKnownAsLost();
 
     /** The error for who uses it though it is lost. */
     LockLostException lost();

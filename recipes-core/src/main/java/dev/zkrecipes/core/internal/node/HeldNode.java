@@ -187,15 +187,20 @@ public final class HeldNode implements Held, KeepAlive.Held {
         return end;
     }
 
-    @Override
     public boolean hasEnded() {
         return end != null;
     }
 
     @Override
-    public boolean isLost() {
-        End last = endByNow();
+    public boolean isKnownAsLost() {
+        End last = end;
         return last != null && last.state() == LeaseState.LOST;
+    }
+
+    @Override
+    public boolean isLost() {
+        var unused = endByNow();
+        return isKnownAsLost();
     }
 
     /** From now on it is lost when its time is over, if it has one. To be called once, before anybody is told of it. */

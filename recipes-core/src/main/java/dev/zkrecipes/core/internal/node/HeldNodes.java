@@ -40,9 +40,9 @@ public final class HeldNodes {
     }
 
     /** By what the engine knows, without a look at the clock. */
-    public static boolean anyHasEnded(List<? extends Held> grants) {
+    public static boolean anyIsKnownAsLost(List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).hasEnded()) {
+            if (grants.get(i).isKnownAsLost()) {
                 return true;
             }
         }
