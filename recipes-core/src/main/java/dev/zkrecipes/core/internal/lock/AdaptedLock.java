@@ -4,13 +4,11 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.common.base.Throwables;
-import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockObserver.Ending;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
-import dev.zkrecipes.core.internal.lock.Ownership.Owner;
 import dev.zkrecipes.core.internal.node.HoldLimit;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -35,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * A foreign lock as one of ours. Its holds are recorded as those of the engine are: in a table of its own, or in that of
  * the client on which it works. Thread-safe.
  */
-public final class AdaptedLock implements InterProcessLock, Hold.Origin {
+public final class AdaptedLock extends OwnedLock {
 
     /** The rule of a foreign lock is the lock itself: equal ones share their holds. It never queues. */
     private record ForeignRule(ForeignLock lock, String nodeName) implements FifoDriver {
@@ -53,8 +51,6 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
     private final ForeignLock foreign;
     private final Callbacks callbacks;
     private final @Nullable LockHost client; // null if it works on none
-    private final LockGroup group;
-    private final Ownership ownership;
 
     private AdaptedLock(
             ForeignLock foreign,
@@ -63,11 +59,15 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
             Callbacks callbacks,
             @Nullable LockHost client,
             LockDataTable holds) {
+        super(
+                LockGroup.of(new LockSpec(List.of(), foreign.path(), new ForeignRule(foreign, nodeName), options)),
+                Owner.THREAD,
+                holds,
+                null,
+                false);
         this.foreign = foreign;
         this.callbacks = callbacks;
         this.client = client;
-        this.group = LockGroup.of(new LockSpec(List.of(), foreign.path(), new ForeignRule(foreign, nodeName), options));
-        this.ownership = new Ownership(Owner.THREAD, holds);
     }
 
     /** A lock that works on no client. */
@@ -80,35 +80,35 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
     public static AdaptedLock on(EngineLock on, ForeignLock foreign, LockOptions options) {
         LockHost client = on.client();
         String nodeName = on.group().all().get(0).nodeName();
-        return new AdaptedLock(
-                foreign,
-                nodeName,
-                options,
-                client.callbacks(),
-                client,
-                on.ownership().table());
-    }
-
-    @Override
-    public String path() {
-        return group.path();
-    }
-
-    @Override
-    public LockGroup group() {
-        return group;
+        return new AdaptedLock(foreign, nodeName, options, client.callbacks(), client, on.table());
     }
 
     // ---- Acquiring.
 
     @Override
-    public Lease acquire() throws InterruptedException {
-        requireMayBlock();
-        Blocking.throwIfInterrupted();
-        Lease again = reenter();
-        return again != null
-                ? again
-                : request(() -> Optional.of(foreign.acquire()), Ending.FAILED).orElseThrow();
+    void requireMayBlock() {
+        if (client == null) {
+            Blocking.requireNoEventThread();
+        } else {
+            Blocking.requireMayBlock(client.scheduler());
+        }
+    }
+
+    @Override
+    void requireOpen() {
+        if (client != null) {
+            client.requireOpenFor(path());
+        }
+    }
+
+    @Override
+    Lease request() throws InterruptedException {
+        return request(() -> Optional.of(foreign.acquire()), Ending.FAILED).orElseThrow();
+    }
+
+    @Override
+    Optional<Lease> request(Duration timeout) throws InterruptedException {
+        return request(() -> foreign.tryAcquire(timeout), Ending.TIMED_OUT);
     }
 
     @Override
@@ -121,38 +121,11 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
                         request(() -> Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO)), Ending.BUSY));
     }
 
-    @Override
-    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        Blocking.requireNotNegative(timeout);
-        requireMayBlock();
-        Blocking.throwIfInterrupted();
-        if (timeout.isZero()) {
-            return tryAcquire();
-        }
-        Lease again = reenter();
-        return again != null ? Optional.of(again) : request(() -> foreign.tryAcquire(timeout), Ending.TIMED_OUT);
-    }
-
-    private void requireMayBlock() {
-        if (client == null) {
-            Blocking.requireNoEventThread();
-        } else {
-            Blocking.requireMayBlock(client.scheduler());
-        }
-    }
-
-    private @Nullable Lease reenter() {
-        if (client != null) {
-            client.requireOpenFor(path());
-        }
-        return ownership.reenter(this);
-    }
-
     private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> wait, Ending otherwise)
             throws InterruptedException {
         ObservedRequest observed = begin();
         try {
-            Optional<Lease> lease = wait.await().map(hold -> open(hold, ownership.mineToOpen(), observed));
+            Optional<Lease> lease = wait.await().map(hold -> open(hold, mineToOpen(), observed));
             if (observed != null) {
                 observed.over(otherwise); // unless it was granted
             }
@@ -163,37 +136,35 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
             }
             throw t;
         } finally {
-            ownership.table().endWait(group);
+            table().endWait(group());
         }
     }
 
     private @Nullable ObservedRequest begin() {
-        ObservedRequest observed = client == null ? null : ObservedRequest.begin(client, group);
-        ownership.table().beginWait(group);
+        ObservedRequest observed = client == null ? null : ObservedRequest.begin(client, group());
+        table().beginWait(group());
         return observed;
     }
 
     private Hold open(ForeignLock.Hold hold, LockData data, @Nullable ObservedRequest observed) {
         HoldLimit limit = client == null
                 ? null
-                : group.holdAtMost()
+                : group().holdAtMost()
                         .map(most -> new HoldLimit(
                                 client.scheduler(), most, client.scheduler().nanoTime()))
                         .orElse(null);
-        ForeignHeld held = new ForeignHeld(group.all().get(0), hold, callbacks, limit);
+        ForeignHeld held = new ForeignHeld(group().all().get(0), hold, callbacks, limit);
         return Hold.open(this, List.of(held), data, observed);
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        if (client != null) {
-            client.requireOpenFor(path());
-        }
+        requireOpen();
         CompletableFuture<ForeignLock.Hold> request = foreign.acquireAsync();
         ObservedRequest observed = begin();
         CompletableFuture<Lease> future = new CompletableFuture<>();
         Completion.on(request, (hold, failure) -> {
-            ownership.table().endWait(group);
+            table().endWait(group());
             callbacks.run(() -> deliver(hold, failure, observed, future));
         });
         Completion.on(future, (lease, failure) -> request.cancel(false));
@@ -209,8 +180,8 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
             if (acquired == null) {
                 throw Objects.requireNonNull(failure);
             }
-            Hold hold = open(acquired, ownership.asynchronous(), observed);
-            if (!future.complete(AsyncLease.of(hold, ownership.table().dropped()))) {
+            Hold hold = open(acquired, asynchronous(), observed);
+            if (!future.complete(AsyncLease.of(hold, table().dropped()))) {
                 hold.beginClosing(false);
             }
         } catch (Throwable t) {
@@ -223,14 +194,9 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
 
     // ---- Its holds.
 
-    @Override
-    public void release() {
-        ownership.release(group);
-    }
-
     /** The foreign lock has waited. */
     @Override
-    public void confirm(Hold closed, boolean tells) {
+    void confirm(Hold closed, boolean tells) {
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (tells && givenBack.isCompletedExceptionally()) {
             try {
@@ -242,14 +208,14 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
     }
 
     @Override
-    public void verify(Hold hold) throws InterruptedException {
+    void verify(Hold hold) throws InterruptedException {
         hold.requireOpenAndStanding();
         held(hold).hold().verify();
         hold.requireOpenAndStanding(); // a part may be lost while another one is verified
     }
 
     @Override
-    public void listen(Hold hold, Consumer<RevocationRequest> listener) {
+    void listen(Hold hold, Consumer<RevocationRequest> listener) {
         held(hold).listen(request -> {
             if (hold.isStanding()) {
                 listener.accept(request);
@@ -261,32 +227,21 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
         return (ForeignHeld) hold.grants().get(0);
     }
 
+    /** What it stands on is not ours to end. */
     @Override
-    public Callbacks callbacks() {
+    void fail(RuntimeException why) {}
+
+    @Override
+    Callbacks callbacks() {
         return callbacks;
     }
 
     @Override
-    public String ownerLabel() {
+    String ownerLabel() {
         return client == null ? "this process" : client.ownerLabel();
     }
 
     // ---- Asking.
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-        return ownership.isHeldByCaller(group);
-    }
-
-    @Override
-    public int holdCount() {
-        return ownership.count(group);
-    }
-
-    @Override
-    public boolean isAcquiredInThisProcess() {
-        return ownership.isHeld(group);
-    }
 
     @Override
     public List<Participant> participants() throws InterruptedException {
@@ -300,6 +255,6 @@ public final class AdaptedLock implements InterProcessLock, Hold.Origin {
 
     @Override
     public String toString() {
-        return path() + ", " + ownership.describe(group) + ", " + foreign;
+        return super.toString() + ", " + foreign;
     }
 }

@@ -19,22 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class AsyncRequest {
     private final LockHost client;
-    private final Hold.Origin lock;
-    private final Ownership ownership;
+    private final OwnedLock lock;
     private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
     private final CompletableFuture<Lease> future = new CompletableFuture<>();
 
     /** Prepares a request, which is not launched yet. */
-    AsyncRequest(
-            LockHost client,
-            Hold.Origin lock,
-            Ownership ownership,
-            Acquisition acquisition,
-            @Nullable ObservedRequest observed) {
+    AsyncRequest(LockHost client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
-        this.ownership = ownership;
         this.acquisition = acquisition;
         this.observed = observed;
     }
@@ -47,7 +40,7 @@ final class AsyncRequest {
         });
         Completion.on(future, (lease, failure) -> acquisition.giveUp());
         acquisition.launch();
-        ownership.table().lookForDeadOwners();
+        lock.table().lookForDeadOwners();
         return future;
     }
 
@@ -60,8 +53,8 @@ final class AsyncRequest {
             return;
         }
         orGiveBack(grants, () -> {
-            Hold lease = Hold.open(lock, grants, ownership.asynchronous(), observed);
-            if (!future.complete(AsyncLease.of(lease, ownership.table().dropped()))) {
+            Hold lease = Hold.open(lock, grants, lock.asynchronous(), observed);
+            if (!future.complete(AsyncLease.of(lease, lock.table().dropped()))) {
                 lease.beginClosing(false);
             }
         });

@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** One request of a thread that waits for its outcome. Whatever is thrown meanwhile, nothing is left of it. */
 final class BlockingRequest {
     private final LockHost client;
-    private final Hold.Origin lock;
-    private final Ownership ownership;
+    private final OwnedLock lock;
     private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
 
@@ -34,15 +33,9 @@ final class BlockingRequest {
     }
 
     /** Prepares a request, which is not launched yet. */
-    BlockingRequest(
-            LockHost client,
-            Hold.Origin lock,
-            Ownership ownership,
-            Acquisition acquisition,
-            @Nullable ObservedRequest observed) {
+    BlockingRequest(LockHost client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
-        this.ownership = ownership;
         this.acquisition = acquisition;
         this.observed = observed;
     }
@@ -51,7 +44,7 @@ final class BlockingRequest {
     <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
         try {
             acquisition.launch();
-            ownership.table().lookForDeadOwners();
+            lock.table().lookForDeadOwners();
             T outcome = wait.on(this);
             if (observed != null) {
                 observed.over(mode == Mode.TRY ? Ending.BUSY : Ending.TIMED_OUT); // unless it was granted
@@ -106,7 +99,7 @@ final class BlockingRequest {
                 Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), deadline));
         if (outcome.isEmpty() && acquisition.giveUp()) {
             throw new LockConnectionException("no answer from ZooKeeper within " + atMost
-                    + ", so it is not known whether the lock " + lock.group().path() + " is free; try again");
+                    + ", so it is not known whether the lock " + lock.path() + " is free; try again");
         }
         return Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), client.scheduler()))
                 .map(this::hold);
@@ -122,7 +115,7 @@ final class BlockingRequest {
         if (acquisition.obstacle().isPresent()) {
             return acquisition.obstacle();
         }
-        String unknown = " the lock " + lock.group().path() + " is free; ";
+        String unknown = " the lock " + lock.path() + " is free; ";
         if (client.connectionState() != ConnectionState.CONNECTED) {
             String before = seen ? " any more (the lock was busy when it was last seen)" : "";
             return Optional.of(client.notConnected(before + " after " + timeout + ", so it is not known whether"
@@ -138,7 +131,7 @@ final class BlockingRequest {
 
     /** Records a hold of the caller on the grants. */
     private Lease hold(List<HeldNode> grants) {
-        return Hold.open(lock, grants, ownership.mineToOpen(), observed);
+        return Hold.open(lock, grants, lock.mineToOpen(), observed);
     }
 
     /**
@@ -157,7 +150,7 @@ final class BlockingRequest {
     private void abandon() {
         List<HeldNode> granted = acquisition.giveUpUnlessGranted();
         if (granted != null) {
-            LockData mine = ownership.mine();
+            LockData mine = lock.mine();
             Hold hold = mine == null ? null : mine.holdOn(granted.get(0));
             if (hold == null) {
                 HeldNodes.release(granted);

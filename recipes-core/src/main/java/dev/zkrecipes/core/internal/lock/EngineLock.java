@@ -12,7 +12,6 @@ import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
-import dev.zkrecipes.core.internal.lock.Ownership.Owner;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -31,7 +30,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The blocking and the asynchronous API on top of acquisitions. The holds of the calling thread are found by path and
@@ -40,33 +38,35 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread of the application may die in here, at the end of its stack or of the heap. Whatever is thrown, its
  * request leaves the queue, or the grant is given back.
  */
-public final class EngineLock implements InterProcessLock, Hold.Origin {
+public final class EngineLock extends OwnedLock {
 
-    private final LockGroup group;
     private final LockHost client;
-    private final Ownership ownership;
 
-    private EngineLock(LockHost client, LockGroup group, Ownership ownership) {
-        this.group = group;
+    private EngineLock(LockHost client, LockGroup group, Owner owner, LockDataTable holds) {
+        super(group, owner, holds, null, false);
         this.client = client;
-        this.ownership = ownership;
+    }
+
+    private EngineLock(LockHost client, LockSpec spec, LockDataTable holds, LockSpec otherMode, boolean isExclusive) {
+        super(LockGroup.of(spec), Owner.THREAD, holds, otherMode, isExclusive);
+        this.client = client;
     }
 
     /** A lock that is held by threads, re-entrantly. */
     public static EngineLock threadOwned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), new Ownership(Owner.THREAD, holds));
+        return new EngineLock(client, LockGroup.of(spec), Owner.THREAD, holds);
     }
 
     /** The mode of a lock that excludes all others; its thread may take the shared one too. */
     public static EngineLock exclusiveMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec shared) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(spec), new Ownership(holds, shared, true));
+        return new EngineLock(client, spec, holds, shared, true);
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
     public static EngineLock sharedMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec exclusive) {
         requireNoHandoffs(spec.options(), "a lock of two modes");
-        return new EngineLock(client, LockGroup.of(spec), new Ownership(holds, exclusive, false));
+        return new EngineLock(client, spec, holds, exclusive, false);
     }
 
     /**
@@ -76,9 +76,10 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
      */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
         requireNoHandoffs(options, "a lock of several");
-        members.forEach(member -> requireNoHandoffs(member.group.options(), "a member of a lock of several"));
-        List<LockSpec> all =
-                members.stream().flatMap(member -> member.group.all().stream()).toList();
+        members.forEach(member -> requireNoHandoffs(member.group().options(), "a member of a lock of several"));
+        List<LockSpec> all = members.stream()
+                .flatMap(member -> member.group().all().stream())
+                .toList();
         LockGroup group = LockGroup.together(all, options);
         LockHost client = members.get(0).client;
         for (EngineLock member : members) {
@@ -88,10 +89,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
                     member.path(),
                     members.get(0).path());
         }
-        return new EngineLock(
-                client,
-                group,
-                new Ownership(Owner.THREAD, members.get(0).ownership.table()));
+        return new EngineLock(client, group, Owner.THREAD, members.get(0).table());
     }
 
     private static void requireNoHandoffs(LockOptions options, String what) {
@@ -103,12 +101,12 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     /** A lock that is held by the instance, once at a time. */
     public static EngineLock instanceOwned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), new Ownership(Owner.INSTANCE, holds));
+        return new EngineLock(client, LockGroup.of(spec), Owner.INSTANCE, holds);
     }
 
     /** A lock that is held by the instance, any number of times, as the driver allows. */
     public static EngineLock unowned(LockHost client, LockDataTable holds, LockSpec spec) {
-        return new EngineLock(client, LockGroup.of(spec), new Ownership(Owner.NOBODY, holds));
+        return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds);
     }
 
     /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */
@@ -120,39 +118,35 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         return found instanceof EngineLock engine ? Optional.of(engine) : Optional.empty();
     }
 
-    @Override
-    public String path() {
-        return group.path();
-    }
-
-    @Override
-    public LockGroup group() {
-        return group;
-    }
-
     public LockHost client() {
         return client;
     }
 
-    Ownership ownership() {
-        return ownership;
-    }
-
     public boolean isSingle() {
-        return group.isSingle();
+        return group().isSingle();
     }
 
     // ---- Acquiring.
 
     @Override
-    public Lease acquire() throws InterruptedException {
+    void requireMayBlock() {
         Blocking.requireMayBlock(client.scheduler());
-        Blocking.throwIfInterrupted();
-        Lease again = reenter();
-        if (again != null) {
-            return again;
-        }
+    }
+
+    @Override
+    void requireOpen() {
+        client.requireOpenFor(path());
+    }
+
+    @Override
+    Lease request() throws InterruptedException {
         return request(Mode.QUEUE, BlockingRequest::await);
+    }
+
+    @Override
+    Optional<Lease> request(Duration timeout) throws InterruptedException {
+        Deadline deadline = Deadline.after(timeout, client.scheduler());
+        return request(Mode.QUEUE, request -> request.await(deadline, timeout));
     }
 
     @Override
@@ -163,7 +157,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     /** Acquires it if it is free, and waits for the answer no longer than the limit or the request time-out. */
     public Optional<Lease> tryAtOnce(Duration limit) {
         Duration atMost = limit.compareTo(client.requestTimeout()) < 0 ? limit : client.requestTimeout();
-        Blocking.requireMayBlock(client.scheduler());
+        requireMayBlock();
         Lease again = reenter();
         if (again != null) {
             return Optional.of(again);
@@ -172,25 +166,9 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
         return requestUninterruptibly(Mode.TRY, request -> request.awaitAnswer(deadline, atMost));
     }
 
-    @Override
-    public Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
-        Blocking.requireNotNegative(timeout);
-        Deadline deadline = Deadline.after(timeout, client.scheduler());
-        Blocking.requireMayBlock(client.scheduler());
-        Blocking.throwIfInterrupted();
-        if (timeout.isZero()) {
-            return tryAcquire();
-        }
-        Lease again = reenter();
-        if (again != null) {
-            return Optional.of(again);
-        }
-        return request(Mode.QUEUE, request -> request.await(deadline, timeout));
-    }
-
     /** As {@link #acquire()}, but interruptions do not end the wait; the flag is kept. */
     public Lease acquireUninterruptibly() {
-        Blocking.requireMayBlock(client.scheduler());
+        requireMayBlock();
         Lease again = reenter();
         if (again != null) {
             return again;
@@ -200,14 +178,14 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     private <T> T request(Mode mode, BlockingRequest.Wait<T> wait) throws InterruptedException {
         if (mode == Mode.QUEUE) {
-            ownership.requireNoWaitForOneself(group);
+            requireNoWaitForOneself();
         }
-        HeldNode exclusive = ownership.toDowngrade(path());
+        HeldNode exclusive = toDowngrade();
         Acquisition acquisition = exclusive == null
-                ? client.acquisitions().of(group, mode, false)
-                : client.acquisitions().downgrade(group.all().get(0), exclusive, mode);
-        ObservedRequest observed = ObservedRequest.begin(client, group);
-        return new BlockingRequest(client, this, ownership, acquisition, observed).run(mode, wait);
+                ? client.acquisitions().of(group(), mode, false)
+                : client.acquisitions().downgrade(group().all().get(0), exclusive, mode);
+        ObservedRequest observed = ObservedRequest.begin(client, group());
+        return new BlockingRequest(client, this, acquisition, observed).run(mode, wait);
     }
 
     /** A request with a wait that interruptions do not end. */
@@ -221,38 +199,16 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = client.acquisitions().of(group, Mode.QUEUE, true);
-        ObservedRequest observed = ObservedRequest.begin(client, group);
-        return new AsyncRequest(client, this, ownership, acquisition, observed).begin();
-    }
-
-    /**
-     * Refuses a lock of which the calling thread holds a part, or which it holds another way. It may acquire again what
-     * it holds as it is.
-     *
-     * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
-     * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
-     */
-    public void requireNotHeldInPart() {
-        ownership.requireNotHeldInPart(group);
-    }
-
-    /** One more hold on what the thread holds; null if it holds nothing. */
-    private @Nullable Lease reenter() {
-        client.requireOpenFor(path());
-        return ownership.reenter(this);
+        Acquisition acquisition = client.acquisitions().of(group(), Mode.QUEUE, true);
+        ObservedRequest observed = ObservedRequest.begin(client, group());
+        return new AsyncRequest(client, this, acquisition, observed).begin();
     }
 
     // ---- Its holds.
 
     @Override
-    public void release() {
-        ownership.release(group);
-    }
-
-    @Override
-    public void confirm(Hold closed, boolean tells) {
-        if (group.options().releasesInBackground()) {
+    void confirm(Hold closed, boolean tells) {
+        if (group().options().releasesInBackground()) {
             return;
         }
         CompletableFuture<Void> givenBack = closed.givenBack();
@@ -265,7 +221,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     @Override
-    public void verify(Hold hold) throws InterruptedException {
+    void verify(Hold hold) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
@@ -282,7 +238,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     }
 
     @Override
-    public void listen(Hold hold, Consumer<RevocationRequest> listener) {
+    void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
                 .revocations(() ->
                         new RevocationListeners(HeldNodes.nodes(hold.grants()), hold::isStanding, client.callbacks()))
@@ -291,38 +247,23 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     /** Ends the client. */
     @Override
-    public void fail(RuntimeException why) {
+    void fail(RuntimeException why) {
         client.scheduler().execute(() -> {
             throw why;
         });
     }
 
     @Override
-    public Callbacks callbacks() {
+    Callbacks callbacks() {
         return client.callbacks();
     }
 
     @Override
-    public String ownerLabel() {
+    String ownerLabel() {
         return client.ownerLabel();
     }
 
     // ---- Asking.
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-        return ownership.isHeldByCaller(group);
-    }
-
-    @Override
-    public int holdCount() {
-        return ownership.count(group);
-    }
-
-    @Override
-    public boolean isAcquiredInThisProcess() {
-        return ownership.isHeld(group);
-    }
 
     @Override
     public List<Participant> participants() throws InterruptedException {
@@ -331,7 +272,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
 
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
         List<Participant> all = new ArrayList<>();
-        for (LockSpec spec : group.all()) {
+        for (LockSpec spec : group().all()) {
             all.addAll(new PathQueries(client, spec).participants(deadline));
         }
         return List.copyOf(all);
@@ -340,7 +281,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     /** The holders, with the data of their nodes. */
     public List<SeenParticipant> holders(Deadline deadline) throws InterruptedException {
         List<SeenParticipant> all = new ArrayList<>();
-        for (LockSpec spec : group.all()) {
+        for (LockSpec spec : group().all()) {
             all.addAll(new PathQueries(client, spec).holders(deadline));
         }
         return List.copyOf(all);
@@ -349,7 +290,7 @@ public final class EngineLock implements InterProcessLock, Hold.Origin {
     /** What is held by the calling thread, or through the instance, and how the client stands. */
     @Override
     public String toString() {
-        return path() + ", " + ownership.describe(group) + ", " + client;
+        return super.toString() + ", " + client;
     }
 
     @Override

@@ -84,7 +84,7 @@ public final class LockData implements Held.Listener {
 
     /** A lost hold, which only those keep who can still close it. */
     private static final class Lost extends WeakReference<Hold> {
-        final Hold.Origin lock;
+        final OwnedLock lock;
         final List<? extends Held> grants;
         volatile boolean told;
 
@@ -367,7 +367,7 @@ public final class LockData implements Held.Listener {
      * nothing was opened.
      */
     @Nullable
-    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
+    Hold reenter(OwnedLock lock, @Nullable LockSpec otherMode) {
         List<? extends Held> grants = grantsToReenter(lock.group(), otherMode);
         if (grants == null) {
             return null;

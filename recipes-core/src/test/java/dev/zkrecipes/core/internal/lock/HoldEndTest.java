@@ -4,10 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.AdditionalAnswers.delegatesTo;
-import static org.mockito.ArgumentMatchers.anyBoolean;
-import static org.mockito.Mockito.doAnswer;
-import static org.mockito.Mockito.mock;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
@@ -50,13 +46,7 @@ class HoldEndTest {
 
     /** A hold on the node where something happens between the decision to close and the release. */
     private Hold sameWith(Runnable meanwhile) {
-        Held interrupted = mock(Held.class, delegatesTo(node()));
-        doAnswer(release -> {
-                    meanwhile.run();
-                    return node().release(false);
-                })
-                .when(interrupted)
-                .release(anyBoolean());
+        Held interrupted = HeldWith.beforeRelease(node(), meanwhile);
         Hold same = Hold.open(lock, List.of(interrupted), held.data(), null);
         same.onLost(() -> told.add("lost"));
         return same;

@@ -5,10 +5,6 @@ package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.mockito.AdditionalAnswers.delegatesTo;
-import static org.mockito.ArgumentMatchers.anyBoolean;
-import static org.mockito.Mockito.doThrow;
-import static org.mockito.Mockito.mock;
 
 import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.InterProcessLock;
@@ -39,8 +35,9 @@ class ReleaseWithoutMemoryTest {
     @Test
     void leaseThatIsHalfClosed_endsItsClient() throws InterruptedException {
         Hold hold = (Hold) lock.acquire();
-        Held dying = mock(Held.class, delegatesTo(hold.grants().get(0)));
-        doThrow(new InternalError("played: no memory")).when(dying).release(anyBoolean());
+        Held dying = HeldWith.beforeRelease(hold.grants().get(0), () -> {
+            throw new InternalError("played: no memory");
+        });
         Hold onTheSameNode = new Hold(hold.lock(), List.of(dying), new LockData());
         CompletableFuture<LeaseState> ended = onTheSameNode.ended().toCompletableFuture();
         assertThatThrownBy(onTheSameNode::closeAsync).isInstanceOf(InternalError.class);

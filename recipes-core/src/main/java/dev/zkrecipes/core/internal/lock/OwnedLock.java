@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.lock;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.node.Held;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.queue.LockGroup;
+import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Callbacks;
+import dev.zkrecipes.core.internal.thread.ThreadName;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock whose holds are recorded with their owner: a thread, or the lock object. It knows where, and what a request of
+ * the calling thread can build on. How the lock is acquired differs: by the engine, or by a foreign lock. Thread-safe.
+ */
+abstract class OwnedLock implements InterProcessLock {
+
+    /** Who owns the holds. */
+    enum Owner {
+        /** The thread that acquires the lock, re-entrantly. */
+        THREAD,
+        /** The lock object, once at a time. */
+        INSTANCE,
+        /** The lock object, any number of times. */
+        NOBODY
+    }
+
+    private final LockGroup group;
+    private final Owner owner;
+    private final LockDataTable table;
+    private final LockData ofInstance = new LockData(); // what the lock object holds, unless threads do
+    private final LockData asynchronous;
+    private final @Nullable LockSpec otherMode;
+    private final boolean isExclusive; // of two modes
+
+    /**
+     * A lock of which nothing is held.
+     *
+     * @param table of all holds of the client
+     * @param otherMode that of a lock of two modes, of which a thread may hold both; null if there is none
+     * @param isExclusive whether this is the mode whose thread may take the other one too
+     */
+    OwnedLock(LockGroup group, Owner owner, LockDataTable table, @Nullable LockSpec otherMode, boolean isExclusive) {
+        this.group = group;
+        this.owner = owner;
+        this.table = table;
+        this.asynchronous = owner == Owner.THREAD ? table.ofNobody() : new LockData();
+        this.otherMode = otherMode;
+        this.isExclusive = isExclusive;
+    }
+
+    @Override
+    public final String path() {
+        return group.path();
+    }
+
+    public final LockGroup group() {
+        return group;
+    }
+
+    final LockDataTable table() {
+        return table;
+    }
+
+    // ---- What differs.
+
+    /** Throws if the calling thread would wait for itself. */
+    abstract void requireMayBlock();
+
+    /** Throws if the client is closed. */
+    abstract void requireOpen();
+
+    /** Acquires what the caller does not hold yet. */
+    abstract Lease request() throws InterruptedException;
+
+    /** Acquires what the caller does not hold yet, in a time that is not zero. */
+    abstract Optional<Lease> request(Duration timeout) throws InterruptedException;
+
+    abstract Callbacks callbacks();
+
+    /** By what the client is known, in messages. */
+    abstract String ownerLabel();
+
+    /** See {@link Lease#verify()}. */
+    abstract void verify(Hold hold) throws InterruptedException;
+
+    /** Tells the listener of requests to give the hold back. */
+    abstract void listen(Hold hold, Consumer<RevocationRequest> listener);
+
+    /**
+     * Waits until what was given back with the hold is known to be gone, if the lock is to wait.
+     *
+     * @param tells whether to throw what was said against it
+     */
+    abstract void confirm(Hold closed, boolean tells);
+
+    /** A thread has died in the middle of what nobody else does. */
+    abstract void fail(RuntimeException why);
+
+    // ---- Acquiring.
+
+    @Override
+    public final Lease acquire() throws InterruptedException {
+        requireMayBlock();
+        Blocking.throwIfInterrupted();
+        Lease again = reenter();
+        return again != null ? again : request();
+    }
+
+    @Override
+    public final Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException {
+        Blocking.requireNotNegative(timeout);
+        requireMayBlock();
+        Blocking.throwIfInterrupted();
+        if (timeout.isZero()) {
+            return tryAcquire();
+        }
+        Lease again = reenter();
+        return again != null ? Optional.of(again) : request(timeout);
+    }
+
+    /** One more hold on what the thread holds: nothing but the thread's record changes. Null if it holds nothing. */
+    final @Nullable Lease reenter() {
+        requireOpen();
+        if (owner == Owner.THREAD) {
+            LockData mine = table.mine();
+            return mine == null ? null : mine.reenter(this, otherMode);
+        } else if (owner == Owner.INSTANCE) {
+            ofInstance.requireNoneLost();
+        }
+        return null;
+    }
+
+    /**
+     * Refuses a lock of which the calling thread holds a part, or which it holds another way. It may acquire again what
+     * it holds as it is.
+     *
+     * @throws dev.zkrecipes.core.LockLostException if what it holds is lost
+     * @throws dev.zkrecipes.core.LockRefusedException if it would wait for itself
+     */
+    public final void requireNotHeldInPart() {
+        LockData mine = mine();
+        if (owner == Owner.THREAD && mine != null) {
+            var unused = mine.grantsToReenter(group, otherMode);
+        } else if (owner == Owner.INSTANCE) {
+            ofInstance.requireNoneLost();
+        }
+    }
+
+    /** A lock that its object holds does not see what the calling thread holds on the path through other locks. */
+    final void requireNoWaitForOneself() {
+        LockData mine = owner == Owner.INSTANCE ? table.mine() : null;
+        if (mine != null) {
+            mine.requireNotHeldOnPaths(group);
+        }
+    }
+
+    /** The exclusive grant from which the thread can get the shared mode without queueing; null if there is none. */
+    final @Nullable HeldNode toDowngrade() {
+        LockData mine = mine();
+        Held other = mine == null || otherMode == null ? null : mine.grantOn(otherMode);
+        if (other == null) {
+            return null;
+        }
+        other.requireNotLost();
+        if (isExclusive) {
+            throw new LockUpgradeException("this thread holds the lock " + path()
+                    + " in its shared mode and asks for the exclusive one: it would wait for itself; give the shared"
+                    + " hold back first, or acquire the exclusive mode before it");
+        }
+        return (HeldNode) other;
+    }
+
+    // ---- Holds.
+
+    /** What the caller holds; null if it holds nothing. */
+    final @Nullable LockData mine() {
+        return owner == Owner.THREAD ? table.mine() : ofInstance;
+    }
+
+    /** Where a new hold of the caller is recorded. */
+    final LockData mineToOpen() {
+        return owner == Owner.THREAD ? table.mineToOpen() : ofInstance;
+    }
+
+    /** Where leases of asynchronous requests are recorded. */
+    final LockData asynchronous() {
+        return asynchronous;
+    }
+
+    @Override
+    public final void release() {
+        LockData mine = mine();
+        Hold hold;
+        do {
+            hold = mine == null ? null : mine.youngest(group);
+            if (hold == null) {
+                if (mine != null) {
+                    mine.releaseForgotten(group);
+                }
+                throw new IllegalMonitorStateException(
+                        owner == Owner.THREAD
+                                ? "thread " + ThreadName.ofCaller() + " does not hold the lock " + path()
+                                : "nothing is held through this object of the lock " + path()
+                                        + ": it was given back already, or never acquired; release once for each acquire");
+            }
+        } while (!hold.beginClosing(true)); // another thread has just closed that one: try the next
+        boolean isLost = hold.state() == LeaseState.LOST;
+        hold.lock().confirm(hold, !isLost);
+        if (isLost) {
+            hold.requireNotLost();
+        }
+    }
+
+    @Override
+    public final boolean isHeldByCurrentThread() {
+        LockData mine = mine();
+        return mine != null && mine.holds(group);
+    }
+
+    @Override
+    public final int holdCount() {
+        LockData mine = mine();
+        return mine == null ? 0 : mine.count(group);
+    }
+
+    @Override
+    public final boolean isAcquiredInThisProcess() {
+        return owner == Owner.THREAD ? table.isHeld(group) : ofInstance.holds(group) || asynchronous.holds(group);
+    }
+
+    /** What the caller holds, in words. */
+    @Override
+    public String toString() {
+        LockData mine = mine();
+        Hold youngest = mine == null ? null : mine.youngest(group);
+        String nothing = owner == Owner.THREAD ? "not held by thread " + ThreadName.ofCaller() : "not held";
+        return path() + ", " + (youngest == null ? nothing : youngest);
+    }
+}
