@@ -151,8 +151,7 @@ public interface ForeignLock {
          */
         default Map<String, Long> fencingTokens() {
             throw new UnsupportedOperationException(
-                    "this lock is of another library, which gives its holds no fencing token: let a lock of this library"
-                            + " protect what needs one");
+                    "a lock of another library has no fencing token: let a lock of this library protect what needs one");
         }
 
         /**
@@ -163,8 +162,7 @@ public interface ForeignLock {
          */
         default List<Op> guards() {
             throw new UnsupportedOperationException(
-                    "this lock is of another library, whose holds have no node to check: let a lock of this library"
-                            + " protect what needs a guard");
+                    "a lock of another library has no guard: let a lock of this library protect what needs one");
         }
 
         /**
@@ -175,8 +173,7 @@ public interface ForeignLock {
          */
         default void verify() throws InterruptedException {
             throw new UnsupportedOperationException(
-                    "this lock is of another library, which cannot be asked whether it is still held: let a lock of this"
-                            + " library protect what has to be verified");
+                    "a lock of another library cannot be verified: let a lock of this library protect what needs that");
         }
 
         /**

@@ -210,7 +210,7 @@ public final class AdaptedLock extends OwnedLock {
     @Override
     void verify(Hold hold) throws InterruptedException {
         hold.requireOpenAndStanding();
-        held(hold).hold().verify();
+        held(hold).verify();
         hold.requireOpenAndStanding(); // a part may be lost while another one is verified
     }
 

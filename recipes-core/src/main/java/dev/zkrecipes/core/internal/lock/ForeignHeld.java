@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
@@ -46,10 +47,6 @@ final class ForeignHeld implements Held {
         this.hold = hold;
         this.callbacks = callbacks;
         this.limit = limit;
-    }
-
-    ForeignLock.Hold hold() {
-        return hold;
     }
 
     @Override
@@ -99,12 +96,32 @@ final class ForeignHeld implements Held {
 
     @Override
     public Map<String, Long> tokens() {
-        return hold.fencingTokens();
+        return told(hold::fencingTokens);
     }
 
     @Override
     public List<Op> guards() {
-        return hold.guards();
+        return told(hold::guards);
+    }
+
+    void verify() throws InterruptedException {
+        try {
+            hold.verify();
+        } catch (UnsupportedOperationException e) {
+            throw refused(e);
+        }
+    }
+
+    private <T> T told(Supplier<T> question) {
+        try {
+            return question.get();
+        } catch (UnsupportedOperationException e) {
+            throw refused(e);
+        }
+    }
+
+    private UnsupportedOperationException refused(UnsupportedOperationException why) {
+        return new UnsupportedOperationException("the lock " + spec.path() + ": " + why.getMessage(), why);
     }
 
     /** Also begins to listen, and its time. */
