@@ -34,8 +34,8 @@ import org.apache.zookeeper.Op;
  *
  * <p><b>Threads.</b> Implementations are thread-safe. {@link #acquire}, {@link #tryAcquire} and {@link #participants}
  * are called on the thread that asks, and may block; interruptions are theirs to heed. {@link #acquireAsync} is called
- * on any thread, even ZooKeeper's event thread, and must not block. A thread that has the lock through
- * {@link LockGroups#foreign} is never sent here for it again. Any number of requests may be under way at a time.
+ * on any thread, even ZooKeeper's event thread, and must not block. A thread that has the lock through {@link
+ * LockGroups#foreign} is never sent here for it again. Any number of requests may be under way at a time.
  */
 public interface ForeignLock {
 
@@ -121,10 +121,10 @@ public interface ForeignLock {
 
         /**
          * Gives the lock back, even if it is lost. Either this or {@link #releaseInBackground} is called, once: by the
-         * thread that acquired it, by another one when that thread is dead or when the lock was acquired by
-         * {@link #acquireAsync}, or by a thread of the client when {@link LockOptions#holdAtMost} says so. Like
-         * {@link dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there
-         * is no connection.
+         * thread that acquired it, by another one when that thread is dead or when the lock was acquired by {@link
+         * #acquireAsync}, or by a thread of the client when {@link LockOptions#holdAtMost} says so. Like {@link
+         * dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there is no
+         * connection.
          */
         void release();
 
@@ -136,8 +136,8 @@ public interface ForeignLock {
         /**
          * When the lock has been given back.
          *
-         * @return done when it has, which by default it is; called after {@link #release} or
-         *     {@link #releaseInBackground} has returned
+         * @return done when it has, which by default it is; called after {@link #release} or {@link
+         *     #releaseInBackground} has returned
          */
         default CompletableFuture<Void> released() {
             return CompletableFuture.completedFuture(null);

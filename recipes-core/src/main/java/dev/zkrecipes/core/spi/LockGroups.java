@@ -149,15 +149,18 @@ public final class LockGroups {
     }
 
     /**
-     * A {@link #foreign(ForeignLock) foreign} lock that works on the client of a lock of this library. It is a lock of
-     * that client: its leases report there, observers of the client are told of its requests, it grants nothing any
-     * more when the client is closed, and each hold is lost when the time that {@link LockOptions#holdAtMost} allows is
-     * over, which also gives it back. What is held is lost when the client ends only if the holds say so.
+     * A {@link #foreign(ForeignLock) foreign} lock that works on the client of a lock of this library. Its leases report
+     * where that client's do, and observers of the client are told of its requests. When the client is closed, it
+     * grants nothing any more. A hold is lost, and given back, when the time that {@link LockOptions#holdAtMost} allows
+     * is over.
+     *
+     * <p>What a thread holds, it holds through every equal {@link ForeignLock} on the client. If it holds the same path
+     * by another lock, it is refused with {@link dev.zkrecipes.core.LockRefusedException}.
      *
      * @param lock what acquires the lock
      * @param options its name and the limit of its holds; the other options are the foreign lock's to heed
      * @param on a lock of the client
-     * @return a new lock, with holds of its own
+     * @return a new lock, which shares its holds with the others
      * @throws IllegalArgumentException if {@code on} is not a lock of the engine
      */
     public static InterProcessLock foreign(ForeignLock lock, LockOptions options, InterProcessLock on) {

@@ -30,8 +30,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A foreign lock as one of ours. Its holds are recorded as those of the engine are: in a table of its own, or in that of
- * the client on which it works. Thread-safe.
+ * A foreign lock as one of ours. Its holds are recorded as those of the engine are: in a table of its own, or in that
+ * of the client on which it works. Thread-safe.
  */
 public final class AdaptedLock extends OwnedLock {
 
@@ -196,7 +196,7 @@ public final class AdaptedLock extends OwnedLock {
 
     /** The foreign lock has waited. */
     @Override
-    void confirm(Hold closed, boolean tells) {
+    public void confirm(Hold closed, boolean tells) {
         CompletableFuture<Void> givenBack = closed.givenBack();
         if (tells && givenBack.isCompletedExceptionally()) {
             try {
@@ -208,14 +208,14 @@ public final class AdaptedLock extends OwnedLock {
     }
 
     @Override
-    void verify(Hold hold) throws InterruptedException {
+    public void verify(Hold hold) throws InterruptedException {
         hold.requireOpenAndStanding();
         held(hold).verify();
         hold.requireOpenAndStanding(); // a part may be lost while another one is verified
     }
 
     @Override
-    void listen(Hold hold, Consumer<RevocationRequest> listener) {
+    public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         held(hold).listen(request -> {
             if (hold.isStanding()) {
                 listener.accept(request);
@@ -229,15 +229,15 @@ public final class AdaptedLock extends OwnedLock {
 
     /** What it stands on is not ours to end. */
     @Override
-    void fail(RuntimeException why) {}
+    public void fail(RuntimeException why) {}
 
     @Override
-    Callbacks callbacks() {
+    public Callbacks callbacks() {
         return callbacks;
     }
 
     @Override
-    String ownerLabel() {
+    public String ownerLabel() {
         return client == null ? "this process" : client.ownerLabel();
     }
 

@@ -207,7 +207,7 @@ public final class EngineLock extends OwnedLock {
     // ---- Its holds.
 
     @Override
-    void confirm(Hold closed, boolean tells) {
+    public void confirm(Hold closed, boolean tells) {
         if (group().options().releasesInBackground()) {
             return;
         }
@@ -221,7 +221,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     @Override
-    void verify(Hold hold) throws InterruptedException {
+    public void verify(Hold hold) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         hold.requireOpenAndStanding();
@@ -238,7 +238,7 @@ public final class EngineLock extends OwnedLock {
     }
 
     @Override
-    void listen(Hold hold, Consumer<RevocationRequest> listener) {
+    public void listen(Hold hold, Consumer<RevocationRequest> listener) {
         hold.listeners()
                 .revocations(() ->
                         new RevocationListeners(HeldNodes.nodes(hold.grants()), hold::isStanding, client.callbacks()))
@@ -247,19 +247,19 @@ public final class EngineLock extends OwnedLock {
 
     /** Ends the client. */
     @Override
-    void fail(RuntimeException why) {
+    public void fail(RuntimeException why) {
         client.scheduler().execute(() -> {
             throw why;
         });
     }
 
     @Override
-    Callbacks callbacks() {
+    public Callbacks callbacks() {
         return client.callbacks();
     }
 
     @Override
-    String ownerLabel() {
+    public String ownerLabel() {
         return client.ownerLabel();
     }
 

@@ -23,8 +23,8 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a foreign lock has acquired. It is lost when the foreign lock says so, and given back when it is closed even then;
- * or when its time is over, with which it is given back. Thread-safe.
+ * What a foreign lock has acquired. It is lost when the foreign lock says so, and given back when it is closed even
+ * then; or when its time is over, with which it is given back. Thread-safe.
  */
 final class ForeignHeld implements Held {
 

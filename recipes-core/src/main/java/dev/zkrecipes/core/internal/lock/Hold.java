@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Callbacks;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -36,6 +37,32 @@ public final class Hold implements Lease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable HoldListeners> LISTENERS =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, HoldListeners.class, "listeners");
 
+    /** The lock through which a hold was acquired: one of the engine, or a foreign one. */
+    interface Origin {
+        LockGroup group();
+
+        Callbacks callbacks();
+
+        /** By what the client is known, in messages. */
+        String ownerLabel();
+
+        /** See {@link Lease#verify()}. */
+        void verify(Hold hold) throws InterruptedException;
+
+        /** Tells the listener of requests to give the hold back. */
+        void listen(Hold hold, Consumer<RevocationRequest> listener);
+
+        /**
+         * Waits until what was given back with the hold is known to be gone, if the lock is to wait.
+         *
+         * @param tells whether to throw what was said against it
+         */
+        void confirm(Hold closed, boolean tells);
+
+        /** A thread has died in the middle of what nobody else does. */
+        void fail(RuntimeException why);
+    }
+
     /** What a hold was closed as, and when what was given back with it is gone. */
     private record Closing(LeaseState as, CompletableFuture<Void> released) {
         static Closing releasingNothing(LeaseState as) {
@@ -47,14 +74,14 @@ public final class Hold implements Lease, Held.Listener {
     private static final Closing RELEASED_NOTHING = Closing.releasingNothing(LeaseState.RELEASED);
     private static final Closing LOST_BEFORE = Closing.releasingNothing(LeaseState.LOST);
 
-    private final OwnedLock lock;
+    private final Origin lock;
     private final List<? extends Held> grants;
     private final LockData data;
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldListeners listeners;
 
     /** Makes a hold that is in no record yet. */
-    Hold(OwnedLock lock, List<? extends Held> grants, LockData data) {
+    Hold(Origin lock, List<? extends Held> grants, LockData data) {
         this.lock = lock;
         this.grants = grants;
         this.data = data;
@@ -64,7 +91,7 @@ public final class Hold implements Lease, Held.Listener {
      * Opens the first hold on these grants, in its owner's record. From now on it hears of their end. Whatever is
      * thrown in here, the grants are given back.
      */
-    static Hold open(OwnedLock lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
+    static Hold open(Origin lock, List<? extends Held> grants, LockData data, @Nullable ObservedRequest observed) {
         Hold opened = new Hold(lock, grants, data);
         try {
             data.opened(opened);
@@ -82,7 +109,7 @@ public final class Hold implements Lease, Held.Listener {
         }
     }
 
-    OwnedLock lock() {
+    Origin lock() {
         return lock;
     }
 
@@ -245,7 +272,7 @@ public final class Hold implements Lease, Held.Listener {
     /**
      * Closes the hold and gives back what no other one stands on; returns whether this call did.
      *
-     * @param waits whether the caller goes on to {@link OwnedLock#confirm}
+     * @param waits whether the caller goes on to {@link Origin#confirm}
      * @throws IllegalMonitorStateException if the caller may not
      */
     @CanIgnoreReturnValue

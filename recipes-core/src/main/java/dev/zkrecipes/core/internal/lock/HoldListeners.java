@@ -17,8 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is told of one hold: the futures of its end, and the listeners to requests to give it back. Most holds end without
- * anybody asking for that. Thread-safe.
+ * Who is told of one hold: the futures of its end, and the listeners to requests to give it back. Most holds end
+ * without anybody asking for that. Thread-safe.
  */
 final class HoldListeners {
     private final Callbacks callbacks;

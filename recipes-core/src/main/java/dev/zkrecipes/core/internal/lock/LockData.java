@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,8 +31,8 @@ import org.slf4j.LoggerFactory;
  * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them. Each
  * change replaces what is open on one path, so whoever looks sees it as it was at one moment. Thread-safe.
  *
- * <p>A hold that is closed counts no more from that moment on; to take it out only frees memory. A lost hold is kept only
- * weakly, so it counts no more once nobody has its lease: no one else could ever close it.
+ * <p>A hold that is closed counts no more from that moment on; to take it out only frees memory. A lost hold is kept
+ * only weakly, so it counts no more once nobody has its lease: no one else could ever close it.
  */
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
@@ -84,7 +85,7 @@ public final class LockData implements Held.Listener {
 
     /** A lost hold, which only those keep who can still close it. */
     private static final class Lost extends WeakReference<Hold> {
-        final OwnedLock lock;
+        final Hold.Origin lock;
         final List<? extends Held> grants;
         volatile boolean told;
 
@@ -96,20 +97,20 @@ public final class LockData implements Held.Listener {
     }
 
     private final @Nullable Thread owner;
-    private final @Nullable LockDataTable table; // in which it is found by its owner
+    private final Consumer<LockData> useless; // told when it is of no more use
     private final Map<String, Link> open = new ConcurrentHashMap<>(1); // by path, the youngest first
     private @Nullable Set<String> warnedOf; // confined to the engine thread
 
     /** What a thread holds. */
-    LockData(Thread owner, LockDataTable table) {
+    LockData(Thread owner, Consumer<LockData> useless) {
         this.owner = owner;
-        this.table = table;
+        this.useless = useless;
     }
 
     /** What belongs to no thread. */
     LockData() {
         this.owner = null;
-        this.table = null;
+        this.useless = data -> {};
     }
 
     @Nullable
@@ -173,8 +174,8 @@ public final class LockData implements Held.Listener {
 
     /** A record in which nothing is open is of no use. */
     void forgetIfEmpty() {
-        if (table != null && open.isEmpty()) {
-            table.forget(this);
+        if (open.isEmpty()) {
+            useless.accept(this);
         }
     }
 
@@ -183,8 +184,8 @@ public final class LockData implements Held.Listener {
     /** A hold was lost: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
         takeOut(lost.group(), lost, new Lost(lost));
-        if (table != null && isForgettable()) {
-            table.forget(this);
+        if (isForgettable()) {
+            useless.accept(this);
         }
     }
 
@@ -367,7 +368,7 @@ public final class LockData implements Held.Listener {
      * nothing was opened.
      */
     @Nullable
-    Hold reenter(OwnedLock lock, @Nullable LockSpec otherMode) {
+    Hold reenter(Hold.Origin lock, @Nullable LockSpec otherMode) {
         List<? extends Held> grants = grantsToReenter(lock.group(), otherMode);
         if (grants == null) {
             return null;

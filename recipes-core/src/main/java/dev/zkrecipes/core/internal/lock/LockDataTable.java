@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,7 @@ public final class LockDataTable {
 
     // A thread adds and removes only its own record; the close of a dead thread's last hold removes that one.
     private final Map<Thread, LockData> ofThreads = new ConcurrentHashMap<>();
+    private final Consumer<LockData> forget = this::forget;
     private final LockData ofNobody = new LockData();
     private final ReferenceQueue<Lease> dropped = new ReferenceQueue<>();
     private final Collection<Acquisition> requests;
@@ -69,7 +71,7 @@ public final class LockDataTable {
         if (known != null) {
             return known;
         }
-        LockData made = new LockData(Thread.currentThread(), this);
+        LockData made = new LockData(Thread.currentThread(), forget);
         ofThreads.put(Thread.currentThread(), made);
         return made;
     }
@@ -84,8 +86,7 @@ public final class LockDataTable {
         return dropped;
     }
 
-    /** Forgets a record in which nothing is open, or nothing that stands. */
-    public void forget(LockData useless) {
+    private void forget(LockData useless) {
         Thread owner = useless.owner();
         if (owner != null) {
             ofThreads.remove(owner, useless);

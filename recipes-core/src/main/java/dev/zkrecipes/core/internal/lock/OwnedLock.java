@@ -7,24 +7,21 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockUpgradeException;
-import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
-import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A lock whose holds are recorded with their owner: a thread, or the lock object. It knows where, and what a request of
  * the calling thread can build on. How the lock is acquired differs: by the engine, or by a foreign lock. Thread-safe.
  */
-abstract class OwnedLock implements InterProcessLock {
+abstract class OwnedLock implements InterProcessLock, Hold.Origin {
 
     /** Who owns the holds. */
     enum Owner {
@@ -65,6 +62,7 @@ abstract class OwnedLock implements InterProcessLock {
         return group.path();
     }
 
+    @Override
     public final LockGroup group() {
         return group;
     }
@@ -86,27 +84,6 @@ abstract class OwnedLock implements InterProcessLock {
 
     /** Acquires what the caller does not hold yet, in a time that is not zero. */
     abstract Optional<Lease> request(Duration timeout) throws InterruptedException;
-
-    abstract Callbacks callbacks();
-
-    /** By what the client is known, in messages. */
-    abstract String ownerLabel();
-
-    /** See {@link Lease#verify()}. */
-    abstract void verify(Hold hold) throws InterruptedException;
-
-    /** Tells the listener of requests to give the hold back. */
-    abstract void listen(Hold hold, Consumer<RevocationRequest> listener);
-
-    /**
-     * Waits until what was given back with the hold is known to be gone, if the lock is to wait.
-     *
-     * @param tells whether to throw what was said against it
-     */
-    abstract void confirm(Hold closed, boolean tells);
-
-    /** A thread has died in the middle of what nobody else does. */
-    abstract void fail(RuntimeException why);
 
     // ---- Acquiring.
 

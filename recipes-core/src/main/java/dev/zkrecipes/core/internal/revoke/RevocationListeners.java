@@ -19,7 +19,8 @@ import java.util.function.Consumer;
 
 /**
  * The listeners for requests to give one hold back, and what each was told. The first listener makes the hold's nodes
- * watched. A request that marks all nodes of a hold is reported once. Any thread; all of it happens on the engine thread.
+ * watched. A request that marks all nodes of a hold is reported once. Any thread; all of it happens on the engine
+ * thread.
  */
 public final class RevocationListeners {
     /** How many requests that are over a listener still knows: one that lost its answer may be written once more. */
