@@ -202,7 +202,7 @@ public final class AdaptedLock extends OwnedLock {
             try {
                 givenBack.getNow(null);
             } catch (CompletionException e) {
-                Throwables.throwIfUnchecked(e.getCause());
+                Throwables.throwIfUnchecked(Objects.requireNonNull(e.getCause()));
             }
         }
     }

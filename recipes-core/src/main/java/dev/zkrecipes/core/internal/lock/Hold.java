@@ -68,6 +68,10 @@ public final class Hold implements Lease, Held.Listener {
         static Closing releasingNothing(LeaseState as) {
             return new Closing(as, CompletableFuture.completedFuture(null)); // nobody outside sees it
         }
+
+        boolean isDecided() {
+            return as != LeaseState.HELD;
+        }
     }
 
     private static final Closing DECIDING = Closing.releasingNothing(LeaseState.HELD); // before each of the others
@@ -187,7 +191,7 @@ public final class Hold implements Lease, Held.Listener {
     @Override
     public LeaseState state() {
         Closing closed = closing;
-        return closed != null && closed != DECIDING ? closed.as : HeldNodes.state(grants);
+        return closed != null && closed.isDecided() ? closed.as : HeldNodes.state(grants);
     }
 
     @Override
@@ -246,7 +250,7 @@ public final class Hold implements Lease, Held.Listener {
             if (isLost()) {
                 made.end(LeaseState.LOST);
             }
-        } else if (closed != DECIDING) {
+        } else if (closed.isDecided()) {
             tell(made, closed);
         }
         return made;
@@ -318,7 +322,7 @@ public final class Hold implements Lease, Held.Listener {
     /** Completes when what is given back with the hold, which is closed, is known to be gone. */
     CompletableFuture<Void> givenBack() {
         Closing closed = closing;
-        return closed != null && closed != DECIDING
+        return closed != null && closed.isDecided()
                 ? closed.released
                 : listeners().givenBack(); // another thread is just giving it back
     }

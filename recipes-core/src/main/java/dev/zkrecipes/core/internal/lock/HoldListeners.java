@@ -40,7 +40,14 @@ final class HoldListeners {
     /** The hold is closed, or lost; the first time counts. */
     void end(LeaseState how) {
         ended.complete(how);
-        endListening();
+        RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
+        if (told != null) {
+            told.end();
+        }
+        Reference<Lease> reference = toLease;
+        if (reference != null) {
+            reference.clear(); // nothing is left to tell
+        }
     }
 
     /** The hold was given back; its future ends with this one. */
@@ -61,13 +68,6 @@ final class HoldListeners {
     /** Those to requests to give the hold back. */
     RevocationListeners revocations(Supplier<RevocationListeners> maker) {
         return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
-    }
-
-    private void endListening() {
-        RevocationListeners told = revocations.get(); // a listener that comes later sees that the hold has ended
-        if (told != null) {
-            told.end();
-        }
     }
 
     /** For the engine's own use. */
