@@ -26,7 +26,6 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -45,8 +44,7 @@ final class ClientSessions {
     private final Runnable onChange;
     private final SessionSource source;
     private final Containers containers;
-    private final Map<Session, PauseDetector> pauseDetectors = new ConcurrentHashMap<>();
-    private final Set<Session> living = pauseDetectors.keySet();
+    private final Set<Session> living = ConcurrentHashMap.newKeySet();
 
     /**
      * Opens nothing yet.
@@ -116,11 +114,6 @@ final class ClientSessions {
         return List.copyOf(living);
     }
 
-    /** The client has ended. */
-    void end() {
-        pauseDetectors.values().forEach(PauseDetector::end);
-    }
-
     private Session session(ZooKeeperOperations.Factory factory) {
         // Each session has its own: a supplier's handles may differ in their time-outs.
         PauseDetector pauses = new PauseDetector(scheduler, settings.sessionTimeout());
@@ -144,7 +137,7 @@ final class ClientSessions {
                     onState(changed, state);
                 });
         pauses.begin();
-        pauseDetectors.put(session, pauses);
+        living.add(session);
         session.begin();
         connection.use(session);
         return session;

@@ -331,7 +331,6 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     }
 
     private void onShutDown() {
-        sessions.end();
         Thread registered = hook;
         if (registered != null) {
             try {

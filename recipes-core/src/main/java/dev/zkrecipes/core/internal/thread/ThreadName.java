@@ -9,22 +9,12 @@ import dev.zkrecipes.core.internal.wire.Printable;
 public final class ThreadName {
     private ThreadName() {}
 
-    /**
-     * The name of a thread, fit to print.
-     *
-     * @param thread any thread
-     * @return its name; {@code #} and its id if it has none
-     */
+    /** The name of a thread, fit to print; {@code #} and its id if it has none. */
     public static String of(Thread thread) {
         String name = thread.getName();
         return name.isBlank() ? "#" + thread.getId() : Printable.of(name);
     }
 
-    /**
-     * The name of the calling thread.
-     *
-     * @return the same as {@link #of} returns
-     */
     public static String ofCaller() {
         return of(Thread.currentThread());
     }
