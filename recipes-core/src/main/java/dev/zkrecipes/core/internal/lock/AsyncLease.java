@@ -19,12 +19,7 @@ import org.apache.zookeeper.Op;
  * A hold that belongs to no thread, as applications have it. Only this object can give it back, so a hold that stands
  * without it is held for nothing. The hold of a thread needs none: {@code release()} gives it back without its lease.
  */
-final class AsyncLease implements Lease {
-    private final Hold hold;
-
-    private AsyncLease(Hold hold) {
-        this.hold = hold;
-    }
+record AsyncLease(Hold hold) implements Lease {
 
     /**
      * Makes that of a new hold, which will be in the queue when nobody has the lease any more, unless it was closed.

@@ -78,6 +78,11 @@ final class ForeignHeld implements Held {
         return last == null ? isLostThere() : last.state() == LeaseState.LOST;
     }
 
+    @Override
+    public boolean hasEnded() {
+        return givenBack.get();
+    }
+
     /** Who cannot tell its state can be given back all the same. */
     private boolean isLostThere() {
         try {

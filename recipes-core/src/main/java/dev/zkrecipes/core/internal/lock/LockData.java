@@ -86,13 +86,14 @@ public final class LockData implements Held.Listener {
     /** A lost hold, which only those keep who can still close it. */
     private static final class Lost extends WeakReference<Hold> {
         final Hold.Origin lock;
-        final List<? extends Held> grants;
+        final List<Held> left; // to give back: of several nodes those that were not lost, or what a foreign lock has
         volatile boolean told;
 
         Lost(Hold hold) {
             super(hold);
             this.lock = hold.lock();
-            this.grants = hold.grants();
+            this.left = new ArrayList<>(hold.grants());
+            left.removeIf(Held::hasEnded);
         }
     }
 
@@ -227,11 +228,11 @@ public final class LockData implements Held.Listener {
                 owner == null ? "this process" : "thread " + ownerName());
     }
 
-    /** Gives it back as its close would: of several locks, some may not be lost. */
+    /** Gives it back as its close would. */
     private void takeOut(Lost forgotten) {
         takeOut(forgotten.lock.group(), forgotten, null);
         HeldNodes.release(
-                forgotten.grants.stream().filter(grant -> holdOn(grant) == null).toList());
+                forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
     }
 
     /**

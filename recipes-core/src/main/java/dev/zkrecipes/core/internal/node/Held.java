@@ -45,6 +45,9 @@ public interface Held {
     /** Whether it is lost as far as is known, without a look at the clock. */
     boolean isKnownAsLost();
 
+    /** Whether nothing is left to give back. */
+    boolean hasEnded();
+
     /** The error for who uses it though it is lost. */
     LockLostException lost();
 

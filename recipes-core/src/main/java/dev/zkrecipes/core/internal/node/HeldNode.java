@@ -187,6 +187,7 @@ public final class HeldNode implements Held, KeepAlive.Held {
         return end;
     }
 
+    @Override
     public boolean hasEnded() {
         return end != null;
     }

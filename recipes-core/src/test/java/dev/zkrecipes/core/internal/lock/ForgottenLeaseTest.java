@@ -13,12 +13,14 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -76,6 +78,21 @@ class ForgottenLeaseTest {
                 .contains("The lock /locks/orders of label was lost while thread ");
         assertThat(lock.holdCount()).isEqualTo(1);
         assertThat(printedByAcquire()).isEmpty();
+    }
+
+    @Test
+    void lostLeaseThatNobodyHas_keepsNoNode() throws Exception {
+        List<WeakReference<Held>> nodes = new ArrayList<>();
+        loseAndForget(() -> {
+            Lease lease = lock.acquire();
+            nodes.add(new WeakReference<>(((Hold) lease).grants().get(0)));
+            return lease;
+        });
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
+            System.gc();
+            return nodes.get(0).refersTo(null);
+        });
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
     }
 
     @Test
