@@ -14,7 +14,8 @@ import java.util.concurrent.locks.Lock;
  *
  * <p><b>Fairness.</b> Requests queue in the order in which ZooKeeper receives them and are granted in that order, as
  * far as the recipe lets them hold together. {@link #tryAcquire()} does not overtake either: it fails while any request
- * is ahead. With {@link LockOptions#localHandoffs(int)} the requests of one client have their own order.
+ * is ahead. Of a lock that is passed on inside the process ({@code recipes-handoff}) the requests of one object have
+ * their own order.
  *
  * <p><b>Holds and re-entrancy.</b> Every successful acquire returns its own {@link Lease}: one hold. A lock whose
  * recipe is re-entrant grants its holding thread further holds at once; the lock is released with the last of them.

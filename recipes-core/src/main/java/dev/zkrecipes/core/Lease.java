@@ -96,8 +96,8 @@ public interface Lease extends AutoCloseable {
 
     /**
      * An operation for your own {@code multi} on the same ensemble and chroot. The {@code multi} is applied only
-     * if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise. With {@link
-     * LockOptions#localHandoffs} a later holder in the same process counts, too.
+     * if the lock is held at that moment, and fails as a whole with {@code NoNode} otherwise. Of a lock that is passed
+     * on inside the process ({@code recipes-handoff}) a later holder in the same process counts, too.
      *
      * @return a check of this lease's node, whose name is unique
      * @throws LockLostException if the lease is lost

@@ -29,8 +29,6 @@ import org.apache.zookeeper.data.ACL;
  * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
  * @param acl who may do what with the lock; empty for the ACL of the client
  * @param releasesInBackground whether a release returns without waiting for ZooKeeper, see {@link #releaseInBackground}
- * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client, see {@link
- *     #localHandoffs(int)}; 0 for never
  * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty
  *     for never
  * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for the
@@ -41,16 +39,9 @@ public record LockOptions(
         QueueLossPolicy queueLossPolicy,
         Optional<List<ACL>> acl,
         boolean releasesInBackground,
-        int localHandoffs,
         Optional<Duration> holdAtMost,
         Optional<String> ownerLabel,
         Optional<String> name) {
-
-    /**
-     * The largest value that {@link #localHandoffs(int)} accepts: a fencing token has room for that many holders of one
-     * node.
-     */
-    public static final int MOST_LOCAL_HANDOFFS = 2047;
 
     private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
     private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
@@ -64,20 +55,15 @@ public record LockOptions(
      * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
      * @param acl who may do what with the lock; empty for the ACL of the client
      * @param releasesInBackground whether a release returns without waiting for ZooKeeper
-     * @param localHandoffs how often in a row the lock may pass to the next waiter of the same client; 0 for never
      * @param holdAtMost after what time a lease is lost if it is not given back; empty for never
      * @param ownerLabel what others see as the owner of the lock's nodes; empty for that of the client
      * @param name what the application calls the lock in metrics and logs; empty for nothing
-     * @throws IllegalArgumentException as {@link #withAcl}, {@link #localHandoffs(int)}, {@link #holdAtMost(Duration)},
-     *     {@link #ownerLabel(String)} and {@link #name(String)}
+     * @throws IllegalArgumentException as {@link #withAcl}, {@link #holdAtMost(Duration)}, {@link #ownerLabel(String)}
+     *     and {@link #name(String)}
      */
     public LockOptions {
         Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
         acl = acl.map(Acls::check);
-        if (localHandoffs < 0 || localHandoffs > MOST_LOCAL_HANDOFFS) {
-            throw new IllegalArgumentException("localHandoffs is " + localHandoffs + ", must be from 1 to "
-                    + MOST_LOCAL_HANDOFFS + ", or 0 for none");
-        }
         holdAtMost.ifPresent(LockOptions::checkHold);
         ownerLabel.ifPresent(OwnerLabel::check);
         name.ifPresent(LockOptions::checkName);
@@ -90,10 +76,6 @@ public record LockOptions(
         }
     }
 
-    private LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl, boolean inBackground, int handoffs) {
-        this(queueLossPolicy, acl, inBackground, handoffs, Optional.empty(), Optional.empty(), Optional.empty());
-    }
-
     /**
      * Makes options of a lock that is always released to ZooKeeper, with its confirmation.
      *
@@ -102,7 +84,7 @@ public record LockOptions(
      * @throws IllegalArgumentException as {@link #withAcl}
      */
     public LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl) {
-        this(queueLossPolicy, acl, false, 0);
+        this(queueLossPolicy, acl, false, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /**
@@ -141,7 +123,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        return new LockOptions(policy, acl, releasesInBackground, localHandoffs, holdAtMost, ownerLabel, name);
+        return new LockOptions(policy, acl, releasesInBackground, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -157,13 +139,7 @@ public record LockOptions(
      */
     public LockOptions withAcl(List<ACL> rights) {
         return new LockOptions(
-                queueLossPolicy,
-                Optional.of(rights),
-                releasesInBackground,
-                localHandoffs,
-                holdAtMost,
-                ownerLabel,
-                name);
+                queueLossPolicy, Optional.of(rights), releasesInBackground, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -185,40 +161,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions releaseInBackground() {
-        return new LockOptions(queueLossPolicy, acl, true, localHandoffs, holdAtMost, ownerLabel, name);
-    }
-
-    /**
-     * These options with hand-overs inside the process, for mutexes and semaphores. Threads and asynchronous requests
-     * of one client that want one path then stand in their own queue, first come, first served, behind one node in
-     * ZooKeeper. When a holder releases the lock, the next of them has it at once, without telling ZooKeeper, at most
-     * {@code max} times in a row. Then the node is released and the other waiters get their turn.
-     *
-     * <p><b>What order means then.</b> The requests of one client are served in the order in which they came, and
-     * clients in the order of the nodes. So for each node in front of it, a request of another process waits for up to
-     * {@code max} more holds than in strict order, and that many later requests may overtake it, but no more. Without
-     * this option all waiters stand in one strict order.
-     *
-     * <p>The lock is not passed on inside the process, but returns to ZooKeeper, if the lease is not proven to be held
-     * ({@link LeaseState#SUSPENDED}), or if the process has heard that somebody asks for the lock back. Permits of a
-     * semaphore pass on among requests of equal size, and not if the semaphore was resized since their node was
-     * granted.
-     *
-     * <p>Tokens rise with every hand-over. The node stays the same, though: {@link Lease#guard()} of an earlier holder
-     * of this process, if it was taken before the lease was closed, still succeeds while a later one of the same
-     * process holds. In strict order it fails. It still guards against other processes.
-     *
-     * <p>Locks of one client on one path share a local queue if they have the same options. Otherwise they behave as
-     * locks of two clients, and so do a lock with this option and one without it. Read-write locks, members of
-     * multi-locks and drivers that are not a {@link dev.zkrecipes.core.spi.FifoDriver} refuse the option when they are
-     * made.
-     *
-     * @param max how often in a row, from 1 to {@value #MOST_LOCAL_HANDOFFS}; 0 for never
-     * @return the changed copy
-     * @throws IllegalArgumentException if {@code max} is less than 0 or greater than {@value #MOST_LOCAL_HANDOFFS}
-     */
-    public LockOptions localHandoffs(int max) {
-        return new LockOptions(queueLossPolicy, acl, releasesInBackground, max, holdAtMost, ownerLabel, name);
+        return new LockOptions(queueLossPolicy, acl, true, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -235,7 +178,7 @@ public record LockOptions(
      * be at work, so where that would do harm use {@link Lease#fencingToken()} or {@link Lease#guard()}.
      *
      * <p>A lease of several locks as one is lost after the shortest time that the options of the multi-lock and of its
-     * members name. A lock that {@linkplain #localHandoffs passes on} inside the process gives each holder the whole
+     * members name. A lock that is passed on inside the process ({@code recipes-handoff}) gives each holder the whole
      * time; when it is over, the node goes back to ZooKeeper.
      *
      * @param most how long, from 1 millisecond to 36500 days
@@ -244,8 +187,7 @@ public record LockOptions(
      */
     public LockOptions holdAtMost(Duration most) {
         Objects.requireNonNull(most, "the time to hold at most is null: leave it out for no limit");
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, localHandoffs, Optional.of(most), ownerLabel, name);
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.of(most), ownerLabel, name);
     }
 
     /**
@@ -260,8 +202,7 @@ public record LockOptions(
      */
     public LockOptions ownerLabel(String label) {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, localHandoffs, holdAtMost, Optional.of(label), name);
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, holdAtMost, Optional.of(label), name);
     }
 
     /**
@@ -275,8 +216,7 @@ public record LockOptions(
      */
     public LockOptions name(String label) {
         Objects.requireNonNull(label, "the name is null: leave it out for a lock without one");
-        return new LockOptions(
-                queueLossPolicy, acl, releasesInBackground, localHandoffs, holdAtMost, ownerLabel, Optional.of(label));
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, holdAtMost, ownerLabel, Optional.of(label));
     }
 
     private static void checkName(String name) {
@@ -291,7 +231,6 @@ public record LockOptions(
         return "LockOptions[" + name.map(label -> label + ", ").orElse("") + queueLossPolicy
                 + acl.map(rights -> ", " + Acls.describe(rights)).orElse("")
                 + (releasesInBackground ? ", releases in background" : "")
-                + (localHandoffs == 0 ? "" : ", " + localHandoffs + " local hand-overs")
                 + holdAtMost.map(most -> ", held for " + most + " at most").orElse("")
                 + ownerLabel.map(label -> ", owner " + label).orElse("") + "]";
     }

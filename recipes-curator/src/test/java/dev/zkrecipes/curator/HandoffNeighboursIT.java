@@ -7,11 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.curator.Party.Hold;
 import dev.zkrecipes.curator.Party.Kind;
-import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
@@ -33,8 +32,7 @@ class HandoffNeighboursIT {
     @Test
     void curator_getsItsTurnAtTheBound_andNotBefore(EmbeddedZooKeeper server) throws Exception {
         try (ZooKeeperClient client = TestClients.connect(server.connectString())) {
-            InterProcessLock ours =
-                    new InterProcessMutex(client, PATH, LockOptions.defaults().localHandoffs(2));
+            InterProcessLock ours = new HandoffMutex(client, PATH, 2);
             Lease first = ours.acquire();
             Party curator = Party.theirs(server, PATH, Kind.MUTEX);
             CompletableFuture<Hold> wanted = curator.acquire();

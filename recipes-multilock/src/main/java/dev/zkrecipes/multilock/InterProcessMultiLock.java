@@ -85,8 +85,8 @@ public final class InterProcessMultiLock implements DelegatingLock {
      * @param client the client to use
      * @param paths absolute paths, below the client's chroot; created on first use
      * @param options optional settings
-     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, one is named
-     *     twice, or the options name {@link LockOptions#localHandoffs(int) local hand-overs}
+     * @throws IllegalArgumentException if there are none or too many, one is not a valid absolute path, or one is named
+     *     twice
      */
     public InterProcessMultiLock(ZooKeeperClient client, List<String> paths, LockOptions options) {
         this(paths.stream().map(path -> mutex(client, path, options)).toList(), options);
@@ -110,7 +110,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
      * @param options optional settings, for the members that enter together; the options of the members
      *     themselves have no effect on that. Each member has the ACL that it was made with
      * @throws IllegalArgumentException if there are none or too many, two have the same path on one client, one is a
-     *     multi-lock or passes on inside the process, or the options name that or an ACL that is not the members' own
+     *     multi-lock, or the options name an ACL that is not the members' own
      */
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
         Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
@@ -124,9 +124,6 @@ public final class InterProcessMultiLock implements DelegatingLock {
 
     /** One part for the members of each client, and one for each member that is not of this library. */
     private static List<InterProcessLock> parts(List<? extends InterProcessLock> members, LockOptions options) {
-        Preconditions.checkArgument(
-                options.localHandoffs() == 0,
-                "a multi-lock cannot pass on inside the process: leave out LockOptions.localHandoffs");
         Map<Object, List<InterProcessLock>> byClient = new LinkedHashMap<>();
         Set<InterProcessLock> foreign = new HashSet<>();
         for (InterProcessLock member : members) {

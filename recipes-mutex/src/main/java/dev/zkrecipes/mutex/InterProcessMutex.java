@@ -21,8 +21,8 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * }
  * }</pre>
  *
- * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link
- * LockOptions#localHandoffs(int)} the waiters of one client have their own order. <b>Re-entrancy:</b> the holding
+ * <p><b>Fairness:</b> first come, first served, in the order of the server ({@code HandoffMutex} of {@code
+ * recipes-handoff} trades some of that order for speed). <b>Re-entrancy:</b> the holding
  * thread acquires again at once; the lock is free when its last hold is released. <b>Ownership:</b> a hold belongs to
  * its thread. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *

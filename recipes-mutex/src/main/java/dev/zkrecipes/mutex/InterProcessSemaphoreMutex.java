@@ -14,11 +14,10 @@ import dev.zkrecipes.core.spi.MutexDriver;
 /**
  * A mutex that processes share and that belongs to no thread: at any time one hold of it is open.
  *
- * <p><b>Fairness:</b> first come, first served, in the order of the server; with {@link LockOptions#localHandoffs(int)}
- * the waiters of one client have their own order. <b>Re-entrancy:</b> none; a second acquire by the same thread
- * waits like any other. <b>Ownership:</b> a hold belongs to the instance: any thread may close the lease or call
- * {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the instance, whichever
- * thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
+ * <p><b>Fairness:</b> first come, first served, in the order of the server. <b>Re-entrancy:</b> none; a second acquire
+ * by the same thread waits like any other. <b>Ownership:</b> a hold belongs to the instance: any thread may close the
+ * lease or call {@link #release()}, and {@link #isHeldByCurrentThread()} and {@link #holdCount()} answer for the
+ * instance, whichever thread asks. <b>Session loss:</b> the lock is lost and free for others; see {@link Lease}.
  *
  * <p>It excludes {@link InterProcessMutex} on the same path, and Apache Curator's {@code InterProcessMutex}. On a path
  * of Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere, it is refused. Instances are

@@ -70,8 +70,7 @@ public final class InterProcessReadWriteLock {
      * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot; created on first use
      * @param options optional settings
-     * @throws IllegalArgumentException if the path is not a valid absolute path, or the options name {@link
-     *     LockOptions#localHandoffs(int) local hand-overs}
+     * @throws IllegalArgumentException if the path is not a valid absolute path
      */
     public InterProcessReadWriteLock(ZooKeeperClient client, String path, LockOptions options) {
         LockGroups.Modes modes = LockGroups.modes(client, path, ReadWriteDriver.WRITE, ReadWriteDriver.READ, options);

@@ -6,6 +6,7 @@ package dev.zkrecipes.schedules;
 import static dev.zkrecipes.schedules.PlayScene.PATH;
 
 import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
@@ -14,6 +15,7 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.schedules.PlayScene.Kind;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
 import java.util.List;
@@ -27,10 +29,8 @@ final class Closings {
             closing("try", mutex -> mutex.tryAcquire().ifPresent(Lease::close)),
             closing("timed", mutex -> mutex.tryAcquire(Duration.ofSeconds(5)).ifPresent(Lease::close)),
             closing("participants", InterProcessMutex::participants),
-            new Play("client-close-against-waiting", scene -> waiting(scene, LockOptions.defaults())),
-            new Play(
-                    "client-close-against-hand-off",
-                    scene -> waiting(scene, LockOptions.defaults().localHandoffs(10))),
+            new Play("client-close-against-waiting", scene -> waiting(scene, Kind::strict)),
+            new Play("client-close-against-hand-off", scene -> waiting(scene, Kind.passedOn(10))),
             new Play("client-close-against-close", scene -> held(scene, Lease::close)),
             new Play(
                     "client-close-against-async-close",
@@ -60,9 +60,9 @@ final class Closings {
         });
     }
 
-    private static void waiting(PlayScene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void waiting(PlayScene scene, Kind kind) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
-        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults());
         Lease held = mutex.acquireAsync().get();
         scene.start(
                 "waits",

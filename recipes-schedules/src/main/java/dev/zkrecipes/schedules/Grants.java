@@ -6,12 +6,14 @@ package dev.zkrecipes.schedules;
 import static dev.zkrecipes.schedules.PlayScene.PATH;
 import static dev.zkrecipes.schedules.PlayScene.check;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.schedules.PlayScene.Kind;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
 import java.util.List;
@@ -23,25 +25,17 @@ import java.util.concurrent.ExecutionException;
 /** How a request is granted, or ends otherwise. */
 final class Grants {
     static final List<Play> ALL = List.of(
-            new Play("acquire-and-close", scene -> contend(scene, LockOptions.defaults())),
+            new Play("acquire-and-close", scene -> contend(scene, Kind::strict)),
             new Play("acquire-and-close-of-two-clients", Grants::twoClients),
             new Play("release-in-background-then-acquire", Grants::releaseInBackground),
-            new Play("hand-off", scene -> contend(scene, LockOptions.defaults().localHandoffs(10))),
-            new Play(
-                    "hand-off-once",
-                    scene -> contend(scene, LockOptions.defaults().localHandoffs(1))),
-            new Play("cancel-against-release", scene -> cancel(scene, LockOptions.defaults())),
-            new Play(
-                    "cancel-against-hand-off",
-                    scene -> cancel(scene, LockOptions.defaults().localHandoffs(10))),
-            new Play("interrupt-against-release", scene -> interrupt(scene, LockOptions.defaults())),
-            new Play(
-                    "interrupt-against-hand-off",
-                    scene -> interrupt(scene, LockOptions.defaults().localHandoffs(10))),
-            new Play("timed-against-release", scene -> timed(scene, LockOptions.defaults())),
-            new Play(
-                    "timed-against-hand-off",
-                    scene -> timed(scene, LockOptions.defaults().localHandoffs(10))),
+            new Play("hand-off", scene -> contend(scene, Kind.passedOn(10))),
+            new Play("hand-off-once", scene -> contend(scene, Kind.passedOn(1))),
+            new Play("cancel-against-release", scene -> cancel(scene, Kind::strict)),
+            new Play("cancel-against-hand-off", scene -> cancel(scene, Kind.passedOn(10))),
+            new Play("interrupt-against-release", scene -> interrupt(scene, Kind::strict)),
+            new Play("interrupt-against-hand-off", scene -> interrupt(scene, Kind.passedOn(10))),
+            new Play("timed-against-release", scene -> timed(scene, Kind::strict)),
+            new Play("timed-against-hand-off", scene -> timed(scene, Kind.passedOn(10))),
             new Play("try-against-release", Grants::tryOnce),
             new Play("cancel-against-completion", Grants::cancelOrComplete),
             new Play("downgrade-against-writer", Grants::downgrade),
@@ -49,8 +43,8 @@ final class Grants {
 
     private Grants() {}
 
-    private static void contend(PlayScene scene, LockOptions options) throws InterruptedException {
-        InterProcessMutex mutex = new InterProcessMutex(scene.client(), PATH, options);
+    private static void contend(PlayScene scene, Kind kind) throws InterruptedException {
+        InterProcessLock mutex = kind.on(scene.client(), LockOptions.defaults());
         for (int i = 0; i < 3; i++) {
             scene.start("thread " + i, () -> scene.enter(mutex.acquire()));
         }
@@ -77,9 +71,9 @@ final class Grants {
         }
     }
 
-    private static void cancel(PlayScene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void cancel(PlayScene scene, Kind kind) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
-        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults());
         Lease held = mutex.acquireAsync().get();
         scene.start("cancels", () -> {
             CompletableFuture<Lease> asked = mutex.acquireAsync();
@@ -93,10 +87,9 @@ final class Grants {
         check(created <= 3, "3 requests made " + created + " nodes");
     }
 
-    private static void interrupt(PlayScene scene, LockOptions options)
-            throws InterruptedException, ExecutionException {
+    private static void interrupt(PlayScene scene, Kind kind) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
-        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults());
         Lease held = mutex.acquireAsync().get();
         PlayScene.Actor waiter = scene.start("waits", () -> {
             boolean ended = PlayScene.endsAs(InterruptedException.class, () -> scene.enter(mutex.acquire()));
@@ -108,9 +101,9 @@ final class Grants {
         scene.expectFree(client);
     }
 
-    private static void timed(PlayScene scene, LockOptions options) throws InterruptedException, ExecutionException {
+    private static void timed(PlayScene scene, Kind kind) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
-        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults());
         Lease held = mutex.acquireAsync().get();
         scene.start(
                 "waits",

@@ -6,6 +6,7 @@ package dev.zkrecipes.schedules;
 import static dev.zkrecipes.schedules.PlayScene.PATH;
 import static dev.zkrecipes.schedules.PlayScene.check;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
@@ -15,6 +16,7 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.schedules.PlayScene.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,18 +26,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** How a lease ends. */
 final class Leases {
-    private static final LockOptions HAND_OFF = LockOptions.defaults().localHandoffs(10);
+    private static final Kind HAND_OFF = Kind.passedOn(10);
 
     static final List<Play> ALL = List.of(
             new Play("two-close-a-lease", Leases::twoClose),
             new Play("session-end-against-close-of-inner-lease", Leases::reentrant),
-            new Play("session-end-against-grant", scene -> sessionEndsWhileAsked(scene, LockOptions.defaults())),
+            new Play("session-end-against-grant", scene -> sessionEndsWhileAsked(scene, Kind::strict)),
             new Play("session-end-against-hand-off", scene -> sessionEndsWhileAsked(scene, HAND_OFF)),
-            new Play("session-end-against-close", scene -> ends(scene, LockOptions.defaults(), scene::expire)),
+            new Play("session-end-against-close", scene -> ends(scene, Kind::strict, scene::expire)),
             new Play("session-end-against-close-with-hand-off", scene -> ends(scene, HAND_OFF, scene::expire)),
-            new Play("deletion-against-close", scene -> ends(scene, LockOptions.defaults(), () -> deleteAll(scene))),
+            new Play("deletion-against-close", scene -> ends(scene, Kind::strict, () -> deleteAll(scene))),
             new Play("session-end-tells-once", Leases::toldOnce),
-            new Play("hold-at-most-against-close", scene -> holdAtMost(scene, LockOptions.defaults())),
+            new Play("hold-at-most-against-close", scene -> holdAtMost(scene, Kind::strict)),
             new Play("hold-at-most-against-close-with-hand-off", scene -> holdAtMost(scene, HAND_OFF)),
             new Play("revocation-against-close", Leases::revocation));
 
@@ -57,9 +59,9 @@ final class Leases {
         check(observer.released.get() == 1, "released " + observer.released + " times");
     }
 
-    private static void sessionEndsWhileAsked(PlayScene scene, LockOptions options) throws InterruptedException {
+    private static void sessionEndsWhileAsked(PlayScene scene, Kind kind) throws InterruptedException {
         ZooKeeperClient client = scene.client();
-        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options);
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults());
         for (int i = 0; i < 2; i++) {
             scene.start("asks " + i, () -> {
                 Lease lease = mutex.acquire();
@@ -72,10 +74,10 @@ final class Leases {
         scene.closingTakesTime();
     }
 
-    private static void ends(PlayScene scene, LockOptions options, PlayScene.Body end)
+    private static void ends(PlayScene scene, Kind kind, PlayScene.Body end)
             throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
-        Lease held = new InterProcessMutex(client, PATH, options).acquireAsync().get();
+        Lease held = kind.on(client, LockOptions.defaults()).acquireAsync().get();
         AtomicInteger lost = new AtomicInteger();
         CompletableFuture<Void> told = new CompletableFuture<>();
         held.onLost(() -> {
@@ -137,11 +139,10 @@ final class Leases {
         check(observer.ends.get() == 2, "2 leases had " + observer.ends + " ends");
     }
 
-    private static void holdAtMost(PlayScene scene, LockOptions options)
-            throws InterruptedException, ExecutionException {
+    private static void holdAtMost(PlayScene scene, Kind kind) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Duration most = Duration.ofMillis(1);
-        InterProcessMutex mutex = new InterProcessMutex(client, PATH, options.holdAtMost(most));
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults().holdAtMost(most));
         Lease held = mutex.acquireAsync().get();
         scene.start("closes late", () -> {
             TimeUnit.NANOSECONDS.sleep(most.toNanos());

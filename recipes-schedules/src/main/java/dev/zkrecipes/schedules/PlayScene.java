@@ -3,11 +3,14 @@
 
 package dev.zkrecipes.schedules;
 
+import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,6 +41,22 @@ final class PlayScene {
     @FunctionalInterface
     interface Body {
         void run() throws InterruptedException, ExecutionException;
+    }
+
+    /** How a mutex on {@link #PATH} is made. */
+    @FunctionalInterface
+    interface Kind {
+        InterProcessLock on(ZooKeeperClient client, LockOptions options);
+
+        /** One in strict order. */
+        static InterProcessLock strict(ZooKeeperClient client, LockOptions options) {
+            return new InterProcessMutex(client, PATH, options);
+        }
+
+        /** One that passes on inside the process. */
+        static Kind passedOn(int most) {
+            return (client, options) -> new HandoffMutex(client, PATH, most, options);
+        }
     }
 
     /** One thread of the application. */

@@ -28,10 +28,8 @@ import java.util.concurrent.CompletableFuture;
  * }</pre>
  *
  * <p><b>Fairness:</b> strictly first come, first served, in the order of the server, even for requests of different
- * sizes: a small request does not pass a waiting large one, so the large one is not starved. With {@link
- * LockOptions#localHandoffs(int)} permits are passed on among the waiters of one client that ask for the same number,
- * so a few of them may pass one that asks for more. All permits of a request are one node and one decision: two
- * requests for all permits never take half each and block each other.
+ * sizes: a small request does not pass a waiting large one, so the large one is not starved. All permits of a request
+ * are one node and one decision: two requests for all permits never take half each and block each other.
  *
  * <p><b>Ownership:</b> a lease belongs to no thread. Any thread may close it, and an acquire never re-enters: each
  * takes new permits. <b>Session loss:</b> the permits of a process that dies or loses its session are free for others

@@ -111,10 +111,11 @@ public final class Cases {
                         .target(0, Metric.RATE, CURATOR, targets[i])
                         .build())
                 .forEach(ALL::add);
-        ALL.add(BenchCase.named("threads-32-local", "the same with 32 threads and localHandoffs(64); bare: textbook")
+        ALL.add(BenchCase.named(
+                        "threads-32-local", "the same with 32 threads, passed on 64 times in a row; bare: textbook")
                 .threads(32)
                 .at(0)
-                .ours(Ours.mutex(LockOptions.defaults().localHandoffs(64)))
+                .ours(Ours.handoffMutex(64))
                 .curator(Curator.mutex())
                 .bare(Bare.textbook())
                 .target(0, Metric.RATE, CURATOR, 150)

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -27,6 +28,11 @@ public final class Ours {
     /** All threads share one client and one mutex. */
     public static Workload.Opener mutex(LockOptions options) {
         return shared((client, site) -> new InterProcessMutex(client, site.path(), options));
+    }
+
+    /** The same with one that passes on inside the process. */
+    public static Workload.Opener handoffMutex(int most) {
+        return shared((client, site) -> new HandoffMutex(client, site.path(), most));
     }
 
     /** As {@link #mutex}, but the thread continues when the delete is sent. */

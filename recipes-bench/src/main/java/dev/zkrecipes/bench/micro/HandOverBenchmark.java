@@ -4,10 +4,9 @@
 package dev.zkrecipes.bench.micro;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.PortClientBuilder;
-import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.handoff.HandoffMutex;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -36,7 +35,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class HandOverBenchmark {
     private final ThreadlessScheduler scheduler = new ThreadlessScheduler();
     private ZooKeeperClient client;
-    private InterProcessMutex mutex;
+    private HandoffMutex mutex;
     private Lease held;
 
     /** Makes a client of a server that answers at once, and holds the lock. */
@@ -45,8 +44,7 @@ public class HandOverBenchmark {
         client = PortClientBuilder.on(InstantServer.on(scheduler), scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
-        mutex = new InterProcessMutex(
-                client, "/bench/hand-over", LockOptions.defaults().localHandoffs(LockOptions.MOST_LOCAL_HANDOFFS));
+        mutex = new HandoffMutex(client, "/bench/hand-over", HandoffMutex.MOST_HANDOFFS);
         held = granted(mutex.acquireAsync());
     }
 

@@ -7,6 +7,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
@@ -69,7 +70,7 @@ public enum RecipeToExplore {
                     .withChangingRule(LIMITS);
         }
     },
-    /** {@link InterProcessMutex} that passes on inside a process, twice in a row, beside one in strict order. */
+    /** {@link HandoffMutex} that passes on twice in a row, beside one in strict order. */
     MUTEX_HANDOFFS {
         @Override
         public ExploredLock lock() {
@@ -79,34 +80,7 @@ public enum RecipeToExplore {
                             (client, path) -> bothOrders(client, path, LockOptions.defaults()))
                     .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
                     .withNesting(0, 0)
-                    .withNesting(0, 1);
-        }
-    },
-    /** {@link InterProcessSemaphore} whose permits pass on inside a process, three times in a row. */
-    SEMAPHORE_HANDOFFS {
-        @Override
-        public ExploredLock lock() {
-            LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
-            return ExploredLock.of(
-                            "semaphore, passed on",
-                            atMost(MAX_LEASES),
-                            (client, path) -> permits(client, path, options))
-                    .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
-        }
-    },
-    /**
-     * {@link InterProcessSemaphore} whose permits pass on inside a process, and that any process resizes at any time.
-     */
-    SEMAPHORE_HANDOFFS_RESIZED {
-        @Override
-        public ExploredLock lock() {
-            LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
-            return ExploredLock.of(
-                            "semaphore, passed on and resized",
-                            atMost(MAX_LEASES),
-                            (client, path) -> permits(client, path, options))
-                    .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW)
-                    .withChangingRule(LIMITS);
+                    .withNesting(1, 1);
         }
     },
     /** {@link InterProcessMultiLock}: of mutexes, beside one of these alone. */
@@ -174,19 +148,17 @@ public enum RecipeToExplore {
                     .withRevocations();
         }
     },
-    /**
-     * {@link InterProcessSemaphore} whose permits pass on inside a process, and whose holders are asked to give them
-     * back.
-     */
-    SEMAPHORE_HANDOFFS_REVOKED {
+    /** {@link HandoffMutex} whose holders are asked to give it back, beside a mutex in strict order. */
+    MUTEX_HANDOFFS_REVOKED {
         @Override
         public ExploredLock lock() {
-            LockOptions options = LockOptions.defaults().localHandoffs(PERMIT_HANDOFFS_IN_A_ROW);
             return ExploredLock.of(
-                            "semaphore, passed on and revoked",
-                            atMost(MAX_LEASES),
-                            (client, path) -> permits(client, path, options))
-                    .withLocalHandoffs(PERMIT_HANDOFFS_IN_A_ROW)
+                            "mutex, passed on and revoked",
+                            ALONE,
+                            (client, path) -> bothOrders(client, path, LockOptions.defaults()))
+                    .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
+                    .withNesting(0, 0)
+                    .withNesting(1, 1)
                     .withRevocations();
         }
     },
@@ -199,7 +171,7 @@ public enum RecipeToExplore {
                     .withRevocations();
         }
     },
-    /** {@link InterProcessMutex} that is held for a limited time, and passes on inside a process. */
+    /** {@link HandoffMutex} that is held for a limited time, beside a mutex in strict order. */
     MUTEX_HELD_AT_MOST {
         @Override
         public ExploredLock lock() {
@@ -211,10 +183,10 @@ public enum RecipeToExplore {
                     .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
                     .withHoldAtMost(LONGEST_HOLD)
                     .withNesting(0, 0)
-                    .withNesting(0, 1);
+                    .withNesting(1, 1);
         }
     },
-    /** {@link InterProcessMutex}, in strict order and passed on, whose waiters fail if they lose their place. */
+    /** {@link InterProcessMutex} and {@link HandoffMutex}, whose waiters fail if they lose their place. */
     MUTEX_FAILING {
         @Override
         public ExploredLock lock() {
@@ -224,7 +196,7 @@ public enum RecipeToExplore {
                     .withLocalHandoffs(MUTEX_HANDOFFS_IN_A_ROW)
                     .withPlacesLost()
                     .withNesting(0, 0)
-                    .withNesting(0, 1);
+                    .withNesting(1, 1);
         }
     };
 
@@ -245,7 +217,6 @@ public enum RecipeToExplore {
             List.of(resizeTo(1), resizeTo(2), resizeTo(MAX_LEASES), resizeTo(MAX_LEASES + 2)));
     private static final Duration LONGEST_HOLD = Duration.ofMillis(500);
     private static final int MUTEX_HANDOFFS_IN_A_ROW = 2;
-    private static final int PERMIT_HANDOFFS_IN_A_ROW = 3;
 
     /**
      * The recipe and what it promises.
@@ -264,7 +235,7 @@ public enum RecipeToExplore {
     }
 
     private static List<InterProcessLock> bothOrders(ZooKeeperClient client, String path, LockOptions options) {
-        InterProcessLock passedOn = new InterProcessMutex(client, path, options.localHandoffs(MUTEX_HANDOFFS_IN_A_ROW));
+        InterProcessLock passedOn = new HandoffMutex(client, path, MUTEX_HANDOFFS_IN_A_ROW, options);
         return List.of(passedOn, new InterProcessMutex(client, path, options), passedOn, passedOn);
     }
 

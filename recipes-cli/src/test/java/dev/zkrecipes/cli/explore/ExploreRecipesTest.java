@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same schedules every time, 5,400; {@code bin/explore} plays fresh ones, and {@code bin/soak} 200,000. */
+/** The same schedules every time, 4,800; {@code bin/explore} plays fresh ones, and {@code bin/soak} 200,000. */
 class ExploreRecipesTest {
     private static final int SCHEDULES = 300;
 
@@ -30,20 +30,11 @@ class ExploreRecipesTest {
 
     /**
      * The first: an operator deletes one of several nodes while they are given back on a nearly exhausted counter. The
-     * second: a create that was given up is carried out by a server that was cut off for longer than the session
-     * time-out. The third: two paths are listed one by one, and nodes are created on both between the two lists. The
-     * fourth: on an exhausted path, an operator deletes a node that nobody may read, and nobody is told. The others broke nothing: the explorer did not know how late a client may hear that its session has ended.
+     * second: two paths are listed one by one, and nodes are created on both between the two lists.
      */
     @ParameterizedTest
     @Tag("H108")
-    @CsvSource({
-        "MULTILOCK, 190509336479883",
-        "SEMAPHORE_HANDOFFS_RESIZED, 63103705208170",
-        "MULTILOCK_MIXED, 16756",
-        "SEMAPHORE_HANDOFFS_RESIZED, 85489532574988",
-        "MUTEX_FAILING, 127971491954782",
-        "MUTEX_FAILING, 246981353832073"
-    })
+    @CsvSource({"MULTILOCK, 190509336479883", "MULTILOCK_MIXED, 16756"})
     void scheduleThatWasBroken_keepsItsPromises(RecipeToExplore recipe, long seed) {
         assertThat(Explorer.of(recipe.lock()).play(seed)).isEmpty();
     }

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.thread.Blocking;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +66,16 @@ public interface ForeignLock {
      * @throws dev.zkrecipes.core.LockException if the lock cannot be acquired
      */
     Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException;
+
+    /**
+     * Acquires the lock, waiting for as long as it takes, whatever interrupts the thread; the flag is kept.
+     *
+     * @return what the calling thread has then; by default, after an interruption, of a new {@link #acquire}
+     * @throws dev.zkrecipes.core.LockException if the lock cannot be acquired
+     */
+    default Hold acquireUninterruptibly() {
+        return Blocking.uninterruptibly(this::acquire);
+    }
 
     /**
      * Asks for the lock without waiting. What the future ends with belongs to no thread: any thread may release it. It
@@ -134,6 +145,15 @@ public interface ForeignLock {
         }
 
         /**
+         * Gives the lock back because the time that {@link LockOptions#holdAtMost} allows is over, while its holder may
+         * still be at work. It is called in place of {@link #releaseInBackground}, which it calls by default. A lock
+         * that passes on what it stands on gives that back, too, so that the holder's guards fail.
+         */
+        default void expire() {
+            releaseInBackground();
+        }
+
+        /**
          * When the lock has been given back.
          *
          * @return done when it has, which by default it is; called after {@link #release} or {@link
@@ -147,6 +167,7 @@ public interface ForeignLock {
          * See {@link dev.zkrecipes.core.Lease#fencingTokens()}.
          *
          * @return the tokens by path
+         * @throws dev.zkrecipes.core.LockLostException if the lock is lost; the lease's errors are this one then
          * @throws UnsupportedOperationException if there are none, which is the default
          */
         default Map<String, Long> fencingTokens() {

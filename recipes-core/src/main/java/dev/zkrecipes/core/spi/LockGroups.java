@@ -38,8 +38,7 @@ public final class LockGroups {
      *     whenever {@code exclusive} grants, it grants too
      * @param options optional settings
      * @return new locks, both thread-owned
-     * @throws IllegalArgumentException as the constructor of {@link LockInternals}, or if the lock is to pass on inside
-     *     the process ({@link LockOptions#localHandoffs(int)})
+     * @throws IllegalArgumentException as the constructor of {@link LockInternals}
      */
     public static Modes modes(
             ZooKeeperClient client, String path, LockDriver exclusive, LockDriver shared, LockOptions options) {
@@ -74,8 +73,7 @@ public final class LockGroups {
      * @param options optional settings
      * @return a new lock; its path is the members' paths with commas between them
      * @throws IllegalArgumentException if there are no members or too many, one is not a lock of the engine, two have
-     *     the same path, they are not of one client, or one or all are to pass on inside the process ({@link
-     *     LockOptions#localHandoffs(int)})
+     *     the same path, or they are not of one client
      */
     public static InterProcessLock together(List<? extends InterProcessLock> members, LockOptions options) {
         Objects.requireNonNull(options, "options");

@@ -4,15 +4,21 @@
 package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.lock.PathQueries;
 import dev.zkrecipes.core.internal.queue.LockSpec;
+import dev.zkrecipes.core.internal.thread.Blocking;
+import dev.zkrecipes.core.internal.thread.Deadline;
 import dev.zkrecipes.core.internal.zk.PathSettings;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
@@ -58,9 +64,8 @@ public final class LockInternals {
      * @param path absolute path of the lock, below the client's chroot
      * @param driver decides who holds
      * @param options optional settings
-     * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, the
-     *     driver's node name is malformed, or the lock is to pass on inside the process and the driver is not a {@link
-     *     FifoDriver}
+     * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, or
+     *     the driver's node name is malformed
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");
@@ -111,6 +116,58 @@ public final class LockInternals {
      */
     public InterProcessLock unowned() {
         return EngineLock.unowned(client, client.holds(), spec);
+    }
+
+    /**
+     * As {@link #unowned()}, for a lock that is built on top of it and has {@linkplain LockGroups#foreign(ForeignLock,
+     * LockOptions, InterProcessLock) observed requests of its own}: {@linkplain dev.zkrecipes.core.LockObserver
+     * observers} do not hear of it.
+     *
+     * @return a new lock with holds of its own
+     */
+    public InterProcessLock unobserved() {
+        return EngineLock.unobserved(client, client.holds(), spec);
+    }
+
+    /**
+     * Lets the calling thread wait as the client's own locks do: by the client's clock, and without running other tasks
+     * on a thread of a {@link java.util.concurrent.ForkJoinPool}.
+     *
+     * @param <T> what it waits for
+     * @param future what to wait for
+     * @param atMost how long
+     * @return its value; empty if it has not ended by then
+     * @throws InterruptedException if the thread is interrupted before it has ended
+     * @throws dev.zkrecipes.core.LockException with which it has ended
+     */
+    public <T> Optional<T> await(CompletableFuture<T> future, Duration atMost) throws InterruptedException {
+        return Blocking.await(future, Deadline.after(atMost, client.scheduler()));
+    }
+
+    /**
+     * As {@link #await}, for as long as it takes, whatever interrupts the thread; the flag is kept.
+     *
+     * @param <T> what it waits for
+     * @param future what to wait for
+     * @return its value
+     * @throws dev.zkrecipes.core.LockException with which it has ended
+     */
+    public <T> T awaitUninterruptibly(CompletableFuture<T> future) {
+        return Blocking.uninterruptibly(() -> Blocking.await(future, client.scheduler()));
+    }
+
+    /**
+     * Tells, when the time for a request is over, whether others are the reason: a lock is said to be busy only if it
+     * was seen to be.
+     *
+     * @param request what {@link InterProcessLock#acquireAsync} of a lock made here has returned; empty if the caller
+     *     itself has seen the lock busy
+     * @param waited how long it was waited for, for the message
+     * @return the error to throw otherwise: there is no connection, or no answer yet; empty if the lock was seen to be
+     *     busy, or the request is over
+     */
+    public Optional<LockException> notSeenBusy(Optional<CompletableFuture<Lease>> request, Duration waited) {
+        return EngineLock.unseen(client, spec, request, waited);
     }
 
     /**

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
@@ -213,8 +213,7 @@ class ForkJoinIT {
 
     @Test
     void passingOnInsideTheProcess() throws Exception {
-        InterProcessMutex mutex =
-                new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(10));
+        HandoffMutex mutex = new HandoffMutex(client, path, 10);
         Lease held = heldBy(mutex);
         CompletableFuture<Lease> next = mutex.acquireAsync();
         run(calls -> {

@@ -17,6 +17,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
@@ -191,8 +192,7 @@ class LockObserverIT {
 
     @Test
     void holdersSharingANode_areSeparateRequests() throws Exception {
-        InterProcessLock lock =
-                new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(5));
+        InterProcessLock lock = new HandoffMutex(client, path, 5);
         Lease first = lock.acquire();
         CompletableFuture<Lease> second = lock.acquireAsync();
         await().until(() -> heard.words.size() == 3);

@@ -12,8 +12,8 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
@@ -143,8 +143,8 @@ class SuppliedHandlesIT {
         try (ZooKeeperClient client = ZooKeeperClient.over(() -> {
             throw cause;
         })) {
-            LockOptions options = LockOptions.defaults().localHandoffs(localHandoffs ? 1 : 0);
-            InterProcessLock mutex = new InterProcessMutex(client, path, options);
+            InterProcessLock mutex =
+                    localHandoffs ? new HandoffMutex(client, path, 1) : new InterProcessMutex(client, path);
             assertThatThrownBy(mutex::tryAcquire)
                     .isInstanceOf(LockConnectionException.class)
                     .hasCause(cause)

@@ -11,8 +11,8 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
-import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
@@ -55,8 +55,7 @@ class TimedAcquireIT {
         locks.put("mutex", new InterProcessMutex(client, path + "/mutex"));
         locks.put("reader", new InterProcessReadWriteLock(client, path + "/rw").readLock());
         locks.put("permits", new InterProcessSemaphore(client, path + "/permits", 1).permits(1));
-        LockOptions local = LockOptions.defaults().localHandoffs(8);
-        locks.put("local", new InterProcessMutex(client, path + "/local", local));
+        locks.put("local", new HandoffMutex(client, path + "/local", 8));
         locks.put(
                 "multi",
                 new InterProcessMultiLock(List.of(
@@ -116,8 +115,7 @@ class TimedAcquireIT {
                     assertThat(TimedTry.on(each.getValue())).as(each.getKey()).isEmpty();
                 }
             }
-            InterProcessLock local = new InterProcessMutex(
-                    holding, "/busy/own", LockOptions.defaults().localHandoffs(8));
+            InterProcessLock local = new HandoffMutex(holding, "/busy/own", 8);
             Lease held = local.acquireAsync().get();
             assertThat(TimedTry.on(local)).as("behind one of this client").isEmpty();
             held.close();

@@ -86,8 +86,8 @@ public record Recipe(Maker lock, Maker rival, Ownership ownership, List<String> 
     }
 
     /**
-     * This recipe for a lock that is made with {@link LockOptions#localHandoffs}: requests of one client share a node
-     * and are granted in their order, but those of different clients are not.
+     * This recipe for a lock that passes on inside the process: requests of one client share a node and are granted in
+     * their order, but those of different clients are not.
      *
      * @return the recipe
      */

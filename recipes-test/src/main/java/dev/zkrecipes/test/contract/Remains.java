@@ -79,7 +79,6 @@ public final class Remains {
         remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
         remains.note(read(client, "revocations"), "open", "the client follows a request to give a lock back");
         remains.note(read(client, "requests"), "queues", "the client has the view of a queue");
-        remains.note(read(read(client, "acquisitions"), "localQueues"), "queues", "the client has a local queue");
         remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
         for (Object session : (Collection<?>) read(read(client, "sessions"), "living")) {
             remains.note(session, "observers", "the session has an observer");

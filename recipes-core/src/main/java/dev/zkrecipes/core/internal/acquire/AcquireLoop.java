@@ -20,12 +20,10 @@ import dev.zkrecipes.core.internal.zk.ZooKeeperErrors;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -76,8 +74,6 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         PAUSED
     }
 
-    private final BiConsumer<HeldNode, Optional<Content>> onHeld;
-
     private @Nullable CreateNodes creation; // its nodes, while it has any that are not held
     private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
@@ -86,18 +82,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     private volatile @Nullable LockException obstacle;
 
     public AcquireLoop(Requests requests, LockGroup group, Mode mode) {
-        this(requests, group, mode, (held, rule) -> {});
-    }
-
-    /**
-     * A request whose grants are reported to {@code onHeld} first.
-     *
-     * @param onHeld told on the engine thread, before anybody else, of each granted node and of the data of its path
-     *     that the decision was based on
-     */
-    AcquireLoop(Requests requests, LockGroup group, Mode mode, BiConsumer<HeldNode, Optional<Content>> onHeld) {
         super(requests, group, mode, Step.SEEKING, Step.PAUSED);
-        this.onHeld = onHeld;
     }
 
     @Override
@@ -541,7 +526,6 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
                 requests.scheduler(),
                 requests.cleaner());
         held.limitTime();
-        onHeld.accept(held, place == null ? list().rule(node.lockPath()) : place.rule());
         return held;
     }
 

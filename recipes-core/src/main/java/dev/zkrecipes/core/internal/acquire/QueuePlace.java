@@ -17,7 +17,6 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -159,11 +158,6 @@ final class QueuePlace {
     /** Whether there is no other node below the path, by what is known. */
     boolean isAlone() {
         return view.hasOneNode();
-    }
-
-    /** The data of the path that decisions are based on. */
-    Optional<Content> rule() {
-        return view.rule();
     }
 
     // ---- Decide.

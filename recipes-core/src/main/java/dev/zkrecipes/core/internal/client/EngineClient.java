@@ -8,7 +8,6 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.internal.acquire.Acquisitions;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.lock.LockHost;
@@ -53,7 +52,6 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     private final ClientSessions sessions;
     private final NodeCleaner cleaner;
     private final Requests requests;
-    private final Acquisitions acquisitions;
     private final LockDataTable holds;
     private final Revocations revocations;
     private final Questions questions;
@@ -89,7 +87,6 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
                 rootName,
                 this::notConnected);
         this.questions = new Questions(requests::closedFor);
-        this.acquisitions = new Acquisitions(requests);
         this.revocations = new Revocations(
                 scheduler,
                 sessions.source(),
@@ -168,13 +165,9 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
     }
 
     /** The requests of this client that are under way. */
+    @Override
     public Requests requests() {
         return requests;
-    }
-
-    @Override
-    public Acquisitions acquisitions() {
-        return acquisitions;
     }
 
     @Override

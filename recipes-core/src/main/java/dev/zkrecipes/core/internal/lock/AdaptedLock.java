@@ -121,6 +121,16 @@ public final class AdaptedLock extends OwnedLock {
                         request(() -> Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO)), Ending.BUSY));
     }
 
+    private Lease acquireUninterruptibly() {
+        requireMayBlock();
+        Lease again = reenter();
+        return again != null
+                ? again
+                : Blocking.uninterruptibly(
+                        () -> request(() -> Optional.of(foreign.acquireUninterruptibly()), Ending.FAILED)
+                                .orElseThrow());
+    }
+
     private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> wait, Ending otherwise)
             throws InterruptedException {
         ObservedRequest observed = begin();
@@ -250,7 +260,7 @@ public final class AdaptedLock extends OwnedLock {
 
     @Override
     public Lock asLock() {
-        return JucLock.of(this);
+        return new JucLock(this, this::acquireUninterruptibly);
     }
 
     @Override

@@ -14,15 +14,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request whose outcome completes a future, among the callbacks of the client. However the future ends, if not with
- * the grant, the request leaves the queue.
+ * One request, as the future that its outcome completes, among the callbacks of the client. However the future ends, if
+ * not with the grant, the request leaves the queue.
  */
-final class AsyncRequest {
+final class AsyncRequest extends CompletableFuture<Lease> {
     private final LockHost client;
     private final OwnedLock lock;
-    private final Acquisition acquisition;
+    private volatile @Nullable Acquisition acquisition; // null when the future has ended
     private final @Nullable ObservedRequest observed;
-    private final CompletableFuture<Lease> future = new CompletableFuture<>();
 
     /** Prepares a request, which is not launched yet. */
     AsyncRequest(LockHost client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
@@ -34,14 +33,24 @@ final class AsyncRequest {
 
     /** Launches it. */
     CompletableFuture<Lease> begin() {
-        Completion.on(acquisition.outcome(), (outcome, failure) -> {
+        Acquisition asked = Objects.requireNonNull(acquisition);
+        Completion.on(asked.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
             orGiveBack(grants, () -> client.callbacks().run(() -> deliver(grants, failure)));
         });
-        Completion.on(future, (lease, failure) -> acquisition.giveUp());
-        acquisition.launch();
+        Completion.on(this, (lease, failure) -> {
+            asked.giveUp();
+            acquisition = null;
+        });
+        asked.launch();
         lock.table().lookForDeadOwners();
-        return future;
+        return this;
+    }
+
+    /** Null if the future has ended. */
+    @Nullable
+    Acquisition acquisition() {
+        return acquisition;
     }
 
     private void deliver(@Nullable List<HeldNode> grants, @Nullable Throwable failure) {
@@ -49,12 +58,12 @@ final class AsyncRequest {
             if (observed != null) {
                 observed.failed(Objects.requireNonNull(failure));
             }
-            future.completeExceptionally(Objects.requireNonNull(failure));
+            completeExceptionally(Objects.requireNonNull(failure));
             return;
         }
         orGiveBack(grants, () -> {
             Hold lease = Hold.open(lock, grants, lock.asynchronous(), observed);
-            if (!future.complete(AsyncLease.of(lease, lock.table().dropped()))) {
+            if (!complete(AsyncLease.of(lease, lock.table().dropped()))) {
                 lease.beginClosing(false);
             }
         });
@@ -66,7 +75,7 @@ final class AsyncRequest {
             delivery.run();
         } catch (Throwable t) {
             HeldNodes.release(grants == null ? List.of() : grants);
-            future.completeExceptionally(t);
+            completeExceptionally(t);
         }
     }
 }

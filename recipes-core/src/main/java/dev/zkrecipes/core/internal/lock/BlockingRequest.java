@@ -79,7 +79,7 @@ final class BlockingRequest {
     Optional<Lease> await(Deadline deadline, Duration timeout) throws InterruptedException {
         try {
             if (Blocking.await(acquisition.outcome(), deadline).isEmpty()) {
-                Optional<? extends LockException> unseen = unseen(timeout);
+                Optional<LockException> unseen = unseen(client, lock.group().path(), Optional.of(acquisition), timeout);
                 if (acquisition.giveUp()) {
                     if (unseen.isPresent()) {
                         throw unseen.get();
@@ -110,12 +110,14 @@ final class BlockingRequest {
     }
 
     /** Why it is not known that the lock is busy, at the end of a wait; empty if it is. */
-    private Optional<? extends LockException> unseen(Duration timeout) {
-        boolean seen = acquisition.wasSeenBusy();
-        if (acquisition.obstacle().isPresent()) {
-            return acquisition.obstacle();
+    static Optional<LockException> unseen(
+            LockHost client, String path, Optional<Acquisition> request, Duration timeout) {
+        boolean seen = request.isEmpty() || request.get().wasSeenBusy();
+        Optional<LockException> obstacle = request.flatMap(Acquisition::obstacle);
+        if (obstacle.isPresent()) {
+            return obstacle;
         }
-        String unknown = " the lock " + lock.path() + " is free; ";
+        String unknown = " the lock " + path + " is free; ";
         if (client.connectionState() != ConnectionState.CONNECTED) {
             String before = seen ? " any more (the lock was busy when it was last seen)" : "";
             return Optional.of(client.notConnected(before + " after " + timeout + ", so it is not known whether"

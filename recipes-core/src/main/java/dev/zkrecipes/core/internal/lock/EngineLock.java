@@ -7,11 +7,14 @@ import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.acquire.Downgrade;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -30,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocking and the asynchronous API on top of acquisitions. The holds of the calling thread are found by path and
@@ -41,14 +45,21 @@ import org.apache.zookeeper.KeeperException.Code;
 public final class EngineLock extends OwnedLock {
 
     private final LockHost client;
+    private final boolean isObserved;
 
     private EngineLock(LockHost client, LockGroup group, Owner owner, LockDataTable holds) {
+        this(client, group, owner, holds, true);
+    }
+
+    private EngineLock(LockHost client, LockGroup group, Owner owner, LockDataTable holds, boolean isObserved) {
         super(group, owner, holds, null, false);
         this.client = client;
+        this.isObserved = isObserved;
     }
 
     private EngineLock(LockHost client, LockSpec spec, LockDataTable holds, LockSpec otherMode, boolean isExclusive) {
         super(LockGroup.of(spec), Owner.THREAD, holds, otherMode, isExclusive);
+        this.isObserved = true;
         this.client = client;
     }
 
@@ -59,13 +70,11 @@ public final class EngineLock extends OwnedLock {
 
     /** The mode of a lock that excludes all others; its thread may take the shared one too. */
     public static EngineLock exclusiveMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec shared) {
-        requireNoHandoffs(spec.options(), "a lock of two modes");
         return new EngineLock(client, spec, holds, shared, true);
     }
 
     /** The mode of a lock that many may hold; its thread may not ask for the exclusive one. */
     public static EngineLock sharedMode(LockHost client, LockDataTable holds, LockSpec spec, LockSpec exclusive) {
-        requireNoHandoffs(spec.options(), "a lock of two modes");
         return new EngineLock(client, spec, holds, exclusive, false);
     }
 
@@ -75,8 +84,6 @@ public final class EngineLock extends OwnedLock {
      * @throws IllegalArgumentException if they cannot be
      */
     public static EngineLock together(List<EngineLock> members, LockOptions options) {
-        requireNoHandoffs(options, "a lock of several");
-        members.forEach(member -> requireNoHandoffs(member.group().options(), "a member of a lock of several"));
         List<LockSpec> all = members.stream()
                 .flatMap(member -> member.group().all().stream())
                 .toList();
@@ -92,13 +99,6 @@ public final class EngineLock extends OwnedLock {
         return new EngineLock(client, group, Owner.THREAD, members.get(0).table());
     }
 
-    private static void requireNoHandoffs(LockOptions options, String what) {
-        Preconditions.checkArgument(
-                options.localHandoffs() == 0,
-                "%s cannot pass on inside the process: leave out LockOptions.localHandoffs",
-                what);
-    }
-
     /** A lock that is held by the instance, once at a time. */
     public static EngineLock instanceOwned(LockHost client, LockDataTable holds, LockSpec spec) {
         return new EngineLock(client, LockGroup.of(spec), Owner.INSTANCE, holds);
@@ -107,6 +107,11 @@ public final class EngineLock extends OwnedLock {
     /** A lock that is held by the instance, any number of times, as the driver allows. */
     public static EngineLock unowned(LockHost client, LockDataTable holds, LockSpec spec) {
         return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds);
+    }
+
+    /** As {@link #unowned}, but observers are not told of it. */
+    public static EngineLock unobserved(LockHost client, LockDataTable holds, LockSpec spec) {
+        return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds, false);
     }
 
     /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */
@@ -182,10 +187,13 @@ public final class EngineLock extends OwnedLock {
         }
         HeldNode exclusive = toDowngrade();
         Acquisition acquisition = exclusive == null
-                ? client.acquisitions().of(group(), mode, false)
-                : client.acquisitions().downgrade(group().all().get(0), exclusive, mode);
-        ObservedRequest observed = ObservedRequest.begin(client, group());
-        return new BlockingRequest(client, this, acquisition, observed).run(mode, wait);
+                ? new AcquireLoop(client.requests(), group(), mode)
+                : new Downgrade(client.requests(), group().all().get(0), exclusive, mode);
+        return new BlockingRequest(client, this, acquisition, observed()).run(mode, wait);
+    }
+
+    private @Nullable ObservedRequest observed() {
+        return isObserved ? ObservedRequest.begin(client, group()) : null;
     }
 
     /** A request with a wait that interruptions do not end. */
@@ -199,9 +207,20 @@ public final class EngineLock extends OwnedLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        Acquisition acquisition = client.acquisitions().of(group(), Mode.QUEUE, true);
-        ObservedRequest observed = ObservedRequest.begin(client, group());
-        return new AsyncRequest(client, this, acquisition, observed).begin();
+        Acquisition acquisition = new AcquireLoop(client.requests(), group(), Mode.QUEUE);
+        return new AsyncRequest(client, this, acquisition, observed()).begin();
+    }
+
+    /**
+     * Why it is not known that the lock is busy.
+     *
+     * @param request what {@link #acquireAsync} has returned; empty if the lock was seen to be busy otherwise
+     */
+    public static Optional<LockException> unseen(
+            LockHost client, LockSpec spec, Optional<CompletableFuture<Lease>> request, Duration waited) {
+        Optional<Acquisition> asked =
+                request.map(made -> made instanceof AsyncRequest async ? async.acquisition() : null);
+        return BlockingRequest.unseen(client, spec.path(), asked, waited);
     }
 
     // ---- Its holds.

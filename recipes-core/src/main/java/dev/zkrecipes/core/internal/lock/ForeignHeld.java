@@ -62,7 +62,7 @@ final class ForeignHeld implements Held {
 
     private @Nullable End endByNow() {
         if (end.get() == null && limit != null && limit.isOver() && end(LeaseState.LOST, limit.reason())) {
-            callbacks.run(() -> giveBack(false));
+            callbacks.run(() -> giveBack(hold::expire));
         }
         return end.get();
     }
@@ -94,6 +94,15 @@ final class ForeignHeld implements Held {
 
     @Override
     public LockLostException lost() {
+        if (isLostThere()) {
+            try {
+                var unused = hold.fencingTokens();
+            } catch (LockLostException e) {
+                return e; // it says why
+            } catch (RuntimeException e) {
+                // it has none
+            }
+        }
         End last = end.get();
         return new LockLostException("lost the lock " + spec.path() + (last == null ? "" : ": " + last.reason())
                 + "; stop what it protects, close every lease of it, then acquire afresh");
@@ -202,23 +211,19 @@ final class ForeignHeld implements Held {
             onLost();
         }
         boolean isReleased = end(LeaseState.RELEASED, "");
-        giveBack(waits);
+        giveBack(waits ? hold::release : hold::releaseInBackground);
         if (isReleased) {
             tellObserver();
         }
         return gone;
     }
 
-    private void giveBack(boolean waits) {
+    private void giveBack(Runnable how) {
         if (!givenBack.compareAndSet(false, true)) {
             return;
         }
         try {
-            if (waits) {
-                hold.release();
-            } else {
-                hold.releaseInBackground();
-            }
+            how.run();
             Completion.forward(hold.released(), gone);
         } catch (RuntimeException | Error e) {
             gone.completeExceptionally(e);

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.InterProcessLock;
-import dev.zkrecipes.core.internal.thread.Blocking;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -23,11 +22,6 @@ public final class JucLock implements Lock {
     public JucLock(InterProcessLock lock, Runnable acquireUninterruptibly) {
         this.lock = lock;
         this.acquireUninterruptibly = acquireUninterruptibly;
-    }
-
-    /** A view of a lock that has no uninterruptible acquire: after an interruption it begins again. */
-    public static Lock of(InterProcessLock lock) {
-        return new JucLock(lock, () -> Blocking.uninterruptibly(lock::acquire));
     }
 
     @Override

@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
-import dev.zkrecipes.core.internal.acquire.Acquisitions;
+import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -25,7 +25,7 @@ public interface LockHost {
 
     SessionSource sessions();
 
-    Acquisitions acquisitions();
+    Requests requests();
 
     /** What its threads wait to be answered. */
     Questions questions();

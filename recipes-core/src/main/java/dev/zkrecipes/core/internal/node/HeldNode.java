@@ -20,8 +20,7 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One held node. All re-entrant leases of a thread stand on the same one. A node that passes from holder to holder
- * inside the process has one of these for each holder, and a {@link Succession} for all of them.
+ * One held node. All re-entrant leases of a thread stand on the same one.
  *
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
@@ -48,7 +47,6 @@ public final class HeldNode implements Held, KeepAlive.Held {
     private boolean isSeenTo; // on the engine thread
     private volatile @Nullable Observer observer;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
-    private @Nullable Succession succession; // if it may pass on; set before anybody else sees this
 
     /** How it ended, and, if it was lost, why. */
     public record End(LeaseState state, String reason) {}
@@ -88,26 +86,8 @@ public final class HeldNode implements Held, KeepAlive.Held {
         this.limit = exclusive.limit == null ? null : exclusive.limit.withSameEnd();
     }
 
-    /** A later holder of the node that {@code first} was granted. */
-    HeldNode(HeldNode first, Succession succession, long token) {
-        this.spec = first.spec;
-        this.scheduler = first.scheduler;
-        this.cleaner = first.cleaner;
-        this.node = first.node;
-        this.nodePath = first.nodePath;
-        this.token = token;
-        this.grantedAt = first.grantedAt;
-        this.succession = succession;
-        this.limit = first.limit == null ? null : first.limit.fromNow();
-    }
-
     public Session session() {
         return node.session();
-    }
-
-    /** From now on it passes to others when it is released. */
-    void passesOnIn(Succession all) {
-        succession = all;
     }
 
     public EngineScheduler scheduler() {
@@ -116,13 +96,6 @@ public final class HeldNode implements Held, KeepAlive.Held {
 
     NodeCleaner cleaner() {
         return cleaner;
-    }
-
-    /** The node carries requests to give it back, or carries none. On the engine thread. */
-    public void noteRequests(boolean isAsked) {
-        if (succession != null) {
-            succession.noteRequests(isAsked);
-        }
     }
 
     @Override
@@ -182,7 +155,7 @@ public final class HeldNode implements Held, KeepAlive.Held {
         if (end == null && session().isOutlived()) {
             lose(Session.OUTLIVED);
         } else if (end == null && limit != null && limit.isOver()) {
-            expire(limit);
+            lose(limit.reason());
         }
         return end;
     }
@@ -211,15 +184,6 @@ public final class HeldNode implements Held, KeepAlive.Held {
             if (hasEnded()) {
                 limit.end(); // nobody does it later
             }
-        }
-    }
-
-    /** The next holder of the node, if there is one, has a time of its own. */
-    private void expire(HoldLimit over) {
-        if (succession != null) {
-            succession.expire(this, over.reason());
-        } else if (endAsLost(over.reason())) {
-            scheduler.execute(this::afterEnd);
         }
     }
 
@@ -273,7 +237,7 @@ public final class HeldNode implements Held, KeepAlive.Held {
         }
     }
 
-    /** Completes when the node is known to be gone, on the engine thread, or is another holder's, on any thread. */
+    /** Completes when the node is known to be gone, on the engine thread. */
     public CompletableFuture<Void> gone() {
         return gone;
     }
@@ -282,25 +246,15 @@ public final class HeldNode implements Held, KeepAlive.Held {
     @Override
     public CompletableFuture<Void> release(boolean waits) {
         if (endByNow() == null && endAsReleased()) { // a look at the clock: its time may be over
-            onReleased();
+            scheduler.execute(this::afterEnd);
             tellObserverOfRelease();
         }
         return gone;
     }
 
-    private void onReleased() {
-        if (succession != null) {
-            succession.onReleased();
-        } else {
-            scheduler.execute(this::afterEnd);
-        }
-    }
-
     @Override
     public void lose(String reason) {
-        if (succession != null) {
-            succession.lose(reason); // the one that has the node now
-        } else if (endAsLost(reason)) {
+        if (endAsLost(reason)) {
             scheduler.execute(this::afterEnd);
         }
     }
@@ -315,41 +269,18 @@ public final class HeldNode implements Held, KeepAlive.Held {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Another holder has the node now. Any thread. */
-    void passedOn() {
-        try {
-            replaced();
-        } finally {
-            gone.complete(null);
-        }
-    }
-
-    /** It is not the present holder any more. Any thread. */
-    void replaced() {
-        told = true;
-        stopTime();
-        if (listener != null) {
-            scheduler.execute(this::tellListener);
-        }
-    }
-
     /** Also if a thread has released it and has not come to the rest. */
     @Override
     public void endAtOnce(String reason) {
         lose(reason);
-        if (succession != null) {
-            succession.giveBack();
-        } else {
-            afterEnd();
-        }
+        afterEnd();
     }
 
     @Override
     public void abandon() {
         lose("the client was closed");
-        HeldNode last = succession == null ? this : succession.present();
-        last.tellListener();
-        last.gone.complete(null);
+        tellListener();
+        gone.complete(null);
     }
 
     /** Once, on the engine thread. */
@@ -359,7 +290,7 @@ public final class HeldNode implements Held, KeepAlive.Held {
         }
         isSeenTo = true;
         cleaner.discard(node, gone);
-        session().keepAlive().remove(succession == null ? this : succession.first());
+        session().keepAlive().remove(this);
         tellListener();
         tellOfLoss();
     }

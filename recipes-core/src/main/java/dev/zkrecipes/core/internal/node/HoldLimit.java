@@ -32,11 +32,6 @@ public final class HoldLimit {
         return new HoldLimit(this);
     }
 
-    /** The whole time again, for the next holder. */
-    HoldLimit fromNow() {
-        return new HoldLimit(scheduler, most, scheduler.nanoTime());
-    }
-
     /** Runs the task on the engine thread when the time is over. */
     public void begin(Runnable onOver) {
         timer = scheduler.schedule(Duration.ofNanos(Math.max(0, endsAt - scheduler.nanoTime())), onOver);

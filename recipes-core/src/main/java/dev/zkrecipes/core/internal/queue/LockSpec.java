@@ -57,11 +57,6 @@ public final class LockSpec {
         this.options = options;
         this.defaultAcl = defaultAcl;
         this.ownAcl = options.acl();
-        Preconditions.checkArgument(
-                options.localHandoffs() == 0 || driver instanceof FifoDriver,
-                "%s is not a FifoDriver, so its locks cannot pass on inside the process: leave out"
-                        + " LockOptions.localHandoffs",
-                driver.getClass().getName());
         this.nodeName = driver.nodeName();
         if (!NODE_NAME.matcher(nodeName).matches()) {
             throw new IllegalArgumentException("node name \"" + Printable.of(nodeName) + "\" of "

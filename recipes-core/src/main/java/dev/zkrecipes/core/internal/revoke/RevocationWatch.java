@@ -67,9 +67,7 @@ final class RevocationWatch implements WatchRegistry.Subscriber {
     @Override
     public void onRead(String path, Content content) {
         if (!held.hasEnded()) {
-            List<RevocationRequest> requests = RevocationMarks.in(content);
-            held.noteRequests(!requests.isEmpty()); // before anybody gives it back because of them
-            onRead.accept(requests);
+            onRead.accept(RevocationMarks.in(content));
         }
     }
 

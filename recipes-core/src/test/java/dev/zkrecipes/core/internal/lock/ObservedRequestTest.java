@@ -114,8 +114,7 @@ class ObservedRequestTest {
         assertThat(List.of(
                         named.withAcl(ZooDefs.Ids.OPEN_ACL_UNSAFE),
                         named.withQueueLossPolicy(named.queueLossPolicy()),
-                        named.releaseInBackground(),
-                        named.localHandoffs(3)))
+                        named.releaseInBackground()))
                 .allSatisfy(options -> assertThat(options.name()).hasValue("orders"));
         assertThat(named).hasToString("LockOptions[orders, REQUEUE]");
         assertThat(LockOptions.defaults().name()).isEmpty();

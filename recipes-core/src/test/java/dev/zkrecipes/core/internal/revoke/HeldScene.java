@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.revoke;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.acquire.AcquireLoop;
 import dev.zkrecipes.core.internal.acquire.Acquisition;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
@@ -27,7 +28,7 @@ abstract class HeldScene {
     private HeldNode acquire() {
         LockSpec spec =
                 new LockSpec(ZooDefs.Ids.OPEN_ACL_UNSAFE, "/locks/orders", new MutexDriver(), LockOptions.defaults());
-        Acquisition wanted = client.acquisitions().of(LockGroup.of(spec), Acquisition.Mode.QUEUE, true);
+        Acquisition wanted = new AcquireLoop(client.requests(), LockGroup.of(spec), Acquisition.Mode.QUEUE);
         wanted.launch();
         scheduler.run();
         return wanted.outcome().join().orElseThrow().get(0);

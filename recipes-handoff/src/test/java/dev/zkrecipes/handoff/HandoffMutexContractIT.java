@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.mutex;
+package dev.zkrecipes.handoff;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.contract.InterProcessLockContract;
 import dev.zkrecipes.test.contract.Ownership;
 import dev.zkrecipes.test.contract.Recipe;
@@ -14,15 +15,14 @@ import org.junit.jupiter.api.Tag;
 
 /** A mutex that is passed on inside the process keeps the contract of every lock, beside a rival in strict order. */
 @Tag("soak")
-class MutexWithLocalHandoffsContractIT extends InterProcessLockContract {
+class HandoffMutexContractIT extends InterProcessLockContract {
     private static InterProcessLock passedOn(ZooKeeperClient client, String path, LockOptions options) {
-        return new InterProcessMutex(client, path, options.localHandoffs(64));
+        return new HandoffMutex(client, path, 64, options);
     }
 
     @Override
     protected Recipe recipe() {
-        return Recipe.rivals(
-                        MutexWithLocalHandoffsContractIT::passedOn, InterProcessMutex::new, Ownership.REENTRANT_THREAD)
+        return Recipe.rivals(HandoffMutexContractIT::passedOn, InterProcessMutex::new, Ownership.REENTRANT_THREAD)
                 .withLocalHandoffs();
     }
 

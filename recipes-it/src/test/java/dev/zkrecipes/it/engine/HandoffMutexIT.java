@@ -10,12 +10,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
@@ -45,7 +46,7 @@ import org.junit.jupiter.api.Timeout;
 /** A mutex that passes on inside the process: what it costs, the order of service, and what happens to requests for it. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @WithZooKeeper
-class LocalHandoffIT {
+class HandoffMutexIT {
     private static final int MOST = 64;
 
     private final EmbeddedZooKeeper server;
@@ -54,7 +55,7 @@ class LocalHandoffIT {
     private ZooKeeperClient client;
     private InterProcessLock mutex;
 
-    LocalHandoffIT(EmbeddedZooKeeper server) {
+    HandoffMutexIT(EmbeddedZooKeeper server) {
         this.server = server;
     }
 
@@ -72,7 +73,7 @@ class LocalHandoffIT {
     }
 
     private InterProcessLock passingOn(int most) {
-        return new InterProcessMutex(client, path, LockOptions.defaults().localHandoffs(most));
+        return new HandoffMutex(client, path, most);
     }
 
     private List<CompletableFuture<Lease>> ask(InterProcessLock lock, int count) {
@@ -259,12 +260,14 @@ class LocalHandoffIT {
         try (Workers workers = new Workers()) {
             workers.start("second", () -> {
                 try (Lease outer = mutex.acquire();
-                        Lease inner = new InterProcessMutex(client, path).acquire()) {
+                        Lease inner = passingOn(MOST).acquire()) {
                     assertThat(inner.fencingToken())
                             .isEqualTo(outer.fencingToken())
                             .isEqualTo(token + 1);
                     assertThat(mutex.holdCount()).isEqualTo(2);
                     assertThat(mutex.isAcquiredInThisProcess()).isTrue();
+                    assertThatThrownBy(new InterProcessMutex(client, path)::tryAcquire)
+                            .isInstanceOf(LockRefusedException.class);
                 }
             });
             await().until(() -> server.watchCount() == 1);
@@ -360,8 +363,7 @@ class LocalHandoffIT {
         List<InterProcessLock> locks =
                 new ArrayList<>(List.of(mutex, passingOn(2), new InterProcessMutex(client, path)));
         locks.add(new InterProcessMutex(clients.open(), path));
-        locks.add(new InterProcessMutex(
-                clients.open(), path, LockOptions.defaults().localHandoffs(3)));
+        locks.add(new HandoffMutex(clients.open(), path, 3));
         try (Workers workers = new Workers()) {
             for (InterProcessLock lock : locks) {
                 IntStream.range(0, 3)

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.handoff;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.ForeignLock;
+import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.MutexDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of one {@link HandoffMutex}. They wait here, first come, first served, behind one lease of a lock of the
+ * engine, which they have in turns.
+ *
+ * <pre>
+ *   nothing --- somebody waits ---&gt; asked ------ granted ------&gt; held, turn 0
+ *                                   |   |                          |  |
+ *            nobody waits any more -+   +- refused: the first      |  | given back: the next that waits has turn k + 1,
+ *                                          is told; asked anew     |  | unless the bound is reached, the lease is not
+ *                                          for the others          |  | proven, was asked back, or is lost
+ *                                                                  |  v
+ *                                                                  | held, turn k + 1
+ *                                                                  v
+ *                                                    given back to ZooKeeper, or lost
+ * </pre>
+ *
+ * <p>While a lease is held another one is asked for as soon as more requests wait than the held one can still serve.
+ * Its node stands behind all earlier ones, so nobody elsewhere loses by it, and it is granted half a round trip after
+ * the last of them is gone.
+ *
+ * <p><b>One small state under one lock.</b> Nothing is called while it is held, neither futures nor the engine: each
+ * event changes the state, and then does what follows. {@link #pass} says who has the next turn, {@link #look} whether
+ * another lease is needed; one of the two comes after each event. A request is served, or has given up, by the first
+ * completion of its future. A thread that releases passes on itself, to a waiting thread, within microseconds.
+ */
+final class LocalQueue implements ForeignLock {
+    /** Turn 0 is the first: a fencing token has room for 2,048 holders of one node. */
+    static final int MOST_HANDOFFS = 2047;
+
+    private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    /** What makes two locks one for a thread that holds one of them. */
+    private record Rule(ZooKeeperClient client, String path, int most, LockOptions options) {}
+
+    private final Rule rule;
+    private final LockInternals engine;
+    private final InterProcessLock lock;
+    private final int most;
+    private final boolean failsWithPlace;
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Set<Waiter> waiting = new LinkedHashSet<>();
+    private @Nullable Node held;
+    private @Nullable Request asked;
+
+    private LocalQueue(Rule rule, LockInternals engine) {
+        this.rule = rule;
+        this.engine = engine;
+        this.lock = engine.unobserved();
+        this.most = rule.most();
+        this.failsWithPlace = rule.options().queueLossPolicy() == QueueLossPolicy.FAIL;
+    }
+
+    static InterProcessLock mutex(ZooKeeperClient client, String path, int most, LockOptions options) {
+        if (most < 1 || most > MOST_HANDOFFS) {
+            throw new IllegalArgumentException("to be passed on " + most + " times in a row: must be from 1 to "
+                    + MOST_HANDOFFS + "; use InterProcessMutex for a lock that is never passed on");
+        }
+        LockOptions ofNode = new LockOptions(
+                options.queueLossPolicy(),
+                options.acl(),
+                options.releasesInBackground(),
+                Optional.empty(), // each turn has the whole time
+                options.ownerLabel(),
+                options.name());
+        LockInternals engine = new LockInternals(client, path, new MutexDriver(), ofNode);
+        LocalQueue queue = new LocalQueue(new Rule(client, engine.path(), most, options), engine);
+        return LockGroups.foreign(queue, options, queue.lock);
+    }
+
+    /** A request for a turn. */
+    private static final class Waiter {
+        private final CompletableFuture<Hold> outcome = new CompletableFuture<>();
+    }
+
+    /** A request for a lease, under way. Its future is guarded, and null for a moment. */
+    private static final class Request {
+        private @Nullable CompletableFuture<Lease> future;
+    }
+
+    /** A lease that is held, and who has had it. All but the finals is guarded. */
+    private static final class Node {
+        private final Lease lease;
+        private final long firstToken;
+        private final List<Op> guards;
+        private @Nullable Turn present;
+        private @Nullable Thread passing; // to the present one
+        private boolean watched;
+        private boolean retired; // no further turn
+        private int turns;
+
+        Node(Lease lease) {
+            this.lease = lease;
+            long token = 0;
+            List<Op> all = List.of();
+            try {
+                token = lease.fencingToken();
+                all = lease.guards();
+            } catch (LockLostException e) {
+                // nobody can ask for them
+            }
+            this.firstToken = token;
+            this.guards = all;
+        }
+    }
+
+    private <T extends @Nullable Object> T guarded(Supplier<T> change) {
+        guard.lock();
+        try {
+            return change.get();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    // ---- Requests.
+
+    @Override
+    public String path() {
+        return engine.path();
+    }
+
+    @Override
+    public CompletableFuture<Hold> acquireAsync() {
+        Waiter waiter = new Waiter();
+        guarded(() -> waiting.add(waiter));
+        var unused = waiter.outcome.whenComplete((hold, failure) -> {
+            if (failure != null && guarded(() -> waiting.remove(waiter))) {
+                look();
+            }
+        });
+        look();
+        return waiter.outcome;
+    }
+
+    @Override
+    public Hold acquire() throws InterruptedException {
+        return await(acquireAsync(), FOR_EVER).orElseThrow();
+    }
+
+    @Override
+    public Optional<Hold> tryAcquire(Duration atMost) throws InterruptedException {
+        if (!atMost.isZero()) {
+            return await(acquireAsync(), atMost);
+        }
+        return isBusyHere() ? Optional.empty() : lock.tryAcquire().map(this::begin);
+    }
+
+    @Override
+    public Hold acquireUninterruptibly() {
+        CompletableFuture<Hold> request = acquireAsync();
+        try {
+            return engine.awaitUninterruptibly(request);
+        } catch (Throwable t) {
+            abandon(request);
+            throw t;
+        }
+    }
+
+    /** A lease that is not proven may be lost already. */
+    private boolean isBusyHere() {
+        Node node = guarded(() -> held);
+        return node != null && node.lease.isValid();
+    }
+
+    /** Whatever is thrown, no turn is left with the request. */
+    private Optional<Hold> await(CompletableFuture<Hold> request, Duration atMost) throws InterruptedException {
+        try {
+            Optional<Hold> hold = engine.await(request, atMost);
+            if (hold.isPresent()) {
+                return hold;
+            }
+            Optional<LockException> unseen = notSeenBusy(atMost);
+            if (request.cancel(false)) {
+                if (unseen.isPresent()) {
+                    throw unseen.get();
+                }
+                return Optional.empty();
+            }
+            return engine.await(request, Duration.ZERO);
+        } catch (InterruptedException e) {
+            if (request.cancel(false)) {
+                throw e;
+            }
+            Optional<Hold> hold = engine.await(request, Duration.ZERO); // it came first
+            Thread.currentThread().interrupt();
+            return hold;
+        } catch (Throwable t) {
+            abandon(request);
+            throw t;
+        }
+    }
+
+    private static void abandon(CompletableFuture<Hold> request) {
+        if (!request.cancel(false) && !request.isCompletedExceptionally()) {
+            Objects.requireNonNull(request.getNow(null)).releaseInBackground();
+        }
+    }
+
+    private Optional<LockException> notSeenBusy(Duration waited) {
+        CompletableFuture<Lease> future = guarded(() -> asked == null ? null : asked.future);
+        return isBusyHere() ? Optional.empty() : engine.notSeenBusy(Optional.ofNullable(future), waited);
+    }
+
+    @Override
+    public List<Participant> participants() throws InterruptedException {
+        return lock.participants();
+    }
+
+    /** Each queues for itself, but what a thread holds through one of them it holds through all that are equal. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LocalQueue queue && queue.rule.equals(rule);
+    }
+
+    @Override
+    public int hashCode() {
+        return rule.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "passed on at most " + most + " times in a row";
+    }
+
+    // ---- Leases.
+
+    /** Asks for one if those that wait need it, and no longer if nobody waits. */
+    private void look() {
+        Node toWatch = null;
+        Request toAsk = null;
+        CompletableFuture<Lease> toCancel = null;
+        guard.lock();
+        try {
+            Node node = held;
+            if (waiting.isEmpty()) {
+                toCancel = asked == null ? null : asked.future;
+                asked = null;
+            } else {
+                if (node != null && !node.watched) {
+                    node.watched = true;
+                    toWatch = node;
+                }
+                int served = node == null || node.retired ? 0 : most + 1 - node.turns;
+                if (asked == null && waiting.size() > served) {
+                    toAsk = asked = new Request();
+                }
+            }
+        } finally {
+            guard.unlock();
+        }
+        if (toCancel != null) {
+            toCancel.cancel(false);
+        }
+        if (toWatch != null) {
+            Node node = toWatch;
+            node.lease.onRevocationRequested(request -> retire(node));
+        }
+        if (toAsk != null) {
+            ask(toAsk);
+        }
+    }
+
+    private void ask(Request request) {
+        CompletableFuture<Lease> future;
+        try {
+            future = lock.acquireAsync();
+        } catch (RuntimeException | Error e) {
+            future = CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<Lease> made = future;
+        boolean isWanted = guarded(() -> {
+            request.future = made;
+            return asked == request;
+        });
+        var unused = made.whenComplete((lease, failure) -> onAnswer(request, lease, failure));
+        if (!isWanted) {
+            made.cancel(false);
+        }
+    }
+
+    private void onAnswer(Request request, @Nullable Lease lease, @Nullable Throwable failure) {
+        Node node = lease == null ? null : new Node(lease);
+        boolean isWanted = guarded(() -> {
+            if (asked != request) {
+                return false;
+            }
+            asked = null;
+            held = node == null ? held : node;
+            return true;
+        });
+        if (node != null) {
+            node.lease.onLost(() -> onLost(node));
+            if (!isWanted || !pass(node)) {
+                var unused = node.lease.closeAsync();
+            }
+        } else if (isWanted) {
+            refuse(Objects.requireNonNull(failure));
+            look();
+        }
+    }
+
+    /** A try was granted. */
+    private Hold begin(Lease lease) {
+        Node node = new Node(lease);
+        Turn turn = guarded(() -> {
+            held = node;
+            return turn(node);
+        });
+        lease.onLost(() -> onLost(node));
+        look();
+        return turn;
+    }
+
+    private Turn turn(Node node) {
+        Turn turn = new Turn(node, node.firstToken + node.turns);
+        node.turns++;
+        node.present = turn;
+        return turn;
+    }
+
+    /** The present holder keeps it; then it is given back. */
+    private void retire(Node node) {
+        guarded(() -> node.retired = true);
+        look();
+    }
+
+    /**
+     * Nobody has the lease: the next that waits gets it. If that is false, the caller gives it back to ZooKeeper. So it
+     * goes if a holder releases in the middle of the call that tells it of its turn: the stack would grow turn by turn.
+     */
+    private boolean pass(Node node) {
+        Thread me = Thread.currentThread();
+        guarded(() -> {
+            node.retired |= node.passing == me;
+            node.passing = me;
+            return me;
+        });
+        boolean isPassed = passOnce(node);
+        guarded(() -> node.passing = node.passing == me ? null : node.passing);
+        look();
+        return isPassed;
+    }
+
+    private boolean passOnce(Node node) {
+        while (true) {
+            LeaseState state = node.lease.state();
+            Waiter next;
+            Turn turn;
+            guard.lock();
+            try {
+                boolean mayPass = !node.retired
+                        && node.turns <= most
+                        && (state == LeaseState.HELD || (node.turns == 0 && state == LeaseState.SUSPENDED));
+                if (!mayPass || waiting.isEmpty()) {
+                    node.retired = true;
+                    held = held == node && state != LeaseState.LOST ? null : held;
+                    return false;
+                }
+                next = waiting.iterator().next();
+                waiting.remove(next);
+                turn = turn(node);
+            } finally {
+                guard.unlock();
+            }
+            if (next.outcome.complete(turn)) {
+                return true;
+            }
+            guarded(
+                    () -> { // nobody has seen that token
+                        node.present = null;
+                        return node.turns--;
+                    });
+        }
+    }
+
+    /** The lease is lost. Its holder is told; the others wait for another one, unless their place was all they want. */
+    private void onLost(Node node) {
+        List<Waiter> failed = new ArrayList<>();
+        Turn last = guarded(() -> {
+            node.retired = true;
+            if (held == node) {
+                held = null;
+                if (failsWithPlace) {
+                    failed.addAll(waiting);
+                    waiting.clear();
+                }
+            }
+            return node.present;
+        });
+        if (last != null) {
+            last.tellOfLoss();
+        }
+        failed.forEach(waiter -> waiter.outcome.completeExceptionally(placeLost()));
+        look();
+    }
+
+    private LockException placeLost() {
+        return new QueuePlaceLostException("lost the place in the queue of the lock " + path()
+                + ", with the lease that this process had: acquire again, or use QueueLossPolicy.REQUEUE");
+    }
+
+    /** A failure is the first request's, and the others ask for themselves, unless it concerns all. */
+    private void refuse(Throwable failure) {
+        boolean ofAll = failure instanceof QueuePlaceLostException || failure instanceof ClientClosedException;
+        List<Waiter> told = guarded(() -> {
+            List<Waiter> first =
+                    waiting.stream().limit(ofAll ? waiting.size() : 1).toList();
+            first.forEach(waiting::remove);
+            return first;
+        });
+        for (Waiter waiter : told) {
+            waiter.outcome.completeExceptionally(ofAll ? copy((LockException) failure) : failure);
+        }
+    }
+
+    /** Each thread gets an error of its own. */
+    private static LockException copy(LockException failure) {
+        String message = String.valueOf(failure.getMessage());
+        return failure instanceof ClientClosedException
+                ? new ClientClosedException(message, failure)
+                : new QueuePlaceLostException(message);
+    }
+
+    /** One holder of a lease. What it has given back stays given back, whatever later holders do. */
+    private final class Turn implements Hold {
+        private final Node node;
+        private final long token;
+        private final List<Runnable> lossListeners = new ArrayList<>(1); // guarded
+        private volatile @Nullable LeaseState endedAs;
+        private volatile boolean closes;
+
+        Turn(Node node, long token) {
+            this.node = node;
+            this.token = token;
+        }
+
+        @Override
+        public LeaseState state() {
+            LeaseState ended = endedAs;
+            return ended != null ? ended : node.lease.state();
+        }
+
+        @Override
+        public void onLost(Runnable listener) {
+            boolean waits = guarded(() -> state() != LeaseState.LOST && lossListeners.add(listener));
+            if (!waits) {
+                listener.run();
+            }
+        }
+
+        private void tellOfLoss() {
+            List<Runnable> told = guarded(() -> {
+                List<Runnable> all = List.copyOf(lossListeners);
+                lossListeners.clear();
+                return all;
+            });
+            told.forEach(Runnable::run);
+        }
+
+        @Override
+        public void release() {
+            if (!end(false)) {
+                node.lease.close();
+            }
+        }
+
+        @Override
+        public void releaseInBackground() {
+            if (!end(false)) {
+                var unused = node.lease.closeAsync();
+            }
+        }
+
+        /** The node goes, so that what the holder does with its guards fails. */
+        @Override
+        public void expire() {
+            if (!end(true)) {
+                var unused = node.lease.closeAsync();
+            }
+        }
+
+        /** Whether nothing else is to be done. */
+        private boolean end(boolean isForGood) {
+            LeaseState last = node.lease.state();
+            guarded(() -> {
+                endedAs = last;
+                node.present = null;
+                return node.retired |= isForGood;
+            });
+            if (last == LeaseState.LOST) {
+                tellOfLoss();
+            }
+            closes = !pass(node);
+            return !closes;
+        }
+
+        @Override
+        public CompletableFuture<Void> released() {
+            return closes ? node.lease.closeAsync() : CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public Map<String, Long> fencingTokens() {
+            if (endedAs == null && node.lease.state() == LeaseState.LOST) {
+                var unused = node.lease.fencingToken(); // throws the reason
+            }
+            return Map.of(path(), token);
+        }
+
+        @Override
+        public List<Op> guards() {
+            return node.guards;
+        }
+
+        @Override
+        public void verify() throws InterruptedException {
+            try {
+                node.lease.verify();
+            } catch (IllegalMonitorStateException e) {
+                if (endedAs == null) { // else the caller is told that it was given back meanwhile
+                    throw e;
+                }
+            }
+        }
+
+        @Override
+        public void onRevocationRequested(Consumer<RevocationRequest> listener) {
+            node.lease.onRevocationRequested(request -> {
+                if (endedAs == null) {
+                    retire(node);
+                    listener.accept(request);
+                }
+            });
+        }
+
+        @Override
+        public String toString() {
+            return "turn " + (token - node.firstToken) + " of " + node.lease;
+        }
+    }
+}
