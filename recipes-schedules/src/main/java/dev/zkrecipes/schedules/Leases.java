@@ -20,6 +20,7 @@ import dev.zkrecipes.schedules.PlayScene.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,7 @@ final class Leases {
 
     static final List<Play> ALL = List.of(
             new Play("two-close-a-lease", Leases::twoClose),
+            new Play("two-close-the-leases-of-a-dead-thread", Leases::heirs),
             new Play("session-end-against-close-of-inner-lease", Leases::reentrant),
             new Play("session-end-against-grant", scene -> sessionEndsWhileAsked(scene, Kind::strict)),
             new Play("session-end-against-hand-off", scene -> sessionEndsWhileAsked(scene, HAND_OFF)),
@@ -57,6 +59,25 @@ final class Leases {
         check(held.state() == LeaseState.RELEASED, "it is " + held.state());
         PlayScene.expectOneEnd(held);
         check(observer.released.get() == 1, "released " + observer.released + " times");
+    }
+
+    private static void heirs(PlayScene scene) throws InterruptedException, ExecutionException {
+        ZooKeeperClient client = scene.client();
+        InterProcessMutex mutex = new InterProcessMutex(client, PATH);
+        List<Lease> left = new CopyOnWriteArrayList<>();
+        scene.start("dies", () -> {
+            left.add(mutex.acquire());
+            left.add(mutex.acquire());
+        });
+        scene.joinAll();
+        left.forEach(lease -> scene.start("inherits", lease::close));
+        scene.joinAll();
+        for (Lease lease : left) {
+            check(lease.state() == LeaseState.RELEASED, "it is " + lease.state());
+            PlayScene.expectOneEnd(lease);
+        }
+        check(!mutex.isAcquiredInThisProcess(), "it is still recorded");
+        scene.expectFree(client);
     }
 
     private static void sessionEndsWhileAsked(PlayScene scene, Kind kind) throws InterruptedException {

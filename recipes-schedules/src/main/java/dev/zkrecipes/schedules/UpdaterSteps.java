@@ -6,6 +6,7 @@ package dev.zkrecipes.schedules;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
@@ -15,11 +16,19 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * An agent that makes a step of each use of an updater in the engine: Fray sees none there, and lets no thread go in
- * between.
+ * An agent that makes a step of each use of an updater in the engine, and of each compare-and-set in a map: Fray sees
+ * none there, and lets no thread go in between.
  */
 public final class UpdaterSteps implements ClassFileTransformer {
     private static final String UPDATER = "java/util/concurrent/atomic/AtomicReferenceFieldUpdater";
+
+    private static final String MAP = "java/util/Map";
+
+    /** Those that do nothing if another thread was faster. */
+    private static final Set<String> EXCHANGES = Set.of(
+            "putIfAbsent(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
+            "remove(Ljava/lang/Object;Ljava/lang/Object;)Z",
+            "replace(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Z");
 
     /** Whatever is done to it is a step. */
     private static final AtomicInteger STEP = new AtomicInteger();
@@ -68,7 +77,8 @@ public final class UpdaterSteps implements ClassFileTransformer {
             return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, name, descriptor, signature, exceptions)) {
                 @Override
                 public void visitMethodInsn(int code, String owner, String called, String type, boolean isInterface) {
-                    if (owner.equals(UPDATER) && code == Opcodes.INVOKEVIRTUAL) {
+                    if ((owner.equals(UPDATER) && code == Opcodes.INVOKEVIRTUAL)
+                            || (owner.equals(MAP) && EXCHANGES.contains(called + type))) {
                         super.visitMethodInsn(
                                 Opcodes.INVOKESTATIC, "dev/zkrecipes/schedules/UpdaterSteps", "before", "()V", false);
                     }
