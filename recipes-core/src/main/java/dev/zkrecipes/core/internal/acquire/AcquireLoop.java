@@ -75,7 +75,6 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     }
 
     private @Nullable CreateNodes creation; // its nodes, while it has any that are not held
-    private @Nullable ChildrenSnapshot list; // what it decides on, but while it waits
     private List<QueuePlace> places = List.of(); // of its nodes, while it waits
     private int proofs; // committed writes seen since it last started waiting
     private volatile boolean seenBusy;
@@ -319,7 +318,6 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
             return;
         }
         resetPace();
-        list = taken;
         requests.tell(session(), group.paths(), taken);
         OwnNode last = creation().nodeNearTheEnd();
         if (last != null) {
@@ -332,6 +330,9 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         } else if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
+            for (OwnNode node : nodes()) {
+                node.seenAlone(taken.names(node.lockPath()).size() == 1);
+            }
             grantWhenProven();
         } else if (mode == Mode.TRY) {
             endAsBusyOrRefused();
@@ -402,7 +403,6 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         become(Step.WAITING);
         seenBusy = true;
         proofs = 0;
-        list = null; // what the views know is newer, and a list is large
         if (places.isEmpty()) {
             enterQueues(taken);
         }
@@ -502,31 +502,23 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         List<OwnNode> nodes = nodes();
         List<HeldNode> held = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            held.add(hold(nodes.get(i), i));
+            OwnNode node = nodes.get(i);
+            LockSpec spec = group.all().get(i);
+            HeldNode granted = new HeldNode(
+                    spec, node, node.fencingToken(), group.holdAtMost(), requests.scheduler(), requests.cleaner());
+            granted.limitTime();
+            held.add(granted);
         }
         creation = null;
         for (int i = 0; i < held.size(); i++) {
             session().keepAlive().add(held.get(i));
         }
         for (int i = 0; i < places.size(); i++) {
+            nodes.get(i).seenAlone(places.get(i).isAlone());
             places.get(i).leave(held.get(i)::onNodeGone);
         }
         places = List.of();
         endAsGranted(held);
-    }
-
-    private HeldNode hold(OwnNode node, int index) {
-        QueuePlace place = places.isEmpty() ? null : places.get(index);
-        node.granted(place == null ? list().names(node.lockPath()).size() == 1 : place.isAlone());
-        HeldNode held = new HeldNode(
-                group.all().get(index),
-                node,
-                node.fencingToken(),
-                group.holdAtMost(),
-                requests.scheduler(),
-                requests.cleaner());
-        held.limitTime();
-        return held;
     }
 
     // ---- Retry.
@@ -593,9 +585,5 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     private List<OwnNode> nodes() {
         return creation().nodes();
-    }
-
-    private ChildrenSnapshot list() {
-        return Preconditions.checkNotNull(list, "no list");
     }
 }

@@ -7,7 +7,6 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.queue.RuleVersion;
 import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.WatchRegistry;
@@ -27,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +45,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the engine thread.
  */
 final class QueueView implements WatchRegistry.Subscriber {
+
+    /** The version of the data of a path. That of a path that was deleted and recreated starts at 0 again. */
+    private record RuleVersion(long czxid, int version) {
+        static RuleVersion of(Stat stat) {
+            return new RuleVersion(stat.getCzxid(), stat.getVersion());
+        }
+    }
+
     private final Session session;
     private final String path;
     private final NodeCleaner cleaner;

@@ -244,8 +244,8 @@ public final class OwnNode {
         return Optional.ofNullable(parents);
     }
 
-    /** Notes that the node holds the lock, and whether there was no other below the lock's path when that was seen. */
-    public void granted(boolean nobodyElse) {
+    /** Notes whether there was no other node below the lock's path when the lock was granted. */
+    public void seenAlone(boolean nobodyElse) {
         sawNobodyElse = nobodyElse;
     }
 
