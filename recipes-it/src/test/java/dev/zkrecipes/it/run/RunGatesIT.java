@@ -55,7 +55,7 @@ class RunGatesIT {
 
     @Test
     void uncontendedAcquire_isShort() {
-        requireAtMost(new Course(54, 320, 488, 1, 23), course("acquire"));
+        requireAtMost(new Course(53, 318, 485, 1, 23), course("acquire"));
     }
 
     @Test
@@ -69,7 +69,7 @@ class RunGatesIT {
      */
     @Test
     void wait_isShort() {
-        requireAtMost(new Course(53, 418, 735, 1, 23), course("wait"));
+        requireAtMost(new Course(53, 417, 732, 1, 23), course("wait"));
     }
 
     private static void requireAtMost(Course limit, Course course) {
