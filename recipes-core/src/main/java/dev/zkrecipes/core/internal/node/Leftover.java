@@ -8,20 +8,23 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.OwnNode.Existence;
 import dev.zkrecipes.core.internal.session.ListQuery;
 import dev.zkrecipes.core.internal.session.Session;
+import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.spi.port.Answer;
-import dev.zkrecipes.core.spi.port.EngineScheduler;
+import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a request that is over may have left on the server: its node or, if that was never made, a container that was
- * made for it. Each {@link #remove} asks the server once and reports the verdict; {@link Deletion} decides when to ask
- * again. Confined to the engine thread.
+ * made for it. {@link NodeCleaner} shows its states. Confined to the engine thread.
  *
  * <ul>
  *   <li>A node that was created is deleted. ZooKeeper may refuse that for a node that does not exist, because it looks
@@ -34,110 +37,251 @@ import org.apache.zookeeper.Op;
  * </ul>
  */
 final class Leftover {
-    private final OwnNode node;
-    private final EngineScheduler scheduler;
-    private boolean wasRefused;
+    private static final Logger log = LoggerFactory.getLogger(Leftover.class);
 
-    /** The result of one attempt to remove it. */
-    sealed interface Verdict {
-        Verdict GONE = new Gone();
-
-        /** Nothing is left. */
-        record Gone() implements Verdict {}
-
-        /** It was looked for and is not there, but its session lives. */
-        record NotThere() implements Verdict {}
-
-        /** It was looked for and is there: ask again now. */
-        record Found() implements Verdict {}
-
-        /** No answer: ask again at the pace of retries. */
-        record Again() implements Verdict {}
-
-        /** Nothing is there yet; it may still appear until then. */
-        record Later(Duration after) implements Verdict {}
-
-        /** It is there, and the server will not remove it. Each who is told gets an error of its own. */
-        record Refused(Supplier<LockException> why) implements Verdict {}
+    /** What it waits for. */
+    enum State {
+        UNANSWERED, // the answer to its create
+        READY, // room among those that are being deleted
+        OFFLINE, // a session that is connected
+        SENT, // the answer to its deletion
+        SOUGHT, // the list that may show it
+        RESTING, // the end of a pause
+        REFUSED, // its turn among those of its path that were refused
+        GONE
     }
+
+    private final NodeCleaner cleaner;
+    private final OwnNode node;
+    private final CompletableFuture<Void> gone;
+    private State state = State.UNANSWERED;
+    private @Nullable Session sentIn;
+    private @Nullable Timer timer;
+    private @Nullable Backoff pauses; // none before an answer was missing
+    private @Nullable Code refusal;
 
     /**
      * What is left of one request.
      *
-     * @param warned whether the server refuses to delete another node of the path
+     * @param gone completed at its end; exceptionally as soon as that is refused
      */
-    Leftover(OwnNode node, EngineScheduler scheduler, boolean warned) {
+    Leftover(NodeCleaner cleaner, OwnNode node, CompletableFuture<Void> gone) {
+        this.cleaner = cleaner;
         this.node = node;
-        this.scheduler = scheduler;
-        this.wasRefused = warned;
+        this.gone = gone;
     }
 
     OwnNode node() {
         return node;
     }
 
-    /** Whether there is nothing to ask for. */
-    boolean isNothing() {
-        return node.existence() == Existence.ABSENT && !hasContainers();
+    CompletableFuture<Void> gone() {
+        return gone;
+    }
+
+    // ---- What others ask.
+
+    boolean isUnderWay() {
+        return state == State.SENT || state == State.SOUGHT;
+    }
+
+    /** Whether it could be sent now. What has no connection is sent as soon as there is one. */
+    boolean isPostponed() {
+        return state == State.READY || state == State.RESTING;
+    }
+
+    /** Whether its deletion comes before whatever is sent next in this session, and will succeed as far as is known. */
+    boolean isAheadIn(Session session) {
+        return state == State.SENT && sentIn == session && refusal == null && node.existence() == Existence.CREATED;
+    }
+
+    /** Why it cannot be deleted. Each who is told gets an error of its own. */
+    Optional<LockException> refusal() {
+        return Optional.ofNullable(refusal)
+                .map(code -> new LockAccessException("ZooKeeper refuses to delete the lock node "
+                        + node.describe() + " (" + code
+                        + "); it blocks others until its session ends: give the client DELETE rights on "
+                        + node.lockPath() + ", or delete the node by hand"));
+    }
+
+    /** Whether something of it is still there when this session is closed. */
+    boolean outlives(Session session) {
+        boolean leavesContainers = node.existence() == Existence.ABSENT || isToBeFound();
+        return node.session() != session || (leavesContainers && hasContainers());
+    }
+
+    private boolean isToBeFound() {
+        return node.existence() == Existence.UNKNOWN || node.existence() == Existence.MISSING;
     }
 
     private boolean hasContainers() {
         return !node.parents().map(ParentMaker::hasMadeNothing).orElse(true);
     }
 
-    /** Whether it is still there when the node's session is closed. */
-    boolean outlivesItsSession() {
-        return (node.existence() == Existence.ABSENT || isToBeFound()) && hasContainers();
+    // ---- Its way.
+
+    /** Is sent, or waits for room; but as one list serves all that is looked for, that does not. */
+    void begin() {
+        if (node.existence() == Existence.IN_FLIGHT) {
+            node.whenAnswered(this::send);
+        } else if (isToBeFound() || cleaner.hasRoom()) {
+            send();
+        } else {
+            become(State.READY);
+        }
     }
 
-    /** Whether it has to be looked for, which costs one list for all that are looked for at the same time. */
-    boolean isToBeFound() {
-        return node.existence() == Existence.UNKNOWN || node.existence() == Existence.MISSING;
+    /** Is sent now, if it is just waiting for a better time. */
+    void hurry() {
+        if (isPostponed()) {
+            send();
+        }
     }
 
-    /** Asks the server to remove it; the verdict is told once. */
-    void remove(Session in, Consumer<Verdict> reply) {
+    /** Somebody has deleted this node, perhaps its own: then it need not wait any longer. */
+    void onNodeGone(String nodePath) {
+        if (!isUnderWay()
+                && node.existence() == Existence.CREATED
+                && node.path().equals(nodePath)) {
+            send();
+        }
+    }
+
+    /** Sends what it needs, if there is a connection. */
+    private void send() {
+        if (state == State.GONE) {
+            return;
+        }
+        if (node.existence() == Existence.ABSENT && !hasContainers()) {
+            finish();
+            return;
+        }
+        Session session = cleaner.sessionFor(node);
+        if (session == null || !session.isConnected()) {
+            become(State.OFFLINE);
+            cleaner.seekSessionFor(node);
+            return;
+        }
         switch (node.existence()) {
             case IN_FLIGHT -> throw new IllegalStateException("not answered yet: " + node.describe());
-            case CREATED -> deleteNode(in, reply);
-            case UNKNOWN, MISSING -> lookForNode(in, reply);
-            case ABSENT -> deleteContainers(in, reply);
+            case CREATED -> delete(session);
+            case UNKNOWN, MISSING -> lookForNode(session);
+            case ABSENT -> {
+                isSentIn(session);
+                deleteContainers(session, this::finish);
+            }
         }
     }
 
-    private void deleteNode(Session in, Consumer<Verdict> reply) {
-        if (wasRefused) {
+    /** Its deletion is being sent. */
+    void isSentIn(Session session) {
+        sentIn = session;
+        become(State.SENT);
+    }
+
+    /** Begins again later. */
+    void rest(Duration pause) {
+        rest(end -> cleaner.scheduler().schedule(pause, end));
+    }
+
+    private void rest(Function<Runnable, Timer> pause) {
+        become(State.RESTING);
+        timer = pause.apply(this::begin);
+    }
+
+    private void become(State next) {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+        cleaner.onMove(this, state, next);
+        state = next;
+    }
+
+    // ---- The answers.
+
+    /** The server has said all that was asked, in vain if the client was closed meanwhile. */
+    void then(Runnable next) {
+        if (isUnderWay()) {
+            next.run();
+        }
+        cleaner.pump();
+    }
+
+    /** Nothing of it is left, or nothing that the client could delete. */
+    void finish() {
+        if (state == State.GONE) {
+            return;
+        }
+        become(State.GONE);
+        node.uncount();
+        if (node.existence() == Existence.CREATED) {
+            node.session().watches().onKnownGone(node.path());
+        }
+        cleaner.onGone(this);
+        gone.complete(null);
+    }
+
+    /** It is not there, but its session lives. */
+    private void miss() {
+        cleaner.missed(node);
+        finish();
+    }
+
+    private void retry() {
+        pauses = pauses == null ? cleaner.newBackoff() : pauses;
+        rest(pauses::pause);
+    }
+
+    private void refuse(Code code) {
+        become(State.REFUSED);
+        if (refusal == null) {
+            refusal = code;
+            LockException why = refusal().orElseThrow();
+            log.warn("{}.", why.getMessage());
+            gone.completeExceptionally(why);
+        }
+        cleaner.onRefused(this);
+    }
+
+    private void delete(Session in) {
+        isSentIn(in);
+        if (cleaner.isRefusedOn(node.lockPath())) {
             // Not a plain delete: a server with enableEagerACLCheck refuses one at the cost of the connection.
-            in.zk().multi(List.of(Op.delete(node.path(), -1)), answer -> onDeleted(in, answer, reply));
+            in.zk().multi(List.of(Op.delete(node.path(), -1)), answer -> onDeleted(in, answer));
         } else {
-            in.zk().delete(node.path(), answer -> onDeleted(in, answer, reply));
+            in.zk().delete(node.path(), answer -> onDeleted(in, answer));
         }
     }
 
-    private void onDeleted(Session in, Answer<?> answer, Consumer<Verdict> reply) {
+    private void onDeleted(Session in, Answer<?> answer) {
         if (answer.isOk() || answer.code() == Code.NONODE) {
-            reply.accept(node.mayBeMadeTwice() && !node.session().isEnded() ? new Verdict.NotThere() : Verdict.GONE);
-        } else if (answer.isUnsettled()) {
-            reply.accept(new Verdict.Again());
+            then(node.mayBeMadeTwice() && !node.session().isEnded() ? this::miss : this::finish);
+        } else if (isToBeRepeated(answer)) {
+            then(this::retry);
         } else if (answer.code() == Code.AUTHFAILED) {
-            reply.accept(afterRefusedCredentials());
+            Duration wait = node.session().untilEndedByServer();
+            then(wait.isZero() ? this::finish : () -> rest(wait));
         } else {
-            wasRefused = true;
             in.zk()
                     .read(
                             node.path(),
-                            seen -> reply.accept(seen.code() == Code.NONODE ? Verdict.GONE : refused(answer.code())));
+                            seen -> then(seen.code() == Code.NONODE ? this::finish : () -> refuse(answer.code())));
         }
     }
 
-    private Verdict refused(Code code) {
-        return new Verdict.Refused(() -> new LockAccessException("ZooKeeper refuses to delete the lock node "
-                + node.describe() + " (" + code
-                + "); it blocks others until its session ends: give the client DELETE rights on "
-                + node.lockPath() + ", or delete the node by hand"));
+    /**
+     * Whether it was not answered. The client was told of refused credentials already: while the node's session lives,
+     * its end is on the way here, or it is another session whose credentials are wrong. The server deletes the node
+     * with its session, which it ends.
+     */
+    private boolean isToBeRepeated(Answer<?> answer) {
+        return answer.isUnsettled()
+                || (answer.code() == Code.AUTHFAILED && !node.session().isEnded());
     }
 
-    private void lookForNode(Session in, Consumer<Verdict> reply) {
+    private void lookForNode(Session in) {
+        become(State.SOUGHT);
         ListQuery query = new ListQuery(List.of(new ListQuery.Part(node.lockPath(), false)));
         in.lists().askBehindWrite(query, list -> {
             Optional<String> found =
@@ -145,70 +289,49 @@ final class Leftover {
             if (found.isPresent()) {
                 node.created(found.get(), 0);
                 node.count(); // one that was missing did not count any more
-                reply.accept(new Verdict.Found());
+                then(this::onFound);
             } else {
-                Verdict verdict = notFound(list.answer());
-                boolean isOver = verdict instanceof Verdict.NotThere || verdict instanceof Verdict.Gone;
-                if (isOver && hasContainers()) {
-                    deleteContainers(in, done -> reply.accept(done instanceof Verdict.Again ? done : verdict));
-                } else {
-                    reply.accept(verdict);
-                }
+                onNotFound(in, list.answer());
             }
         });
     }
 
-    private Verdict notFound(Answer<?> answer) {
+    private void onFound() {
+        cleaner.onFound(node);
+        begin();
+    }
+
+    private void onNotFound(Session in, Answer<?> answer) {
         boolean seen = answer.isOk() || answer.code() == Code.NONODE; // that there is no such path is an answer too
-        long wait = mayStillAppearFor();
-        if (answer.isUnsettled()) {
-            return new Verdict.Again();
-        } else if (answer.code() == Code.AUTHFAILED) {
-            return afterRefusedCredentials();
-        } else if (wait > 0) {
-            return new Verdict.Later(Duration.ofNanos(wait));
-        } else if (!seen && !node.session().isEnded()) {
-            return refused(answer.code());
+        boolean isOver = node.session().isEnded();
+        Duration wait = node.session().untilEndedByServer();
+        if (isToBeRepeated(answer)) {
+            then(this::retry);
+        } else if (!wait.isZero()) {
+            then(() -> rest(wait));
+        } else if (!seen && !isOver) {
+            then(() -> refuse(answer.code()));
         } else {
-            return node.session().isEnded() ? Verdict.GONE : new Verdict.NotThere();
+            deleteContainers(in, isOver ? this::finish : this::miss);
         }
     }
 
-    /** The client was told of that already. The server deletes the node with its session, which it ends. */
-    private Verdict afterRefusedCredentials() {
-        long wait = mayStillAppearFor();
-        if (!node.session().isEnded()) {
-            return new Verdict
-                    .Again(); // its end is on the way here, or it is another session whose credentials are wrong
-        }
-        return wait > 0 ? new Verdict.Later(Duration.ofNanos(wait)) : Verdict.GONE;
-    }
-
-    /** Nanoseconds until the server must have ended the node's session too; 0 if that session still lives here. */
-    private long mayStillAppearFor() {
-        Session session = node.session();
-        if (!session.isEnded()) {
-            return 0;
-        }
-        long serverEnd = session.endedAt() + session.timeoutNanos() * 3 / 2;
-        return Math.max(0, serverEnd - scheduler.nanoTime());
-    }
-
-    private void deleteContainers(Session in, Consumer<Verdict> reply) {
-        node.parents().orElseThrow().leave(unused -> deleteContainers(in, unused, reply));
+    private void deleteContainers(Session in, Runnable next) {
+        node.parents()
+                .ifPresentOrElse(maker -> maker.leave(unused -> deleteContainers(in, unused, next)), () -> then(next));
     }
 
     /** One that is used, gone, or not ours to delete locks nobody out. */
-    private static void deleteContainers(Session in, List<String> paths, Consumer<Verdict> reply) {
+    private void deleteContainers(Session in, List<String> paths, Runnable next) {
         if (paths.isEmpty()) {
-            reply.accept(Verdict.GONE);
+            then(next);
             return;
         }
         in.zk().multi(List.of(Op.delete(paths.get(0), -1)), answer -> {
             if (answer.isUnsettled()) {
-                reply.accept(new Verdict.Again());
+                then(this::retry);
             } else {
-                deleteContainers(in, paths.subList(1, paths.size()), reply);
+                deleteContainers(in, paths.subList(1, paths.size()), next);
             }
         });
     }

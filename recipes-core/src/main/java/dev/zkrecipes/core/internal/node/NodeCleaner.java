@@ -5,18 +5,18 @@ package dev.zkrecipes.core.internal.node;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.node.Leftover.Verdict;
+import dev.zkrecipes.core.internal.node.Leftover.State;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.wire.LockPath;
-import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,41 +25,72 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Deletes nodes until a server confirms that they are gone. Releases and abandoned attempts both end here.
  *
+ * <pre>
+ *   UNANSWERED -- the answer to its create --+
+ *   READY ------- room, or a new request ----+            +-- gone, as the server says --&gt; GONE
+ *   RESTING ----- a timer, or a new request -+--&gt; SENT ---+-- no answer -----------------&gt; RESTING
+ *   REFUSED ----- its turn ------------------+            +-- refused -------------------&gt; REFUSED
+ *   OFFLINE ----- a connection --------------+
+ *                                            |            +-- found ---------------------&gt; SENT
+ *                         if it may not exist+--&gt; SOUGHT -+-- no answer, or refused -----&gt; likewise
+ *                                                         +-- missed --------------------&gt; GONE; SOUGHT twice later
+ * </pre>
+ *
  * <ul>
  *   <li>A deletion uses the node's own session while that lives, then the client's next one: a session that ended for
- *       us may live on at the server, and its nodes would block everybody. Without a connection it waits for one.
- *       Without an answer it is repeated at the pace of retries. Only so many are under way at a time ({@link
- *       DeletionQueue}).
- *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered ({@link
- *       Leftover}).
+ *       us may live on at the server, and its nodes would block everybody. At most {@value #WINDOW} are under way at a
+ *       time. What has to be looked for takes no place before it is found, so that one list serves all that wait for a
+ *       connection.
+ *   <li>What may exist is looked for until it is known to be gone, even if its create was not answered.
  *   <li>A deletion that ZooKeeper refuses is reported at once, to its waiters and in the log. It is repeated until the
- *       node is gone: after a change of the rights, through another client or with its session. Refused deletions on
- *       one path take turns ({@link PathDeletions}).
+ *       node is gone: after a change of the rights, through another client or with its session. The right to delete is
+ *       the path's, so those that were refused on one path take turns at growing intervals. When one of them is gone,
+ *       the next follows at once.
  * </ul>
  *
- * <p>A {@link Deletion} is one of them, with all its states. Confined to the engine thread.
+ * <p>Confined to the engine thread.
  */
-public final class NodeCleaner {
+public final class NodeCleaner implements SessionSource.User {
+    private static final int WINDOW = 100;
+
+    /** Between two turns of refused deletions, in request time-outs. */
+    private static final int LONGEST_REST = 16;
+
     /**
-     * Halves of the session time-out. A time-out is two ticks or more, and the leader drops a server that it has not
-     * heard for {@code syncLimit} ticks: for a limit of ten, which is twice the usual one, after five time-outs.
+     * When one that was missed is looked for again, in halves of the session time-out. A time-out is two ticks or more,
+     * and the leader drops a server that it has not heard for {@code syncLimit} ticks: for a limit of ten, which is
+     * twice the usual one, after five time-outs.
      */
-    private static final int LAST_LOOK = 12;
+    private static final List<Integer> NEXT_LOOKS = List.of(3, 12);
 
     private final EngineScheduler scheduler;
     private final Supplier<Backoff> pace;
+    private final SessionSource sessions;
     private final Supplier<Duration> requestTimeout;
-    private final DeletionQueue queue;
-    private final Map<String, PathDeletions> pending = new HashMap<>();
+    private final Map<String, Map<OwnNode, Leftover>> pending = new HashMap<>(); // by path, the oldest first
+    private final Set<Leftover> ready = new LinkedHashSet<>(); // those in this state, and so on
+    private final Set<Leftover> offline = new LinkedHashSet<>();
+    private final Set<Leftover> resting = new LinkedHashSet<>();
+    private final Set<Leftover> sent = new LinkedHashSet<>();
+    private final Map<State, Set<Leftover>> inState =
+            Map.of(State.READY, ready, State.OFFLINE, offline, State.RESTING, resting, State.SENT, sent);
+    private final Map<String, Turns> refused = new HashMap<>(); // by path
     private final Map<String, Boolean> resets = new HashMap<>(); // tried lately; whether a node has left since
+    private @Nullable Session successor; // of sessions that have ended
+    private boolean seeking;
     private boolean abandoned;
+
+    /** Of the refused ones on a path. */
+    private static final class Turns {
+        final Deque<Leftover> order = new ArrayDeque<>();
+        int rest = 1; // before the next, in request time-outs
+    }
 
     /**
      * Makes a cleaner with nothing to do.
@@ -74,8 +105,8 @@ public final class NodeCleaner {
             Supplier<Duration> requestTimeout) {
         this.scheduler = scheduler;
         this.pace = pace;
+        this.sessions = sessions;
         this.requestTimeout = requestTimeout;
-        this.queue = new DeletionQueue(sessions, this::onNoSession);
     }
 
     // ---- What others ask for.
@@ -89,41 +120,47 @@ public final class NodeCleaner {
      */
     @CanIgnoreReturnValue
     public List<CompletableFuture<Void>> discard(List<OwnNode> nodes) {
-        if (nodes.size() == 1) {
-            return List.of(discard(nodes.get(0), new CompletableFuture<>()));
-        }
-        List<Deletion> deletions = nodes.stream()
+        List<Leftover> leftovers = nodes.stream()
                 .map(node -> added(node, new CompletableFuture<>()))
                 .toList();
-        boolean now = nodes.stream().allMatch(NodeCleaner::canBeDeletedNow);
-        if (now) {
-            deleteTogether(deletions);
+        if (nodes.size() > 1 && nodes.stream().allMatch(NodeCleaner::canBeDeletedNow)) {
+            deleteTogether(leftovers);
         } else {
-            deletions.forEach(Deletion::begin);
+            leftovers.forEach(Leftover::begin);
         }
-        queue.pump();
-        return deletions.stream().map(Deletion::done).toList();
+        return leftovers.stream().map(Leftover::gone).toList();
     }
 
     /**
      * Deletes one node.
      *
-     * @param gone completed when it is gone, or as soon as that is refused
-     * @return the same future
+     * @param gone completed when it is gone; exceptionally as soon as that is refused
      */
-    @CanIgnoreReturnValue
-    public CompletableFuture<Void> discard(OwnNode node, CompletableFuture<Void> gone) {
-        Deletion deletion = added(node, gone);
-        if (node.existence() != OwnNode.Existence.CREATED || !node.session().isConnected()) {
-            deletion.begin();
-        } else if (queue.isIdle()) {
-            deletion.send(); // nothing waits before it
-            return gone;
-        } else {
-            deletion.begin();
-        }
-        queue.pump();
-        return gone;
+    public void discard(OwnNode node, CompletableFuture<Void> gone) {
+        added(node, gone).begin();
+    }
+
+    private Leftover added(OwnNode node, CompletableFuture<Void> gone) {
+        Leftover leftover = new Leftover(this, node, gone);
+        pending.computeIfAbsent(node.lockPath(), path -> new LinkedHashMap<>(2)).put(node, leftover);
+        return leftover;
+    }
+
+    private static boolean canBeDeletedNow(OwnNode node) {
+        return node.existence() == OwnNode.Existence.CREATED && node.session().isConnected();
+    }
+
+    private void deleteTogether(List<Leftover> leftovers) {
+        Session session = leftovers.get(0).node().session();
+        leftovers.forEach(leftover -> leftover.isSentIn(session));
+        List<Op> operations = leftovers.stream()
+                .map(leftover -> Op.delete(leftover.node().path(), -1))
+                .toList();
+        session.zk()
+                .multi(
+                        operations,
+                        answer -> leftovers.forEach(
+                                leftover -> leftover.then(answer.isOk() ? leftover::finish : leftover::begin)));
     }
 
     /**
@@ -134,47 +171,45 @@ public final class NodeCleaner {
      * must have passed on what it had, or have lost it.
      */
     public void missed(OwnNode node) {
-        switch (node.missing()) {
-            case 1 -> lookAgain(node, 3);
-            case 2 -> lookAgain(node, LAST_LOOK);
-            default -> {} // that was the last time
+        int looks = node.missing();
+        if (looks <= NEXT_LOOKS.size()) {
+            Session session = node.session();
+            long wait = session.timeoutNanos() / 2 * NEXT_LOOKS.get(looks - 1);
+            scheduler.schedule(Duration.ofNanos(wait), () -> {
+                if (!session.isEnded()) {
+                    lookFor(node);
+                }
+            });
         }
-    }
-
-    private void lookAgain(OwnNode node, int halfTimeouts) {
-        Session session = node.session();
-        scheduler.schedule(Duration.ofNanos(session.timeoutNanos() / 2 * halfTimeouts), () -> {
-            if (!session.isEnded()) {
-                lookFor(node);
-            }
-        });
     }
 
     /** Unless it was found already, or is being looked for. */
     private void lookFor(OwnNode node) {
-        if (node.existence() == OwnNode.Existence.MISSING && !node.isOnItsWayOut()) {
+        if (node.existence() == OwnNode.Existence.MISSING
+                && !onPath(node.lockPath()).containsKey(node)) {
             discard(node, new CompletableFuture<>());
         }
     }
 
     /** Somebody has deleted a node of ours: a deletion of it that rests after a refusal need not rest any longer. */
     public void onNodeGone(String nodePath) {
-        onPath(LockPath.parent(nodePath)).stream()
-                .filter(deletion -> deletion.isOf(nodePath) && !deletion.isUnderWay())
-                .toList()
-                .forEach(Deletion::send);
+        List.copyOf(onPath(LockPath.parent(nodePath)).values()).forEach(leftover -> leftover.onNodeGone(nodePath));
     }
 
     /** Sends this path's postponed deletions now, so that no client queues behind its own abandoned node. */
     public void flush(String lockPath) {
-        if (queue.hasPutOff()) { // not for each of a thousand requests while there is no connection
-            List.copyOf(onPath(lockPath)).forEach(Deletion::hurry);
+        if (hasPostponed()) { // not for each of a thousand requests while there is no connection
+            List.copyOf(onPath(lockPath).values()).forEach(Leftover::hurry);
         }
     }
 
     /** A session was connected or has ended: what waited for that continues. */
     public void wake() {
-        queue.wake();
+        for (Leftover leftover : List.copyOf(offline)) {
+            if (offline.contains(leftover)) { // still
+                leftover.begin();
+            }
+        }
     }
 
     /**
@@ -182,92 +217,172 @@ public final class NodeCleaner {
      * sent next. Without those that were refused before.
      */
     public Set<String> leaving(String lockPath, Session session) {
-        return onPath(lockPath).stream()
-                .filter(deletion -> deletion.isAheadIn(session))
-                .map(deletion -> deletion.node().name())
+        return onPath(lockPath).values().stream()
+                .filter(leftover -> leftover.isAheadIn(session))
+                .map(leftover -> leftover.node().name())
                 .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Why a node of ours on this path cannot be deleted; empty if there is none. Later requests stand behind it. */
     public Optional<LockException> refusalOn(String lockPath) {
-        PathDeletions path = pending.get(lockPath);
-        if (path == null || path.refused().isEmpty()) {
+        if (!isRefusedOn(lockPath)) {
             return Optional.empty();
         }
-        return path.all().stream() // the oldest first, whichever is tried next
-                .flatMap(deletion -> deletion.refusal().stream())
+        return onPath(lockPath).values().stream() // the oldest first, whichever is tried next
+                .flatMap(leftover -> leftover.refusal().stream())
                 .findFirst();
     }
 
     /** Whether anything is still to be deleted that the end of these sessions does not delete. */
     public boolean hasNodesBeside(Collection<Session> closing) {
-        return all().anyMatch(deletion -> closing.stream().allMatch(deletion::outlives));
+        return all().stream().anyMatch(leftover -> closing.stream().allMatch(leftover::outlives));
     }
 
     /** Completes when everything that is known now is deleted; never exceptionally. */
     public CompletableFuture<Void> idle() {
-        return CompletableFuture.allOf(all().map(Deletion::done).toArray(CompletableFuture<?>[]::new))
-                .exceptionally(refused -> null);
+        return CompletableFuture.allOf(all().stream().map(Leftover::gone).toArray(CompletableFuture<?>[]::new))
+                .exceptionally(refusal -> null);
     }
 
     /** The client is closed, so only the end of its sessions deletes nodes now. */
     public void abandonAll() {
         abandoned = true;
-        all().toList().forEach(Deletion::finish);
+        all().forEach(Leftover::finish);
     }
 
     public boolean isEmpty() {
         return pending.isEmpty();
     }
 
-    private Stream<Deletion> all() {
-        return pending.values().stream().flatMap(path -> path.all().stream());
+    private List<Leftover> all() {
+        return pending.values().stream().flatMap(path -> path.values().stream()).toList();
     }
 
-    private Set<Deletion> onPath(String lockPath) {
-        PathDeletions path = pending.get(lockPath);
-        return path == null ? Set.of() : path.all();
+    Map<OwnNode, Leftover> onPath(String lockPath) {
+        return pending.getOrDefault(lockPath, Map.of());
+    }
+
+    // ---- What leftovers wait for.
+
+    EngineScheduler scheduler() {
+        return scheduler;
+    }
+
+    Backoff newBackoff() {
+        return pace.get();
+    }
+
+    void onMove(Leftover leftover, State from, State to) {
+        Set<Leftover> left = inState.get(from);
+        if (left != null) {
+            left.remove(leftover);
+        }
+        Set<Leftover> entered = inState.get(to);
+        if (entered != null) {
+            entered.add(leftover);
+        }
+    }
+
+    boolean hasRoom() {
+        return sent.size() < WINDOW && ready.isEmpty();
+    }
+
+    boolean hasPostponed() {
+        return !ready.isEmpty() || !resting.isEmpty();
+    }
+
+    /** Sends as many as there is room for. */
+    void pump() {
+        while (sent.size() < WINDOW && !ready.isEmpty()) {
+            ready.iterator().next().hurry();
+        }
+    }
+
+    /** The session to delete it in, which need not be connected; null if there is none. */
+    @Nullable
+    Session sessionFor(OwnNode node) {
+        return node.session().isEnded() ? successor : node.session();
+    }
+
+    /** If its own session has ended, asks for another one, which wakes what waits, perhaps at once. */
+    void seekSessionFor(OwnNode node) {
+        if (node.session().isEnded() && !seeking) {
+            seeking = true;
+            sessions.request(this);
+        }
+    }
+
+    @Override
+    public void with(Session found) {
+        seeking = false;
+        successor = found;
+        if (found.isConnected()) {
+            wake();
+        }
+    }
+
+    @Override
+    public String lockPath() {
+        return offline.stream()
+                .map(leftover -> leftover.node().lockPath())
+                .findFirst()
+                .orElse("/");
+    }
+
+    /** No session is left to delete with; the server deletes a node when it ends the node's session. */
+    @Override
+    public void unavailable(LockException why) {
+        seeking = false;
+        all().stream()
+                .filter(leftover -> leftover.node().session().isEnded() && !leftover.isUnderWay())
+                .forEach(Leftover::finish);
     }
 
     // ---- What becomes of them.
 
-    private Deletion added(OwnNode node, CompletableFuture<Void> gone) {
-        PathDeletions path = pending.computeIfAbsent(node.lockPath(), key -> new PathDeletions());
-        Leftover leftover = new Leftover(node, scheduler, !path.refused().isEmpty());
-        Deletion deletion = new Deletion(leftover, scheduler, pace, queue, this::onVerdict, gone);
-        path.all().add(deletion);
-        node.onItsWayOut(true);
-        return deletion;
+    /** Those that were created with it are there too. One that is missing was looked for just before that. */
+    void onFound(OwnNode node) {
+        node.createdTogether().forEach(this::lookFor);
     }
 
-    private void onVerdict(Deletion deletion, Verdict verdict) {
-        OwnNode node = deletion.node();
-        if (verdict instanceof Verdict.Gone) {
-            onFinished(deletion, node);
-        } else if (verdict instanceof Verdict.NotThere) {
-            missed(node);
-        } else if (verdict instanceof Verdict.Found) {
-            // Those that were created with it are there too. One that is missing was looked for just before that.
-            node.createdTogether().forEach(this::lookFor);
-        } else if (verdict instanceof Verdict.Refused) {
-            PathDeletions path = pending.get(node.lockPath());
-            if (path != null) {
-                path.onRefused(deletion, requestTimeout.get());
-            }
+    boolean isRefusedOn(String lockPath) {
+        return refused.containsKey(lockPath);
+    }
+
+    /** One was refused, for the first time or in its turn. */
+    void onRefused(Leftover leftover) {
+        Turns turns = refused.computeIfAbsent(leftover.node().lockPath(), path -> new Turns());
+        boolean hadTurn = turns.order.isEmpty() || turns.order.remove(leftover);
+        turns.order.add(leftover);
+        if (hadTurn) {
+            turns.order.element().rest(requestTimeout.get().multipliedBy(turns.rest));
+            turns.rest = Math.min(2 * turns.rest, LONGEST_REST);
         }
     }
 
-    private void onFinished(Deletion deletion, OwnNode node) {
-        node.onItsWayOut(false);
+    void onGone(Leftover leftover) {
+        OwnNode node = leftover.node();
         String lockPath = node.lockPath();
-        PathDeletions path = pending.get(lockPath);
-        if (path != null) {
-            path.onFinished(deletion);
-            if (path.all().isEmpty()) {
-                pending.remove(lockPath);
+        Map<OwnNode, Leftover> path = onPath(lockPath);
+        path.remove(node);
+        if (path.isEmpty()) {
+            pending.remove(lockPath);
+        }
+        if (abandoned) {
+            return;
+        }
+        Turns turns = refused.get(lockPath);
+        if (turns != null) {
+            boolean hadTurn = turns.order.peek() == leftover;
+            turns.order.remove(leftover);
+            if (turns.order.isEmpty()) {
+                refused.remove(lockPath);
+            } else if (hadTurn) {
+                turns.rest = 1;
+                turns.order.element().rest(Duration.ZERO);
             }
         }
-        if (node.leavesOldCounter() && !abandoned) {
+        if (node.leavesOldCounter()) {
             resetCounter(node);
         }
     }
@@ -286,80 +401,6 @@ public final class NodeCleaner {
                                     resetCounter(last);
                                 }
                             }));
-        }
-    }
-
-    /** No session is left to delete with; the server deletes a node when it ends the node's session. */
-    private void onNoSession() {
-        all().filter(deletion -> deletion.node().session().isEnded() && !deletion.isUnderWay())
-                .toList()
-                .forEach(Deletion::finish);
-    }
-
-    // ---- Several at once.
-
-    private static boolean canBeDeletedNow(OwnNode node) {
-        return node.existence() == OwnNode.Existence.CREATED && node.session().isConnected();
-    }
-
-    private void deleteTogether(List<Deletion> deletions) {
-        Session session = deletions.get(0).node().session();
-        deletions.forEach(deletion -> deletion.isSentIn(session));
-        List<Op> operations = deletions.stream()
-                .map(deletion -> Op.delete(deletion.node().path(), -1))
-                .toList();
-        session.zk().multi(operations, answer -> afterMulti(deletions, answer));
-    }
-
-    private void afterMulti(List<Deletion> deletions, Answer<?> answer) {
-        deletions.forEach(deletion -> deletion.onAnswer(answer.isOk() ? deletion::finish : deletion::begin));
-        queue.pump();
-    }
-
-    /**
-     * The deletions on one lock path. The right to delete is the path's, so those that ZooKeeper refused take turns at
-     * growing intervals. When one of them is gone, the next follows at once.
-     */
-    private static final class PathDeletions {
-        /** Between two turns, in request time-outs. */
-        private static final int LONGEST_REST = 16;
-
-        private final Set<Deletion> all = new LinkedHashSet<>(2);
-        private @Nullable Deque<Deletion> refused; // none before one was; it is the first one's turn
-        private int rest = 1;
-
-        Set<Deletion> all() {
-            return all;
-        }
-
-        Collection<Deletion> refused() {
-            return refused == null ? List.of() : refused;
-        }
-
-        /** A deletion was refused, for the first time or in its turn. */
-        void onRefused(Deletion deletion, Duration requestTimeout) {
-            Deque<Deletion> turns = refused == null ? new ArrayDeque<>() : refused;
-            refused = turns;
-            boolean hadTurn = turns.isEmpty() || turns.remove(deletion);
-            turns.add(deletion);
-            if (hadTurn) {
-                turns.element().beginAfter(requestTimeout.multipliedBy(rest));
-                rest = Math.min(2 * rest, LONGEST_REST);
-            }
-        }
-
-        void onFinished(Deletion deletion) {
-            all.remove(deletion);
-            Deque<Deletion> turns = refused;
-            if (turns == null) {
-                return;
-            }
-            boolean hadTurn = turns.peek() == deletion;
-            turns.remove(deletion);
-            if (hadTurn && !turns.isEmpty()) {
-                rest = 1;
-                turns.element().begin();
-            }
         }
     }
 }

@@ -60,7 +60,6 @@ public final class OwnNode {
     private @Nullable ParentMaker parents;
     private List<OwnNode> createdTogether = List.of();
     private boolean mayBeMadeTwice;
-    private boolean onItsWayOut;
     private int counted;
     private int looks;
 
@@ -193,11 +192,8 @@ public final class OwnNode {
                     EPHEMERALONLOCALSESSION,
                     BADARGUMENTS,
                     UNIMPLEMENTED,
-                    MARSHALLINGERROR -> existence = Existence.ABSENT;
+                    MARSHALLINGERROR -> absent();
             default -> existence = Existence.UNKNOWN;
-        }
-        if (existence == Existence.ABSENT) {
-            uncount();
         }
         tellWhoWaits();
     }
@@ -262,15 +258,6 @@ public final class OwnNode {
         mayBeMadeTwice = false; // not after the next look
         parents = null; // a request that continues makes its path with the same one
         return ++looks;
-    }
-
-    /** Notes whether it is being deleted, or looked for to be deleted. */
-    void onItsWayOut(boolean now) {
-        onItsWayOut = now;
-    }
-
-    boolean isOnItsWayOut() {
-        return onItsWayOut;
     }
 
     /** Its create, which names the number too, is sent again: a server may carry out both. */

@@ -131,8 +131,10 @@ public final class Session {
         return state;
     }
 
-    public long endedAt() {
-        return endedAt;
+    /** How long until the server must have ended it, too; zero when it must have by now, or while it lives here. */
+    public Duration untilEndedByServer() {
+        long left = isEnded() ? endedAt + timeoutNanos * 3 / 2 - scheduler.nanoTime() : 0;
+        return Duration.ofNanos(Math.max(0, left));
     }
 
     /** T, the negotiated time-out; 0 before the first connection. Any thread. */

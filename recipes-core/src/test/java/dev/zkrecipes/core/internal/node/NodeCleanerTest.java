@@ -4,6 +4,11 @@
 package dev.zkrecipes.core.internal.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
@@ -19,6 +24,8 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionNodes;
+import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -29,6 +36,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
@@ -169,7 +177,11 @@ class NodeCleanerTest {
     }
 
     private CompletableFuture<Lease> acquireShared() {
-        CompletableFuture<Lease> wanted = new LockInternals(client, PATH, new GrantingDriver(), LockOptions.defaults())
+        return acquireShared(PATH);
+    }
+
+    private CompletableFuture<Lease> acquireShared(String path) {
+        CompletableFuture<Lease> wanted = new LockInternals(client, path, new GrantingDriver(), LockOptions.defaults())
                 .unowned()
                 .acquireAsync();
         scheduler.run();
@@ -278,6 +290,7 @@ class NodeCleanerTest {
         giveBack(lease);
         assertThat(engine.cleaner().leaving(PATH, session())).containsExactly(node);
         assertThat(engine.cleaner().leaving("/locks/others", session())).isEmpty();
+        assertThat(engine.cleaner().leaving(PATH, sessionOfAnother())).isEmpty();
         scheduler.advance(Duration.ofSeconds(1));
         assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
         assertClean();
@@ -325,6 +338,13 @@ class NodeCleanerTest {
         assertThat(engine.cleaner().leaving(PATH, session())).hasSize(1);
         scheduler.advance(Duration.ofSeconds(1));
         assertClean();
+    }
+
+    private Session sessionOfAnother() {
+        ZooKeeperClient another =
+                PortClientBuilder.on(states -> operations, scheduler).build();
+        scheduler.run();
+        return EngineClient.of(another).livingSessions().get(0);
     }
 
     private Session session() {
@@ -491,6 +511,92 @@ class NodeCleanerTest {
         scheduler.run();
         assertThat(closed).isCompleted();
         assertClean();
+    }
+
+    @Test
+    @Tag("H78")
+    void deletionWithoutAConnection_cannotBeHurried_andBeginsAgainWithIt() {
+        List<CompletableFuture<Lease>> leases = List.of(acquireShared(), acquireShared("/locks/bills"));
+        List<String> nodes = operations.nodes();
+        events.accept(State.DISCONNECTED);
+        leases.forEach(this::giveBack);
+        assertThat(engine.cleaner().hasPostponed()).isFalse();
+        engine.cleaner().onPath(PATH).values().forEach(Leftover::hurry);
+        events.accept(State.CONNECTED);
+        scheduler.run();
+        assertThat(operations.deleted())
+                .as("in the order in which they began to wait")
+                .isEqualTo(nodes);
+        assertClean();
+    }
+
+    @Test
+    @Tag("H78")
+    void deletionThatRests_orWaitsForRoom_canBeHurried() {
+        CompletableFuture<Lease> lease = acquire();
+        operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);
+        giveBack(lease);
+        assertThat(engine.cleaner().hasPostponed()).isTrue();
+        engine.cleaner().flush(PATH);
+        scheduler.run();
+        assertClean();
+        List<CompletableFuture<Lease>> leases =
+                IntStream.rangeClosed(0, 100).mapToObj(i -> acquireShared()).toList();
+        operations.delayAnswersOf(Request.DELETE, Duration.ofSeconds(1));
+        operations.requests();
+        leases.forEach(this::giveBack);
+        assertThat(operations.requests()).hasSize(100).containsOnly(Request.DELETE);
+        assertThat(engine.cleaner().hasPostponed()).isTrue();
+        engine.cleaner().flush(PATH);
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        assertThat(engine.cleaner().hasPostponed()).isFalse();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertClean();
+    }
+
+    @Test
+    void deletionsThatWaitForRoom_areSentAsOthersAreAnswered() {
+        List<CompletableFuture<Lease>> leases =
+                IntStream.rangeClosed(0, 100).mapToObj(i -> acquireShared()).toList();
+        operations.delayAnswersOf(Request.DELETE, Duration.ofSeconds(1));
+        leases.forEach(this::giveBack);
+        operations.requests();
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(operations.requests()).containsExactly(Request.DELETE);
+        scheduler.advance(Duration.ofSeconds(1));
+        assertClean();
+    }
+
+    /** Otherwise each would ask as soon as the one before it has ended, deeper and deeper in the stack. */
+    @Test
+    void refusedDeletions_whenThereIsNoSessionAnyMore_endTogether() {
+        List.of(acquireShared(), acquireShared(), acquireShared());
+        SessionSource none = mock();
+        doAnswer(call -> {
+                    call.<SessionSource.User>getArgument(0).unavailable(new LockException("no session any more"));
+                    return null;
+                })
+                .when(none)
+                .request(any());
+        NodeCleaner cleaner = new NodeCleaner(
+                scheduler,
+                new Pauses(scheduler, Duration.ofMillis(10), Duration.ofSeconds(1))::newBackoff,
+                none,
+                engine::requestTimeout);
+        operations.refuse(Request.DELETE, Code.NOAUTH);
+        operations.refuse(Request.MULTI, Code.NOAUTH, Code.NOAUTH);
+        session().keepAlive().all().stream()
+                .map(held -> List.of(((HeldNode) held).node()))
+                .toList()
+                .forEach(node -> {
+                    cleaner.discard(node);
+                    scheduler.run();
+                });
+        assertThat(cleaner.refusalOn(PATH)).isPresent();
+        session().become(State.EXPIRED);
+        scheduler.advance(engine.requestTimeout());
+        assertThat(cleaner.isEmpty()).isTrue();
+        verify(none, times(1)).request(any());
     }
 
     @Test
