@@ -60,7 +60,7 @@ class RunGatesIT {
 
     @Test
     void release_isShort() {
-        requireAtMost(new Course(34, 140, 215, 0, 0), course("release"));
+        requireAtMost(new Course(32, 130, 200, 0, 0), course("release"));
     }
 
     /**

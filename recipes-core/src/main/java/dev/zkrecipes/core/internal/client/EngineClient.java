@@ -16,6 +16,7 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionSource;
+import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
@@ -35,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -70,30 +72,26 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
                 ? Callbacks.allOn(settings.callbackExecutor(), scheduler)
                 : Callbacks.on(settings.callbackExecutor(), scheduler);
         Pauses pauses = new Pauses(scheduler, settings.firstRetryDelay(), settings.longestRetryDelay());
+        Supplier<Backoff> pace = () -> new Backoff(pauses);
         String rootName = kind instanceof HandleKind.Opened opened
                         && opened.connectString().contains("/")
                 ? "the chroot " + ConnectString.chroot(opened.connectString()) + " of the connection"
                 : "the root of the connection (its chroot)";
         this.connection = new ClientConnection(kind, settings, scheduler, callbacks, closing::get);
-        this.sessions = new ClientSessions(
-                kind, settings, scheduler, connection, pauses::newBackoff, closing::get, this::onSessionChanged);
-        this.cleaner = new NodeCleaner(scheduler, pauses::newBackoff, sessions.source(), connection::requestTimeout);
+        this.sessions =
+                new ClientSessions(kind, settings, scheduler, connection, pace, closing::get, this::onSessionChanged);
+        this.cleaner = new NodeCleaner(scheduler, pace, sessions.source(), connection::requestTimeout);
         this.requests = new Requests(
                 scheduler,
                 sessions.source(),
                 cleaner,
-                pauses::newBackoff,
+                pace,
                 OwnerLabel.encode(settings.ownerLabel()),
                 rootName,
                 this::notConnected);
         this.questions = new Questions(requests::closedFor);
         this.revocations = new Revocations(
-                scheduler,
-                sessions.source(),
-                pauses::newBackoff,
-                callbacks,
-                this::requireOpenFor,
-                ConcurrentHashMap.newKeySet());
+                scheduler, sessions.source(), pace, callbacks, this::requireOpenFor, ConcurrentHashMap.newKeySet());
         this.holds = new LockDataTable(requests.open(), scheduler);
         scheduler.onFailure(this::fail);
     }

@@ -14,7 +14,7 @@ public final class Backoff {
     private final Pauses pauses;
     private int begun;
 
-    Backoff(Pauses pauses) {
+    public Backoff(Pauses pauses) {
         this.pauses = pauses;
     }
 

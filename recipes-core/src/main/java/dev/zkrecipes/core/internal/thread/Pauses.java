@@ -33,11 +33,6 @@ public final class Pauses {
         this.longestNanos = longest.toNanos();
     }
 
-    /** The pauses of one task. */
-    public Backoff newBackoff() {
-        return new Backoff(this);
-    }
-
     /**
      * Runs a task when a pause is over.
      *

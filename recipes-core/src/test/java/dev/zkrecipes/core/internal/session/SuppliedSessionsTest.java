@@ -12,6 +12,7 @@ import static org.mockito.Mockito.when;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.PrintedWhile;
+import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.internal.thread.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ class SuppliedSessionsTest {
             },
             session -> {},
             scheduler,
-            new Pauses(scheduler, Duration.ofMillis(20), Duration.ofSeconds(1)).newBackoff());
+            new Backoff(new Pauses(scheduler, Duration.ofMillis(20), Duration.ofSeconds(1))));
 
     private final SessionSource.User user = new SessionSource.User() {
         @Override

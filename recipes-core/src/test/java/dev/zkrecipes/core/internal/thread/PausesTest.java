@@ -36,7 +36,7 @@ class PausesTest {
     /** A task's first pause. */
     @CanIgnoreReturnValue
     private Timer pause(Runnable next) {
-        return pause(pauses.newBackoff(), next);
+        return pause(new Backoff(pauses), next);
     }
 
     /** How long one pause is. */
@@ -53,7 +53,7 @@ class PausesTest {
     @Test
     void pauses_doubleUpToTheLongest_andAreShortenedByHalfAtMost() {
         for (int round = 0; round < 200; round++) {
-            Backoff backoff = pauses.newBackoff();
+            Backoff backoff = new Backoff(pauses);
             for (long full : new long[] {20, 40, 80, 100, 100, 100}) {
                 assertThat(length(backoff)).isBetween(Duration.ofMillis(full / 2), Duration.ofMillis(full));
             }
@@ -65,15 +65,14 @@ class PausesTest {
     void pausesOfSeveralClients_differ() {
         Set<Duration> lengths = new HashSet<>();
         for (int i = 0; i < 20; i++) {
-            lengths.add(
-                    length(pauses(Duration.ofSeconds(1), Duration.ofSeconds(1)).newBackoff()));
+            lengths.add(length(new Backoff(pauses(Duration.ofSeconds(1), Duration.ofSeconds(1)))));
         }
         assertThat(lengths).hasSizeGreaterThan(10);
     }
 
     @Test
     void reset_beginsAnew() {
-        Backoff backoff = pauses.newBackoff();
+        Backoff backoff = new Backoff(pauses);
         for (int i = 0; i < 10; i++) {
             length(backoff);
         }
@@ -84,8 +83,8 @@ class PausesTest {
     @Test
     void extremes_doNotOverflow() {
         Duration longest = Duration.ofMillis(Integer.MAX_VALUE);
-        Backoff backoff = pauses(longest, longest).newBackoff();
-        Backoff small = pauses(Duration.ofNanos(1), longest).newBackoff();
+        Backoff backoff = new Backoff(pauses(longest, longest));
+        Backoff small = new Backoff(pauses(Duration.ofNanos(1), longest));
         for (int i = 0; i < 100; i++) {
             assertThat(length(backoff)).isBetween(longest.dividedBy(2), longest);
             assertThat(length(small)).isBetween(Duration.ZERO, longest);
@@ -166,7 +165,7 @@ class PausesTest {
     /** Such as one that pauses again at once. */
     @Test
     void taskThatPausesAgain_waitsForAnotherEnd() {
-        Backoff backoff = pauses.newBackoff();
+        Backoff backoff = new Backoff(pauses);
         pause(backoff, () -> {
             ended.add(scheduler.nanoTime());
             pause(backoff, () -> ended.add(scheduler.nanoTime()));
@@ -196,7 +195,7 @@ class PausesTest {
 
     @Test
     void pauseWhoseTimerIsNotSet_isNotBegun() {
-        Backoff backoff = pauses.newBackoff();
+        Backoff backoff = new Backoff(pauses);
         scheduler.refuseNextTimer();
         assertThat(catchThrowable(() -> backoff.pause(() -> ended.add("never"))))
                 .isInstanceOf(InternalError.class);
