@@ -17,7 +17,7 @@
  * </table>
  *
  * <p>The locks themselves are in modules of their own: {@code recipes-mutex}, {@code recipes-rwlock},
- * {@code recipes-semaphore}, {@code recipes-multilock}. To write a lock of your own,
+ * {@code recipes-semaphore}, {@code recipes-multilock}, {@code recipes-handoff}. To write a lock of your own,
  * start at {@link dev.zkrecipes.core.spi}.
  */
 @NullMarked

@@ -185,7 +185,11 @@ class LocalQueueTest {
     void servedRequest_isNotTakenForOneThatWaits() {
         List<CompletableFuture<Lease>> all = ask(2);
         int before = creates;
-        CompletableFuture<CompletableFuture<Void>> given = all.get(1).thenApply(Lease::closeAsync);
+        CompletableFuture<CompletableFuture<Void>> given = all.get(1).thenApply(lease -> {
+            CompletableFuture<Void> givenBack = lease.closeAsync();
+            settle();
+            return givenBack;
+        });
         giveBack(all.get(0));
         assertThat(given).isCompleted();
         assertThat(creates).isEqualTo(before);
@@ -330,6 +334,20 @@ class LocalQueueTest {
         giveBack(first);
         simulation.passUntil(simulation.now() + Duration.ofHours(1).toNanos());
         assertThat(given).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
+        assertLeftNothing();
+    }
+
+    @Test
+    void deletedNode_costsThoseBehindItTheirPlace_underPolicyFail() {
+        LockOptions failing = LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL);
+        InterProcessLock strict = new HandoffMutex(client, PATH, MOST, failing);
+        CompletableFuture<Lease> first = strict.acquireAsync();
+        CompletableFuture<Lease> second = strict.acquireAsync();
+        settle();
+        ensemble.deleteNode(node(first));
+        settle();
+        assertThatThrownBy(second::join).hasCauseInstanceOf(QueuePlaceLostException.class);
+        giveBack(first);
         assertLeftNothing();
     }
 

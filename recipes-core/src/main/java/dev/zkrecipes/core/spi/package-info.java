@@ -17,7 +17,7 @@
  * <tr><td>{@link dev.zkrecipes.core.spi.LockGroups}</td><td>two modes of a lock, several locks as one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.DelegatingLock}</td><td>what a recipe's lock may look like</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.ForeignLock}</td>
- * <td>a lock of another library, to be a member of a multi-lock</td></tr>
+ * <td>a lock of another library, or one on top of locks of this one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockSnapshot}</td><td>the queue of a lock as one request showed it</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.port.ZooKeeperOperations}</td>
  * <td>port: what the engine asks of ZooKeeper</td></tr>
