@@ -237,9 +237,13 @@ public final class AdaptedLock extends OwnedLock {
         return (ForeignHeld) hold.grants().get(0);
     }
 
-    /** What it stands on is not ours to end. */
+    /** Without a client there is nothing of ours to end. */
     @Override
-    public void fail(RuntimeException why) {}
+    public void fail(RuntimeException why) {
+        if (client != null) {
+            client.fail(why);
+        }
+    }
 
     @Override
     public Callbacks callbacks() {

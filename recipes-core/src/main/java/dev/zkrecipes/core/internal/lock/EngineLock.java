@@ -267,9 +267,7 @@ public final class EngineLock extends OwnedLock {
     /** Ends the client. */
     @Override
     public void fail(RuntimeException why) {
-        client.scheduler().execute(() -> {
-            throw why;
-        });
+        client.fail(why);
     }
 
     @Override

@@ -35,6 +35,13 @@ public interface LockHost {
 
     ConnectionState connectionState();
 
+    /** Ends the client, as nobody knows any more what it holds. */
+    default void fail(RuntimeException why) {
+        scheduler().execute(() -> {
+            throw why;
+        });
+    }
+
     /** By which other processes know the client. */
     String ownerLabel();
 

@@ -87,7 +87,7 @@ public final class HeldNodes {
         List<HeldNode> nodes = nodes(grants);
         var unused = anyIsLost(nodes); // a look at the clock
         List<HeldNode> ending = nodes.stream().filter(HeldNode::endAsReleased).toList();
-        if (!ending.isEmpty()) { // several never pass on
+        if (!ending.isEmpty()) {
             ending.get(0).scheduler().execute(() -> afterEnd(ending));
             ending.forEach(HeldNode::tellObserverOfRelease);
         }

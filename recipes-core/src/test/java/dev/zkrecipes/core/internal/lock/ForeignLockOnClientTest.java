@@ -84,6 +84,7 @@ class ForeignLockOnClientTest {
         final List<CompletableFuture<Hold>> asked = new ArrayList<>();
         Optional<Hold> granted = Optional.of(this);
         LeaseState state = LeaseState.HELD;
+        boolean isBroken;
 
         @Override
         public String path() {
@@ -108,6 +109,9 @@ class ForeignLockOnClientTest {
 
         @Override
         public LeaseState state() {
+            if (isBroken) {
+                throw new AssertionError("broken");
+            }
             return state;
         }
 
@@ -123,6 +127,17 @@ class ForeignLockOnClientTest {
         public void releaseInBackground() {
             told.add("release in the background");
         }
+    }
+
+    @Test
+    @Tag("H97")
+    void errorInTheMiddleOfAClose_endsTheClient() throws InterruptedException {
+        Lease lease = lock.acquire();
+        other.isBroken = true;
+        assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("broken");
+        assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
+                .contains("half closed");
+        assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
     }
 
     @Test
