@@ -126,11 +126,6 @@ public final class HeldNode implements Held, KeepAlive.Held {
         return token;
     }
 
-    /** Its token, also when it is lost or was given back. */
-    public long tokenWhenGranted() {
-        return token;
-    }
-
     @Override
     public Map<String, Long> tokens() {
         return Map.of(lockPath(), token());
