@@ -97,7 +97,9 @@ abstract class AcquisitionTask extends SessionTask implements Acquisition {
     }
 
     private void end(Runnable last) {
-        if (!isOver()) {
+        if (isOver()) {
+            last.run(); // there may have been no memory for it
+        } else {
             try {
                 leave();
             } finally {
@@ -109,9 +111,9 @@ abstract class AcquisitionTask extends SessionTask implements Acquisition {
     private void over(Runnable last) {
         try {
             finish();
-            requests.exit(this);
         } finally {
             last.run();
+            requests.exit(this); // not before: as long as it has no outcome, the end of the client must find it
         }
     }
 }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +34,7 @@ final class Shutdown {
     private final NodeCleaner cleaner;
     private final EngineScheduler scheduler;
     private final Runnable onEnd;
+    private @Nullable OutOfMemoryError starved; // in the middle of something that has to be done again
 
     /**
      * Prepares the end.
@@ -59,13 +61,16 @@ final class Shutdown {
 
     void begin() {
         List<KeepAlive.Held> held = endAll("the client was closed");
+        if (starved != null) {
+            throw starved; // which ends it at once, when there is memory
+        }
         // Behind the tasks that hand these nodes to the cleaner.
         scheduler.execute(() -> awaitDeletions(held));
     }
 
     /**
      * Ends everything in the middle of anything: nobody may believe to hold a lock, and nobody may wait. The nodes go
-     * with the sessions. If a handle cannot be closed, it throws, after all else.
+     * with the sessions. If a handle cannot be closed, or there was no memory for something, it throws, after all else.
      */
     void atOnce(String reason) {
         List<KeepAlive.Held> held = endAll(reason);
@@ -75,6 +80,9 @@ final class Shutdown {
         List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
         open.forEach(session -> scheduler.executeBlocking(session.zk()::close));
         each(open, session -> session.become(State.CLOSED));
+        if (starved != null) {
+            throw starved;
+        }
         onEnd.run();
     }
 
@@ -89,11 +97,12 @@ final class Shutdown {
     }
 
     /** What is broken for one of them must not keep the others. */
-    private static <T> void each(List<T> all, Consumer<T> action) {
+    private <T> void each(List<T> all, Consumer<T> action) {
         for (T one : all) {
             try {
                 action.accept(one);
             } catch (Throwable t) {
+                starved = t instanceof OutOfMemoryError e ? e : starved;
                 log.warn("The end of the lock client met an error.", t);
             }
         }

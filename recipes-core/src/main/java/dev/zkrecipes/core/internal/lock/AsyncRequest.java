@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,11 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         Acquisition asked = Objects.requireNonNull(acquisition);
         Completion.on(asked.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
-            orGiveBack(grants, () -> client.callbacks().run(() -> deliver(grants, failure)));
+            try {
+                client.callbacks().run(() -> deliver(grants, failure));
+            } catch (Throwable t) {
+                giveBack(grants, t);
+            }
         });
         Completion.on(this, (lease, failure) -> {
             asked.giveUp();
@@ -54,28 +59,35 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     }
 
     private void deliver(@Nullable List<HeldNode> grants, @Nullable Throwable failure) {
-        if (grants == null) {
+        try {
+            if (grants != null) {
+                Hold lease = Hold.open(lock, grants, lock.asynchronous(), observed);
+                if (!complete(AsyncLease.of(lease, lock.table().dropped()))) {
+                    lease.beginClosing(false);
+                }
+                return;
+            }
             if (observed != null) {
                 observed.failed(Objects.requireNonNull(failure));
             }
             completeExceptionally(Objects.requireNonNull(failure));
-            return;
+        } catch (Throwable t) {
+            giveBack(grants, t);
         }
-        orGiveBack(grants, () -> {
-            Hold lease = Hold.open(lock, grants, lock.asynchronous(), observed);
-            if (!complete(AsyncLease.of(lease, lock.table().dropped()))) {
-                lease.beginClosing(false);
-            }
-        });
     }
 
-    /** Hands grants on; if that fails, gives them back. */
-    private void orGiveBack(@Nullable List<HeldNode> grants, Runnable delivery) {
+    /** It could not be handed on. If that is for want of memory, nobody else comes back for it. */
+    private void giveBack(@Nullable List<HeldNode> grants, Throwable why) {
         try {
-            delivery.run();
-        } catch (Throwable t) {
             HeldNodes.release(grants == null ? List.of() : grants);
-            completeExceptionally(t);
+        } finally {
+            while (!isDone()) {
+                try {
+                    completeExceptionally(why);
+                } catch (OutOfMemoryError e) {
+                    LockSupport.parkNanos(this, 1_000_000);
+                }
+            }
         }
     }
 }
