@@ -20,6 +20,8 @@
  * <tr><td>{@code wire}</td><td>what stands in ZooKeeper: names, paths, data</td></tr>
  * </table>
  *
+ * <p>{@link dev.zkrecipes.core.spi.LockInternals} tells the way of a request through them, step by step.
+ *
  * <p>All rooms use {@code dev.zkrecipes.core.spi}, what drivers are written against, and {@code spi.port}, what stands
  * between the engine and ZooKeeper and time.
  *

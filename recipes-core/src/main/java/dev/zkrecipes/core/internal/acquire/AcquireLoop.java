@@ -276,7 +276,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     private void adoptOrCreate(ChildrenSnapshot seen) {
         boolean wasThere = creation().hasNode();
-        List<OwnNode> missing = creation().notIn(seen);
+        List<OwnNode> missing = creation().noteFound(seen);
         if (missing.isEmpty()) {
             adopt();
         } else if (wasThere) {

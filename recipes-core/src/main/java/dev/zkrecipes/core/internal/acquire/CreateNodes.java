@@ -277,7 +277,7 @@ final class CreateNodes {
     // ---- What became of a create that got no answer.
 
     /** Notes which nodes this list shows, and returns the others. */
-    List<OwnNode> notIn(ChildrenSnapshot list) {
+    List<OwnNode> noteFound(ChildrenSnapshot list) {
         List<OwnNode> missing = new ArrayList<>();
         for (OwnNode node : nodes) {
             list.names(node.lockPath()).stream()

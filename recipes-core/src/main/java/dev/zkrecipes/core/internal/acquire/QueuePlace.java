@@ -108,7 +108,7 @@ final class QueuePlace {
     void enter(ChildrenSnapshot list, Decision decided) {
         granted = false; // also if it was: under a changed rule, an earlier grant may no longer hold
         order.join(this);
-        if (order.isFirst(this) && isGranted(view.isAsIn(list) ? decided : decision(), true)) {
+        if (order.isFirst(this) && isGrantedOrWatches(view.isAsIn(list) ? decided : decision(), true)) {
             granted = true;
             order.leave(this);
             order.advance();
@@ -165,7 +165,7 @@ final class QueuePlace {
     /** Decides again, since something has changed. */
     void decide() {
         waiter.guard(() -> {
-            if (isGranted(decision(), false)) {
+            if (isGrantedOrWatches(decision(), false)) {
                 granted = true;
                 order.leave(this);
                 waiter.onTurn();
@@ -179,11 +179,11 @@ final class QueuePlace {
     }
 
     /**
-     * Watches what the driver waits for.
+     * Whether the driver grants; otherwise watches what it waits for.
      *
      * @param fresh whether the list was taken just now
      */
-    private boolean isGranted(Decision decision, boolean fresh) {
+    private boolean isGrantedOrWatches(Decision decision, boolean fresh) {
         if (decision instanceof Decision.Never never) {
             throw new LockRefusedException("the lock " + view.path() + " refuses this request: " + never.reason());
         } else if (decision instanceof Decision.WaitFor wait) {

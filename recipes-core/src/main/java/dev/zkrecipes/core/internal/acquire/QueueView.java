@@ -232,6 +232,8 @@ final class QueueView implements WatchRegistry.Subscriber {
      * The places that are served one after another. Under drivers that serve in order ({@link
      * dev.zkrecipes.core.spi.FifoDriver}) none is granted before the first, so only the first is decided for and has
      * its predecessors watched. They all share one order. Each request under another driver has an order of its own.
+     *
+     * <p>Each deletion of a predecessor arrives in {@link #onGone(String)}, from which the driver is asked again.
      */
     final class ServingOrder implements WatchRegistry.Subscriber {
         private final TreeMap<LockNode, QueuePlace> waiting = new TreeMap<>();

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a client ends. First every attempt and lease ends. Then nodes are deleted, for a limited time, that outlive the
- * sessions or are too many for one transaction. Then the handles are closed. Then every future that is left completes,
- * and the threads end. Confined to the engine thread.
+ * How a client ends. First every lease and request ends, which hands their nodes to the cleaner. Then it waits, for a
+ * limited time, for the deletion of nodes that outlive the sessions or are too many for one transaction. Then the
+ * handles are closed. Then every future that is left completes, and the threads end. Confined to the engine thread.
  */
 final class Shutdown {
     private static final Logger log = LoggerFactory.getLogger(Shutdown.class);
@@ -60,7 +60,7 @@ final class Shutdown {
     }
 
     void begin() {
-        List<KeepAlive.Held> held = endAll("the client was closed");
+        List<KeepAlive.Grant> held = endAll("the client was closed");
         if (starved != null) {
             throw starved; // which ends it at once, when there is memory
         }
@@ -73,8 +73,8 @@ final class Shutdown {
      * with the sessions. If a handle cannot be closed, or there was no memory for something, it throws, after all else.
      */
     void atOnce(String reason) {
-        List<KeepAlive.Held> held = endAll(reason);
-        each(held, KeepAlive.Held::abandon);
+        List<KeepAlive.Grant> held = endAll(reason);
+        each(held, KeepAlive.Grant::abandon);
         each(List.of(cleaner), NodeCleaner::abandonAll);
         sessions.source().stop();
         List<Session> open = sessions.living(); // until the next line is done for all, so that it can be tried again
@@ -86,8 +86,8 @@ final class Shutdown {
         onEnd.run();
     }
 
-    private List<KeepAlive.Held> endAll(String reason) {
-        List<KeepAlive.Held> held = sessions.living().stream()
+    private List<KeepAlive.Grant> endAll(String reason) {
+        List<KeepAlive.Grant> held = sessions.living().stream()
                 .flatMap(session -> session.keepAlive().all().stream())
                 .toList();
         each(held, each -> each.endAtOnce(reason));
@@ -108,7 +108,7 @@ final class Shutdown {
         }
     }
 
-    private void awaitDeletions(List<KeepAlive.Held> held) {
+    private void awaitDeletions(List<KeepAlive.Grant> held) {
         List<Session> alive = sessions.living();
         boolean closingDeletes = sessions.source().ownsSessions()
                 && !cleaner.hasNodesBeside(alive)
@@ -121,7 +121,7 @@ final class Shutdown {
         });
     }
 
-    private void closeHandles(List<KeepAlive.Held> held) {
+    private void closeHandles(List<KeepAlive.Grant> held) {
         sessions.source().stop();
         List<Session> open = sessions.living();
         scheduler.executeBlocking(() -> {
@@ -129,7 +129,7 @@ final class Shutdown {
             scheduler.execute(() -> {
                 open.forEach(session -> session.become(State.CLOSED));
                 cleaner.abandonAll();
-                held.forEach(KeepAlive.Held::abandon);
+                held.forEach(KeepAlive.Grant::abandon);
                 onEnd.run();
             });
         });

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It ends once, as RELEASED or as LOST; until then its state is computed from the session's proof of life. Any
  * thread may ask and release.
  */
-public final class HeldNode implements Held, KeepAlive.Held {
+public final class HeldNode implements Held, KeepAlive.Grant {
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable End> END =
             AtomicReferenceFieldUpdater.newUpdater(HeldNode.class, End.class, "end");
     private static final AtomicReferenceFieldUpdater<HeldNode, @Nullable Observer> OBSERVER =

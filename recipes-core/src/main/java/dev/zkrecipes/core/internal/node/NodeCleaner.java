@@ -171,7 +171,7 @@ public final class NodeCleaner implements SessionSource.User {
      * must have passed on what it had, or have lost it.
      */
     public void missed(OwnNode node) {
-        int looks = node.missing();
+        int looks = node.noteMissing();
         if (looks <= NEXT_LOOKS.size()) {
             Session session = node.session();
             long wait = session.timeoutNanos() / 2 * NEXT_LOOKS.get(looks - 1);

@@ -252,7 +252,7 @@ public final class OwnNode {
     }
 
     /** Notes that the node was looked for, and was not there; returns how often that was so. */
-    int missing() {
+    int noteMissing() {
         uncount();
         existence = Existence.MISSING;
         mayBeMadeTwice = false; // not after the next look

@@ -28,7 +28,7 @@ public final class KeepAlive {
     private static final int PATH_CHARACTERS_PER_CHECK = 100_000;
 
     /** A node that is held. */
-    public interface Held {
+    public interface Grant {
         String nodePath();
 
         /** When it was granted, by the engine's clock. */
@@ -52,7 +52,7 @@ public final class KeepAlive {
 
     private final Session session;
     private final EngineScheduler scheduler;
-    private final Map<String, Held> grants = new LinkedHashMap<>(); // by path of the node, the oldest first
+    private final Map<String, Grant> grants = new LinkedHashMap<>(); // by path of the node, the oldest first
     private boolean armed;
     private int checksUnderWay;
     private boolean checkedTwice;
@@ -64,20 +64,20 @@ public final class KeepAlive {
         this.checkedAt = scheduler.nanoTime();
     }
 
-    public void add(Held grant) {
+    public void add(Grant grant) {
         grants.put(grant.nodePath(), grant);
         if (!armed) {
             arm(Math.min(period(), lossDue()));
         }
     }
 
-    public void remove(Held grant) {
+    public void remove(Grant grant) {
         grants.remove(grant.nodePath(), grant);
     }
 
     /** Another request was waiting for a node of this session, and hears that it is gone. */
     public void onNodeGone(String nodePath) {
-        Held held = grants.get(nodePath);
+        Grant held = grants.get(nodePath);
         if (held != null) {
             held.onNodeGone();
         }
@@ -87,7 +87,7 @@ public final class KeepAlive {
         return grants.isEmpty();
     }
 
-    public List<Held> all() {
+    public List<Grant> all() {
         return List.copyOf(grants.values());
     }
 
@@ -143,10 +143,10 @@ public final class KeepAlive {
         check(all());
     }
 
-    private void check(List<Held> nodes) {
-        for (List<Held> part : parts(nodes)) {
+    private void check(List<Grant> nodes) {
+        for (List<Grant> part : parts(nodes)) {
             checksUnderWay++;
-            List<String> paths = part.stream().map(Held::nodePath).toList();
+            List<String> paths = part.stream().map(Grant::nodePath).toList();
             session.check(paths, () -> checksUnderWay == 1, answer -> {
                 checksUnderWay--;
                 onChecked(part, answer);
@@ -155,8 +155,8 @@ public final class KeepAlive {
     }
 
     /** The server stopped in front of these. In halves, for if all of them are gone, each check finds one. */
-    private void checkInHalves(List<Held> unknown) {
-        List<Held> left = unknown.stream()
+    private void checkInHalves(List<Grant> unknown) {
+        List<Grant> left = unknown.stream()
                 .filter(grant -> grants.get(grant.nodePath()) == grant)
                 .toList();
         int middle = left.size() / 2;
@@ -164,10 +164,10 @@ public final class KeepAlive {
         check(left.subList(middle, left.size()));
     }
 
-    private static List<List<Held>> parts(List<Held> nodes) {
-        List<List<Held>> parts = new ArrayList<>();
+    private static List<List<Grant>> parts(List<Grant> nodes) {
+        List<List<Grant>> parts = new ArrayList<>();
         int room = 0;
-        for (Held grant : nodes) {
+        for (Grant grant : nodes) {
             if (parts.isEmpty() || grant.nodePath().length() > room) {
                 parts.add(new ArrayList<>());
                 room = PATH_CHARACTERS_PER_CHECK;
@@ -178,7 +178,7 @@ public final class KeepAlive {
         return parts;
     }
 
-    private void onChecked(List<Held> nodes, Answer<List<OpResult>> answer) {
+    private void onChecked(List<Grant> nodes, Answer<List<OpResult>> answer) {
         if (answer.code() == Code.NONODE) {
             int missing = Session.firstMissing(answer.value());
             nodes.get(missing).onNodeGone();

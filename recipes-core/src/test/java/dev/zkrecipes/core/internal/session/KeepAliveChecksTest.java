@@ -17,7 +17,7 @@ class KeepAliveChecksTest {
     private final KeepAlive keepAlive = scene.session.keepAlive();
     private final Duration period = scene.operations.sessionTimeout().dividedBy(6);
 
-    private static final class Node implements KeepAlive.Held {
+    private static final class Node implements KeepAlive.Grant {
         private final String path;
         private final long grantedAt;
         private final List<String> told = new ArrayList<>();

@@ -177,22 +177,6 @@ class PausesTest {
                         Duration.ofMillis(20).toNanos(), Duration.ofMillis(40).toNanos());
     }
 
-    /** Such as for want of memory. */
-    @Test
-    void errorThatCannotBeLogged_stopsNoOther() {
-        pause(() -> {
-            throw new IllegalStateException() {
-                @Override
-                public String getMessage() {
-                    throw new IllegalStateException("played");
-                }
-            };
-        });
-        pause(() -> ended.add("other"));
-        scheduler.advance(LONG);
-        assertThat(ended).containsExactly("other");
-    }
-
     @Test
     void pauseWhoseTimerIsNotSet_isNotBegun() {
         Backoff backoff = new Backoff(pauses);
