@@ -368,4 +368,20 @@ class LocalQueueTest {
                 .isThrownBy(() -> new HandoffMutex(client, PATH, most))
                 .withMessageContaining("from 1 to 2047");
     }
+
+    /** So a thread gets the lock also while callbacks of the application block all of their threads. */
+    @Test
+    @Tag("H76")
+    void turnsNeedNoCallbackThread() {
+        List<Runnable> callbacks = new ArrayList<>();
+        SimulatedProcess other = ensemble.process(scheduler, "two");
+        ZooKeeperClient busy = PortClientBuilder.on(other::open, scheduler)
+                .callbackExecutor(callbacks::add)
+                .build();
+        CompletableFuture<Lease> asked = new HandoffMutex(busy, PATH, MOST).acquireAsync();
+        settle();
+        assertThat(callbacks).hasSize(1); // that of the future
+        callbacks.get(0).run();
+        granted(asked);
+    }
 }

@@ -121,7 +121,9 @@ public final class LockInternals {
     /**
      * As {@link #unowned()}, for a lock that is built on top of it and has {@linkplain LockGroups#foreign(ForeignLock,
      * LockOptions, InterProcessLock) observed requests of its own}: {@linkplain dev.zkrecipes.core.LockObserver
-     * observers} do not hear of it.
+     * observers} do not hear of it, and the futures of {@link InterProcessLock#acquireAsync} do not wait for a callback
+     * thread. They complete on the engine's thread, so stages that depend on them must not block or run an
+     * application's code.
      *
      * @return a new lock with holds of its own
      */

@@ -191,8 +191,13 @@ public final class AdaptedLock extends OwnedLock {
                 throw Objects.requireNonNull(failure);
             }
             Hold hold = open(acquired, asynchronous(), observed);
-            if (!future.complete(AsyncLease.of(hold, table().dropped()))) {
-                hold.beginClosing(false);
+            boolean isTaken = false;
+            try {
+                isTaken = future.complete(AsyncLease.of(hold, table().dropped()));
+            } finally {
+                if (!isTaken) {
+                    hold.beginClosing(false);
+                }
             }
         } catch (Throwable t) {
             if (observed != null) {

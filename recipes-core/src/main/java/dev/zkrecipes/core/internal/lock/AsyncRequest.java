@@ -11,22 +11,27 @@ import dev.zkrecipes.core.internal.thread.Completion;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request, as the future that its outcome completes, among the callbacks of the client. However the future ends, if
+ * One request, as the future that its outcome completes. However the future ends, if
  * not with the grant, the request leaves the queue.
  */
 final class AsyncRequest extends CompletableFuture<Lease> {
-    private final LockHost client;
+    private final Executor delivery;
     private final OwnedLock lock;
     private volatile @Nullable Acquisition acquisition; // null when the future has ended
     private final @Nullable ObservedRequest observed;
 
-    /** Prepares a request, which is not launched yet. */
-    AsyncRequest(LockHost client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
-        this.client = client;
+    /**
+     * Prepares a request, which is not launched yet.
+     *
+     * @param delivery completes the future
+     */
+    AsyncRequest(Executor delivery, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
+        this.delivery = delivery;
         this.lock = lock;
         this.acquisition = acquisition;
         this.observed = observed;
@@ -38,7 +43,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         Completion.on(asked.outcome(), (outcome, failure) -> {
             List<HeldNode> grants = outcome == null ? null : outcome.orElseThrow();
             try {
-                client.callbacks().run(() -> deliver(grants, failure));
+                delivery.execute(() -> deliver(grants, failure));
             } catch (Throwable t) {
                 giveBack(grants, t);
             }
@@ -61,9 +66,14 @@ final class AsyncRequest extends CompletableFuture<Lease> {
     private void deliver(@Nullable List<HeldNode> grants, @Nullable Throwable failure) {
         try {
             if (grants != null) {
-                Hold lease = Hold.open(lock, grants, lock.asynchronous(), observed);
-                if (!complete(AsyncLease.of(lease, lock.table().dropped()))) {
-                    lease.beginClosing(false);
+                Hold hold = Hold.open(lock, grants, lock.asynchronous(), observed);
+                boolean isTaken = false;
+                try {
+                    isTaken = complete(AsyncLease.of(hold, lock.table().dropped()));
+                } finally {
+                    if (!isTaken) {
+                        hold.beginClosing(false);
+                    }
                 }
                 return;
             }

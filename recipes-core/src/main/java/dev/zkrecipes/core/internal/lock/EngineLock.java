@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -208,7 +209,8 @@ public final class EngineLock extends OwnedLock {
     @Override
     public CompletableFuture<Lease> acquireAsync() {
         Acquisition acquisition = new AcquireLoop(client.requests(), group(), Mode.QUEUE);
-        return new AsyncRequest(client, this, acquisition, observed()).begin();
+        Executor delivery = isObserved ? client.callbacks()::run : Runnable::run;
+        return new AsyncRequest(delivery, this, acquisition, observed()).begin();
     }
 
     /**

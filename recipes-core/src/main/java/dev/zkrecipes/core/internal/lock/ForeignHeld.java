@@ -62,7 +62,7 @@ final class ForeignHeld implements Held {
 
     private @Nullable End endByNow() {
         if (end.get() == null && limit != null && limit.isOver() && end(LeaseState.LOST, limit.reason())) {
-            callbacks.run(() -> giveBack(hold::expire));
+            callbacks.tellLoss(() -> giveBack(hold::expire));
         }
         return end.get();
     }
@@ -225,8 +225,11 @@ final class ForeignHeld implements Held {
         try {
             how.run();
             Completion.forward(hold.released(), gone);
-        } catch (RuntimeException | Error e) {
+        } catch (RuntimeException e) {
             gone.completeExceptionally(e);
+        } catch (Error e) { // nobody knows whether it is given back
+            gone.completeExceptionally(e);
+            throw e;
         }
     }
 

@@ -278,16 +278,21 @@ public final class HeldNode implements Held, KeepAlive.Grant {
         gone.complete(null);
     }
 
-    /** Once, on the engine thread. */
+    /** Does what is done once, on the engine thread. */
     void afterEnd() {
-        if (isSeenTo) {
-            return;
+        if (beginAfterEnd()) {
+            cleaner.discard(node, gone);
+            session().keepAlive().remove(this);
+            tellListener();
+            tellOfLoss();
         }
+    }
+
+    /** Whether nobody has. */
+    boolean beginAfterEnd() {
+        boolean begins = !isSeenTo;
         isSeenTo = true;
-        cleaner.discard(node, gone);
-        session().keepAlive().remove(this);
-        tellListener();
-        tellOfLoss();
+        return begins;
     }
 
     private void tellOfLoss() {

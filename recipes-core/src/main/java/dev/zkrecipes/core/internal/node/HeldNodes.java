@@ -99,8 +99,12 @@ public final class HeldNodes {
         return grants.stream().map(HeldNode.class::cast).toList();
     }
 
-    /** Hands the nodes to the cleaner in one piece. */
-    private static void afterEnd(List<HeldNode> ended) {
+    /** Hands the nodes to the cleaner in one piece, unless the end of the session or of the client was faster. */
+    private static void afterEnd(List<HeldNode> all) {
+        List<HeldNode> ended = all.stream().filter(HeldNode::beginAfterEnd).toList();
+        if (ended.isEmpty()) {
+            return;
+        }
         List<CompletableFuture<Void>> deletions = ended.get(0)
                 .cleaner()
                 .discard(ended.stream().map(HeldNode::node).toList());

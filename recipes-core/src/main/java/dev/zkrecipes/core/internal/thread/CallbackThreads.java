@@ -9,6 +9,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A pool for user code, which may be quick and may block. It has up to {@value #MOST} threads, and more only when it is
@@ -17,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * adds no threads, because callbacks end on it. Idle threads end. Thread-safe.
  */
 final class CallbackThreads implements Executor {
+    private static final Logger log = LoggerFactory.getLogger(CallbackThreads.class);
     static final int MOST = 64;
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -50,7 +53,11 @@ final class CallbackThreads implements Executor {
         watched.set(false);
         if (!closed) {
             boolean stuck = !pool.getQueue().isEmpty() && pool.getCompletedTaskCount() == endedBefore;
-            pool.setCorePoolSize(stuck ? Math.max(MOST, 2 * pool.getPoolSize()) : MOST);
+            try {
+                pool.setCorePoolSize(stuck ? Math.max(MOST, 2 * pool.getPoolSize()) : MOST);
+            } catch (OutOfMemoryError e) {
+                log.warn("No more threads can be started for the callbacks that wait: let callbacks not block.", e);
+            }
             watch();
         }
     }

@@ -85,6 +85,7 @@ class ForeignLockOnClientTest {
         Optional<Hold> granted = Optional.of(this);
         LeaseState state = LeaseState.HELD;
         boolean isBroken;
+        boolean releaseDies;
 
         @Override
         public String path() {
@@ -121,6 +122,9 @@ class ForeignLockOnClientTest {
         @Override
         public void release() {
             told.add("release");
+            if (releaseDies) {
+                throw new AssertionError("in the middle");
+            }
         }
 
         @Override
@@ -135,6 +139,18 @@ class ForeignLockOnClientTest {
         Lease lease = lock.acquire();
         other.isBroken = true;
         assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("broken");
+        assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
+                .contains("half closed");
+        assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
+    }
+
+    /** Nobody knows then whether the lock is given back. */
+    @Test
+    @Tag("H119")
+    void errorInTheMiddleOfARelease_endsTheClient() throws InterruptedException {
+        Lease lease = lock.acquire();
+        other.releaseDies = true;
+        assertThatThrownBy(lease::close).isInstanceOf(AssertionError.class).hasMessage("in the middle");
         assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
                 .contains("half closed");
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);

@@ -214,6 +214,34 @@ class CallbacksTest {
         }
     }
 
+    /** Of those that the stuck ones call for. */
+    @Test
+    void threadThatCannotBeStarted_endsNothing() {
+        ManualScheduler scheduler = new ManualScheduler();
+        AtomicInteger left = new AtomicInteger(CallbackThreads.MOST);
+        ThreadPoolExecutor pool = EngineThreads.idling(CallbackThreads.MOST, "played-");
+        ThreadFactory making = pool.getThreadFactory();
+        pool.setThreadFactory(task -> {
+            if (left.getAndDecrement() <= 0) {
+                throw new OutOfMemoryError("played: no thread");
+            }
+            return making.newThread(task);
+        });
+        CallbackThreads threads = new CallbackThreads(pool, scheduler);
+        CountDownLatch over = new CountDownLatch(1);
+        AtomicInteger ended = new AtomicInteger();
+        for (int i = 0; i <= CallbackThreads.MOST; i++) {
+            threads.execute(() -> {
+                Uninterruptibles.awaitUninterruptibly(over);
+                ended.incrementAndGet();
+            });
+        }
+        scheduler.advance(CallbackThreads.PATIENCE.multipliedBy(3));
+        assertThat(scheduler.failure()).isEmpty();
+        over.countDown();
+        await().untilAsserted(() -> assertThat(ended).hasValue(CallbackThreads.MOST + 1));
+    }
+
     private static ThreadPoolExecutor failing(AtomicInteger times) {
         ThreadPoolExecutor pool = EngineThreads.idling(CallbackThreads.MOST, "played-");
         ThreadFactory making = pool.getThreadFactory();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.internal.acquire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.node.HeldNode;
+import dev.zkrecipes.core.internal.node.HeldNodes;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A thread has released several nodes, and the engine hears of the end of all before it comes to that. */
+@Tag("H86")
+class ReleasedAsTheSessionEndsTest {
+    private final AcquireFixture fixture = new AcquireFixture();
+    private List<HeldNode> held = List.of();
+
+    @BeforeEach
+    void acquire() {
+        AcquireLoop loop =
+                fixture.launched(fixture.together(LockOptions.defaults(), "/locks/a", "/locks/b"), Mode.QUEUE);
+        fixture.scheduler.run();
+        fixture.assertGranted(loop);
+        held = loop.outcome().join().orElseThrow();
+        fixture.operations.requests();
+    }
+
+    @Test
+    void nodesOfASessionThatEnds_areDeletedOnce_andNothingElseEnds() {
+        HeldNodes.release(held);
+        fixture.become(State.EXPIRED);
+        fixture.become(State.CONNECTED);
+        fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
+        assertThat(fixture.scheduler.failure()).isEmpty();
+        assertThat(held).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+    }
+
+    @Test
+    void nodesOfAClientThatIsClosed_areDeletedOnce() {
+        fixture.scheduler.execute(fixture.client::close); // gives its task
+        fixture.scheduler.execute(() -> HeldNodes.release(held)); // a thread that releases just before that task
+        fixture.scheduler.advance(fixture.timeout.multipliedBy(4));
+        assertThat(fixture.scheduler.failure()).isEmpty();
+        assertThat(fixture.operations.requests().size()).isLessThanOrEqualTo(2);
+        assertThat(held).allSatisfy(node -> assertThat(node.gone()).isCompleted());
+    }
+}
