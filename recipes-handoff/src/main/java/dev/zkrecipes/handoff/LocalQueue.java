@@ -479,9 +479,9 @@ final class LocalQueue implements ForeignLock {
 
         @Override
         public void onLost(Runnable listener) {
-            boolean waits = guarded(() -> state() != LeaseState.LOST && lossListeners.add(listener));
-            if (!waits) {
-                listener.run();
+            guarded(() -> lossListeners.add(listener));
+            if (state() == LeaseState.LOST && guarded(() -> lossListeners.remove(listener))) {
+                listener.run(); // nobody else does
             }
         }
 

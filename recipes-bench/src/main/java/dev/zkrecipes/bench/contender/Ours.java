@@ -30,7 +30,7 @@ public final class Ours {
         return shared((client, site) -> new InterProcessMutex(client, site.path(), options));
     }
 
-    /** The same with one that passes on inside the process. */
+    /** As {@link #mutex}, with a mutex that passes on inside the process. */
     public static Workload.Opener handoffMutex(int most) {
         return shared((client, site) -> new HandoffMutex(client, site.path(), most));
     }

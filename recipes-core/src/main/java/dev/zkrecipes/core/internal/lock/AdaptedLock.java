@@ -25,8 +25,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,21 +121,18 @@ public final class AdaptedLock extends OwnedLock {
                         request(() -> Blocking.uninterruptibly(() -> foreign.tryAcquire(Duration.ZERO)), Ending.BUSY));
     }
 
-    private Lease acquireUninterruptibly() {
-        requireMayBlock();
-        Lease again = reenter();
-        return again != null
-                ? again
-                : Blocking.uninterruptibly(
-                        () -> request(() -> Optional.of(foreign.acquireUninterruptibly()), Ending.FAILED)
-                                .orElseThrow());
+    @Override
+    Lease requestUninterruptibly() {
+        return Blocking.uninterruptibly(
+                () -> request(() -> Optional.of(foreign.acquireUninterruptibly()), Ending.FAILED)
+                        .orElseThrow());
     }
 
     private Optional<Lease> request(Blocking.Wait<Optional<ForeignLock.Hold>> wait, Ending otherwise)
             throws InterruptedException {
         ObservedRequest observed = begin();
         try {
-            Optional<Lease> lease = wait.await().map(hold -> open(hold, mineToOpen(), observed));
+            Optional<Lease> lease = wait.await().map(hold -> open(hold, this::mineToOpen, observed));
             if (observed != null) {
                 observed.over(otherwise); // unless it was granted
             }
@@ -156,15 +153,29 @@ public final class AdaptedLock extends OwnedLock {
         return observed;
     }
 
-    private Hold open(ForeignLock.Hold hold, LockData data, @Nullable ObservedRequest observed) {
-        HoldLimit limit = client == null
+    /** Whatever is thrown in here, the foreign hold is given back. */
+    private Hold open(ForeignLock.Hold hold, Supplier<LockData> record, @Nullable ObservedRequest observed) {
+        ForeignHeld held = null;
+        try {
+            held = new ForeignHeld(group().all().get(0), hold, callbacks, limit());
+            return Hold.open(this, List.of(held), record.get(), observed);
+        } catch (Throwable t) {
+            if (held == null) {
+                hold.releaseInBackground();
+            } else {
+                var unused = held.release(false); // again, if it has opened
+            }
+            throw t;
+        }
+    }
+
+    private @Nullable HoldLimit limit() {
+        return client == null
                 ? null
                 : group().holdAtMost()
                         .map(most -> new HoldLimit(
                                 client.scheduler(), most, client.scheduler().nanoTime()))
                         .orElse(null);
-        ForeignHeld held = new ForeignHeld(group().all().get(0), hold, callbacks, limit);
-        return Hold.open(this, List.of(held), data, observed);
     }
 
     @Override
@@ -190,15 +201,7 @@ public final class AdaptedLock extends OwnedLock {
             if (acquired == null) {
                 throw Objects.requireNonNull(failure);
             }
-            Hold hold = open(acquired, asynchronous(), observed);
-            boolean isTaken = false;
-            try {
-                isTaken = future.complete(AsyncLease.of(hold, table().dropped()));
-            } finally {
-                if (!isTaken) {
-                    hold.beginClosing(false);
-                }
-            }
+            AsyncLease.complete(future, open(acquired, this::asynchronous, observed), table().dropped());
         } catch (Throwable t) {
             if (observed != null) {
                 observed.failed(t);
@@ -265,11 +268,6 @@ public final class AdaptedLock extends OwnedLock {
     @Override
     public List<Participant> participants() throws InterruptedException {
         return foreign.participants();
-    }
-
-    @Override
-    public Lock asLock() {
-        return new JucLock(this, this::acquireUninterruptibly);
     }
 
     @Override

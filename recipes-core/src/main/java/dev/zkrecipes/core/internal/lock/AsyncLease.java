@@ -22,12 +22,20 @@ import org.apache.zookeeper.Op;
 record AsyncLease(Hold hold) implements Lease {
 
     /**
-     * Makes that of a new hold, which will be in the queue when nobody has the lease any more, unless it was closed.
+     * Completes the future with the lease of a new hold, or closes the hold if nobody waits for it any more. The lease
+     * will be in the queue when nobody has it any more, unless it was closed.
      */
-    static AsyncLease of(Hold hold, ReferenceQueue<Lease> dropped) {
-        AsyncLease lease = new AsyncLease(hold);
-        hold.listeners().keep(new Dropped(lease, hold, dropped));
-        return lease;
+    static void complete(CompletableFuture<Lease> future, Hold hold, ReferenceQueue<Lease> dropped) {
+        boolean isTaken = false;
+        try {
+            AsyncLease lease = new AsyncLease(hold);
+            hold.listeners().keep(new Dropped(lease, hold, dropped));
+            isTaken = future.complete(lease);
+        } finally {
+            if (!isTaken) {
+                hold.beginClosing(false);
+            }
+        }
     }
 
     /** Tells that nobody has the lease of a hold any more. */

@@ -67,14 +67,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         try {
             if (grants != null) {
                 Hold hold = Hold.open(lock, grants, lock.asynchronous(), observed);
-                boolean isTaken = false;
-                try {
-                    isTaken = complete(AsyncLease.of(hold, lock.table().dropped()));
-                } finally {
-                    if (!isTaken) {
-                        hold.beginClosing(false);
-                    }
-                }
+                AsyncLease.complete(this, hold, lock.table().dropped());
                 return;
             }
             if (observed != null) {

@@ -31,7 +31,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -172,13 +171,8 @@ public final class EngineLock extends OwnedLock {
         return requestUninterruptibly(Mode.TRY, request -> request.awaitAnswer(deadline, atMost));
     }
 
-    /** As {@link #acquire()}, but interruptions do not end the wait; the flag is kept. */
-    public Lease acquireUninterruptibly() {
-        requireMayBlock();
-        Lease again = reenter();
-        if (again != null) {
-            return again;
-        }
+    @Override
+    Lease requestUninterruptibly() {
         return requestUninterruptibly(Mode.QUEUE, BlockingRequest::awaitUninterruptibly);
     }
 
@@ -310,10 +304,5 @@ public final class EngineLock extends OwnedLock {
     @Override
     public String toString() {
         return super.toString() + ", " + client;
-    }
-
-    @Override
-    public Lock asLock() {
-        return new JucLock(this, this::acquireUninterruptibly);
     }
 }

@@ -3,30 +3,22 @@
 
 package dev.zkrecipes.core.internal.lock;
 
-import dev.zkrecipes.core.InterProcessLock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /** A lock as {@link Lock}. Leases are not handed out; {@code unlock} gives back the thread's youngest hold. */
-public final class JucLock implements Lock {
-    private final InterProcessLock lock;
-    private final Runnable acquireUninterruptibly;
+final class JucLock implements Lock {
+    private final OwnedLock lock;
 
-    /**
-     * A view of any lock.
-     *
-     * @param acquireUninterruptibly acquires it, waits on when interrupted, and keeps the flag
-     */
-    public JucLock(InterProcessLock lock, Runnable acquireUninterruptibly) {
+    JucLock(OwnedLock lock) {
         this.lock = lock;
-        this.acquireUninterruptibly = acquireUninterruptibly;
     }
 
     @Override
     public void lock() {
-        acquireUninterruptibly.run();
+        var unused = lock.acquireUninterruptibly();
     }
 
     @Override

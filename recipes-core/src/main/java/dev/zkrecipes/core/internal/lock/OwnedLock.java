@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,7 +86,22 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
     /** Acquires what the caller does not hold yet, in a time that is not zero. */
     abstract Optional<Lease> request(Duration timeout) throws InterruptedException;
 
+    /** As {@link #request()}, but interruptions do not end the wait; the flag is kept. */
+    abstract Lease requestUninterruptibly();
+
     // ---- Acquiring.
+
+    @Override
+    public final Lock asLock() {
+        return new JucLock(this);
+    }
+
+    /** As {@link #acquire()}, but interruptions do not end the wait; the flag is kept. */
+    final Lease acquireUninterruptibly() {
+        requireMayBlock();
+        Lease again = reenter();
+        return again != null ? again : requestUninterruptibly();
+    }
 
     @Override
     public final Lease acquire() throws InterruptedException {

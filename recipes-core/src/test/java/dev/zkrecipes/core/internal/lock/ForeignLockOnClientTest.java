@@ -86,6 +86,7 @@ class ForeignLockOnClientTest {
         LeaseState state = LeaseState.HELD;
         boolean isBroken;
         boolean releaseDies;
+        Runnable uponAcquire = () -> {};
 
         @Override
         public String path() {
@@ -94,6 +95,7 @@ class ForeignLockOnClientTest {
 
         @Override
         public Hold acquire() {
+            uponAcquire.run();
             return granted.orElseThrow(() -> new LockException("broken"));
         }
 
@@ -142,6 +144,18 @@ class ForeignLockOnClientTest {
         assertThat(PrintedWhile.running(() -> scheduler.engine.advance(Duration.ofSeconds(1))))
                 .contains("half closed");
         assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
+    }
+
+    @Test
+    @Tag("H41")
+    void errorBeforeTheHoldIsKnown_givesTheLockBack() {
+        other.uponAcquire = () -> scheduler.uponTime = () -> {
+            throw new AssertionError("no memory");
+        };
+        assertThatThrownBy(lock::acquire).isInstanceOf(AssertionError.class).hasMessage("no memory");
+        scheduler.uponTime = () -> {};
+        assertThat(told).contains("release in the background");
+        assertThat(lock.isAcquiredInThisProcess()).isFalse();
     }
 
     /** Nobody knows then whether the lock is given back. */

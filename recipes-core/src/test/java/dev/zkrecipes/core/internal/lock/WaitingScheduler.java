@@ -16,6 +16,7 @@ final class WaitingScheduler implements EngineScheduler {
     final ManualScheduler engine = new ManualScheduler();
     Runnable inTheWait = () -> {};
     Runnable uponRandom = () -> {};
+    Runnable uponTime = () -> {};
 
     @Override
     public boolean await(CompletableFuture<?> future, Duration timeout) {
@@ -29,6 +30,7 @@ final class WaitingScheduler implements EngineScheduler {
 
     @Override
     public long nanoTime() {
+        uponTime.run();
         return engine.nanoTime();
     }
 
