@@ -83,7 +83,7 @@ public final class Bench implements Callable<Integer> {
             names = "--out",
             paramLabel = "DIR",
             description =
-                    "where the files go (default: a whole run in earnest writes to docs/bench, another one nowhere)")
+                    "where the files go (default: a whole run in earnest writes docs/dev/bench, another one nowhere)")
     private @Nullable Path out;
 
     private Bench() {}
@@ -130,8 +130,9 @@ public final class Bench implements Callable<Integer> {
                 text.println(ResultFiles.waysToWait(costs));
             }
         }
-        Path folder =
-                out == null && isWholeRun() ? Path.of(System.getProperty("bench.home", "."), "docs", "bench") : out;
+        Path folder = out == null && isWholeRun()
+                ? Path.of(System.getProperty("bench.home", "."), "docs", "dev", "bench")
+                : out;
         if (folder != null) {
             write(folder, results, costs, load);
         }

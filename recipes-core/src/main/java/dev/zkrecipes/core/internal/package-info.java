@@ -27,7 +27,7 @@
  * between the engine and ZooKeeper and time.
  *
  * <p>All state is confined to the engine thread of a client ({@link dev.zkrecipes.core.spi.port.EngineScheduler})
- * unless a class says otherwise; {@code docs/concurrency.md} says which thread runs what.
+ * unless a class says otherwise; {@code docs/dev/concurrency.md} says which thread runs what.
  */
 @NullMarked
 package dev.zkrecipes.core.internal;

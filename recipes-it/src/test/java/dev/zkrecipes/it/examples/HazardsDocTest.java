@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/hazards.md} names each hazard that has a test, and tests that have its tag. */
+/** {@code docs/dev/hazards.md} names each hazard that has a test, and tests that have its tag. */
 class HazardsDocTest {
     private static final Path HOUSE = Path.of("..");
     private static final Pattern ROW = Pattern.compile("^\\| (H\\d+) \\|.*\\| ([^|]+) \\|$", Pattern.MULTILINE);
@@ -28,7 +28,7 @@ class HazardsDocTest {
     /** By hazard. */
     private static Map<String, Set<String>> testsNamed() throws IOException {
         Map<String, Set<String>> named = new TreeMap<>();
-        for (MatchResult row : found(ROW, HOUSE.resolve("docs/hazards.md"))) {
+        for (MatchResult row : found(ROW, HOUSE.resolve("docs/dev/hazards.md"))) {
             Set<String> tests = new TreeSet<>();
             TEST.matcher(row.group(2)).results().forEach(test -> tests.add(test.group(1)));
             assertThat(named.put(row.group(1), tests)).as(row.group(1)).isNull();
