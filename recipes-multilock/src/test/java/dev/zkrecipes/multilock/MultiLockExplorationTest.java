@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.explore.ExploredLock;
-import dev.zkrecipes.test.explore.Explorer;
+import dev.zkrecipes.explore.ExploredLock;
+import dev.zkrecipes.explore.Explorer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

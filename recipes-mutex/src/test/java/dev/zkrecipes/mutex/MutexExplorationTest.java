@@ -6,8 +6,8 @@ package dev.zkrecipes.mutex;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.test.explore.ExploredLock;
-import dev.zkrecipes.test.explore.Explorer;
+import dev.zkrecipes.explore.ExploredLock;
+import dev.zkrecipes.explore.Explorer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,9 +3,9 @@
 
 package dev.zkrecipes.cli.explore;
 
-import dev.zkrecipes.test.explore.ExploredLock;
-import dev.zkrecipes.test.explore.Explorer;
-import dev.zkrecipes.test.explore.Violation;
+import dev.zkrecipes.explore.ExploredLock;
+import dev.zkrecipes.explore.Explorer;
+import dev.zkrecipes.explore.Violation;
 import java.io.PrintWriter;
 import java.security.SecureRandom;
 import java.time.Duration;

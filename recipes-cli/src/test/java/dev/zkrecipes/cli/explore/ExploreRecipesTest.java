@@ -5,7 +5,7 @@ package dev.zkrecipes.cli.explore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.test.explore.Explorer;
+import dev.zkrecipes.explore.Explorer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import com.google.common.base.Throwables;
+import com.google.common.collect.Sets;
+import dev.zkrecipes.core.CounterExhaustedException;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.QueuePlaceLostException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.explore.sim.Choices;
+import dev.zkrecipes.explore.sim.SimulatedProcess;
+import dev.zkrecipes.explore.sim.SimulatedScheduler;
+import dev.zkrecipes.test.contract.Remains;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process that asks for the lock a few times, one request after the other or beside it: asynchronously, with a limit
+ * of time, by a try, or for two modes one inside the other; waits, gives up or is interrupted; holds for a while and
+ * gives back.
+ *
+ * <p>A call that blocks lets everything else happen before it returns. Calls can be inside each other only as calls of
+ * one thread are, so one process at a time makes them; the others ask asynchronously meanwhile.
+ */
+final class Actor {
+    private static final int MILLIS = 25;
+    /** By the first of them a client notices that its process was stopped. */
+    private static final int OWN_TIMERS = 1;
+
+    private final Schedule schedule;
+    private final String name;
+    private final SimulatedScheduler scheduler;
+    private final SimulatedProcess process;
+    private final ZooKeeperClient client;
+    private final List<InterProcessLock> locks;
+    private final BlockingCalls calls;
+    private final Set<Lease> heldAsync = Sets.newIdentityHashSet();
+    private final Set<Lease> listening = Sets.newIdentityHashSet();
+    private int left;
+    private int running;
+
+    Actor(Schedule schedule, int number, int requests) {
+        this.schedule = schedule;
+        this.name = "client " + number;
+        this.scheduler = new SimulatedScheduler(schedule.simulation(), number, this::onEngineFailure);
+        this.process = schedule.ensemble().process(scheduler, name);
+        this.client = PortClientBuilder.on(states -> schedule.lock().port().apply(process.open(states)), scheduler)
+                .callbackExecutor(Runnable::run)
+                .sessionTimeout(Schedule.SESSION)
+                .ownerLabel(name)
+                .build();
+        this.locks = schedule.lock().maker().make(client, ExploredLock.PATH);
+        this.calls = new BlockingCalls(schedule, this, client, locks);
+        this.left = requests;
+        scheduler.after(duration(16), this::next);
+    }
+
+    private void onEngineFailure(Throwable failure) {
+        if (failure instanceof BrokenPromise broken) {
+            throw broken;
+        }
+        schedule.judge().accuse("the engine does not fail", name + ": " + failure + cause(failure));
+    }
+
+    private static String cause(@Nullable Throwable failure) {
+        return failure == null || failure.getCause() == null
+                ? ""
+                : ", caused by " + Throwables.getStackTraceAsString(failure.getCause());
+    }
+
+    SimulatedScheduler scheduler() {
+        return scheduler;
+    }
+
+    SimulatedProcess process() {
+        return process;
+    }
+
+    boolean isDone() {
+        return left == 0 && running == 0;
+    }
+
+    String name() {
+        return name;
+    }
+
+    String describe() {
+        return name + (running == 0 ? "" : ", with " + running + " requests or leases");
+    }
+
+    Choices choices() {
+        return schedule.simulation().choices();
+    }
+
+    void tell(String what) {
+        schedule.simulation().tell(name, () -> what);
+    }
+
+    Duration duration(int bound) {
+        return Duration.ofMillis((long) MILLIS * choices().skewed(bound));
+    }
+
+    // ---- Requests.
+
+    private void next() {
+        if (left == 0) {
+            return;
+        }
+        left--;
+        running++;
+        if (choices().chance(schedule.lock().needsManyRequests() ? 700 : 300)) {
+            scheduler.after(duration(16), this::next); // beside this one
+        }
+        int which = choices().next(locks.size());
+        int kind = choices().next(8);
+        if (kind < 4 || !schedule.tryBlocking()) {
+            askAsync(which, kind == 3);
+            return;
+        }
+        try {
+            ChangingRule changing = schedule.lock().changingRule();
+            if (changing != null && choices().chance(600)) {
+                calls.change(changing);
+            } else if (schedule.lock().isRevoked() && choices().chance(500)) {
+                calls.askBack(which);
+            } else {
+                calls.acquire(which, kind);
+            }
+        } finally {
+            schedule.endBlocking();
+        }
+        done();
+    }
+
+    private void done() {
+        running--;
+        scheduler.after(duration(32), this::next);
+    }
+
+    private void askAsync(int which, boolean mayCancel) {
+        InterProcessLock lock = locks.get(which);
+        long begin = schedule.simulation().now();
+        tell("asks for " + lock.path());
+        CompletableFuture<Lease> future = lock.acquireAsync();
+        if (mayCancel) {
+            scheduler.after(duration(64), () -> {
+                if (future.cancel(false)) {
+                    tell("gives up");
+                }
+            });
+        }
+        // Told on the engine thread, as the callback executor says.
+        CompletableFuture<Void> told = future.handle((lease, failure) -> {
+            if (lease != null) {
+                onLease(lease);
+            } else {
+                onRefused(failure, mayCancel, which, begin);
+            }
+            return null;
+        });
+        schedule.keep(told);
+    }
+
+    private void onLease(Lease lease) {
+        granted(lease);
+        heldAsync.add(lease);
+        if (schedule.lock().isRevoked() && choices().chance(500)) {
+            listening.add(lease);
+            lease.onRevocationRequested(request -> {
+                tell("is asked to give back " + lease.path());
+                endHold(lease);
+            });
+        }
+        if (choices().chance(60) && schedule.tryHoldingLong()) {
+            holdLong(lease);
+        } else {
+            holdUntil(lease, duration(64));
+        }
+    }
+
+    private void holdUntil(Lease lease, Duration time) {
+        scheduler.after(time, () -> endHold(lease));
+    }
+
+    /** When its time is over, or it is asked to, whichever comes first. */
+    private void endHold(Lease lease) {
+        if (heldAsync.remove(lease)) {
+            listening.remove(lease);
+            giveBack(lease);
+            done();
+        }
+    }
+
+    /** So long that no request that may hold beside it can still be asleep, unless it was forgotten. */
+    private void holdLong(Lease lease) {
+        Duration time = Schedule.SESSION.multipliedBy(4);
+        List<QueuedNode> asleep = new ArrayList<>();
+        AtomicBoolean asked = new AtomicBoolean();
+        scheduler.after(time.minus(Schedule.SESSION), () -> {
+            asleep.addAll(schedule.eligibleWaiters());
+            asked.set(schedule.isCalm() && schedule.judge().isAskedBack(lease));
+        });
+        scheduler.after(time, () -> {
+            if (heldAsync.contains(lease)) {
+                schedule.requireAwake(asleep, "whoever may hold is woken");
+                requireTold(lease, asked.get());
+            }
+            endHold(lease);
+        });
+    }
+
+    private void requireTold(Lease lease, boolean wasAsked) {
+        if (wasAsked && listening.contains(lease) && schedule.isCalm() && lease.state() != LeaseState.LOST) {
+            schedule.judge().accuse("a holder that listens is told", name + " was asked long ago: " + lease);
+        }
+    }
+
+    private void onRefused(@Nullable Throwable failure, boolean mayCancel, int which, long begin) {
+        if (!(failure instanceof CancellationException && mayCancel)
+                && !schedule.isClosed(this)
+                && !mayEnd(failure, List.of(which), begin)) {
+            turnedAway("a waiter is not turned away", failure);
+        }
+        scheduler.after(Duration.ZERO, this::done);
+    }
+
+    /** Why a request for one of these that waits may end without the lock, although its client is open. */
+    boolean mayEnd(@Nullable Throwable failure, List<Integer> asked, long begin) {
+        return neverMayHold(failure, asked, begin)
+                || mayHaveLostPlace(failure)
+                || (failure instanceof CounterExhaustedException && schedule.isNearEndOfCounters());
+    }
+
+    private boolean mayHaveLostPlace(@Nullable Throwable failure) {
+        return schedule.lock().losesPlaces() && failure instanceof QueuePlaceLostException && !schedule.isCalmForLong();
+    }
+
+    /** A rule that its server may have shown since it asked for one of these made that impossible. */
+    boolean neverMayHold(@Nullable Throwable failure, List<Integer> asked, long begin) {
+        ChangingRule changing = schedule.lock().changingRule();
+        if (changing == null || !(failure instanceof LockRefusedException) || failure.getCause() != null) {
+            return false;
+        }
+        long since = begin - Timed.MOST_BEHIND.toNanos();
+        return asked.stream()
+                .anyMatch(which ->
+                        schedule.judge().turns().neverMayHold(changing.kinds().get(which), since));
+    }
+
+    /** A driver that throws, as one that waits for nothing does, is named before the request that it fails. */
+    void turnedAway(String promise, @Nullable Throwable failure) {
+        boolean byDriver = failure instanceof LockRefusedException && failure.getCause() != null;
+        schedule.judge().accuse(byDriver ? "the driver answers" : promise, name + ": " + failure + cause(failure));
+    }
+
+    void granted(Lease lease) {
+        tell("is granted " + lease.path());
+        schedule.judge().onGranted(scheduler, name, lease, process.sessionId());
+    }
+
+    private void giveBack(Lease lease) {
+        tell("gives back " + lease.path());
+        schedule.onClosing(lease);
+        schedule.keep(lease.closeAsync());
+    }
+
+    // ---- The end.
+
+    /** Asks once more, when nobody else is there. */
+    CompletableFuture<Lease> askAtTheEnd() {
+        tell("asks when nobody is there");
+        return locks.get(0).acquireAsync();
+    }
+
+    void close() {
+        tell("closes its client");
+        left = 0;
+        client.close();
+    }
+
+    /** What should no longer be there when everything is released. */
+    List<String> leftovers() {
+        List<String> found = new ArrayList<>();
+        if (process.watches() > 0) {
+            found.add(name + " has " + process.watches() + " watches");
+        }
+        if (scheduler.timers() > OWN_TIMERS) {
+            found.add(name + " has set " + scheduler.timers() + " timers");
+        }
+        Remains.in(client).forEach(what -> found.add(name + ": " + what));
+        return found;
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import dev.zkrecipes.core.ZooKeeperClient;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * A rule that the lock's node holds and that any process may change at any time, as a {@link
+ * dev.zkrecipes.core.spi.SharedRuleDriver} has one: a semaphore's limit.
+ *
+ * <pre>{@code
+ * ChangingRule limits = new ChangingRule(
+ *         data -> atMost(limitIn(data)),
+ *         List.of("lease.1-", "lease.2-"),
+ *         List.of(
+ *                 (client, path) -> semaphore(client, path).resize(1),
+ *                 (client, path) -> semaphore(client, path).resize(4)));
+ * }</pre>
+ *
+ * @param under what the lock promises under the data of its node
+ * @param kinds the kinds of the locks that the maker makes, in the same order: their node names without id and number
+ * @param changes what a process may do to the rule
+ */
+public record ChangingRule(Function<byte[], Rule> under, List<String> kinds, List<Change> changes) {
+
+    /** Changes the rule. */
+    @FunctionalInterface
+    public interface Change {
+        /**
+         * Changes it and returns when that is done.
+         *
+         * @param client the process' client
+         * @param path the lock's path
+         * @throws InterruptedException if the thread is interrupted while it waits
+         */
+        void make(ZooKeeperClient client, String path) throws InterruptedException;
+    }
+
+    /**
+     * A changing rule.
+     *
+     * @param under what the lock promises under the data of its node
+     * @param kinds the kinds of the locks that the maker makes; copied
+     * @param changes what a process may do to the rule; copied
+     */
+    public ChangingRule {
+        kinds = List.copyOf(kinds);
+        changes = List.copyOf(changes);
+    }
+}

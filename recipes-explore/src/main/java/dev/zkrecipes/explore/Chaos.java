@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import dev.zkrecipes.explore.sim.Choices;
+import dev.zkrecipes.explore.sim.SimulatedProcess;
+import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Faults, one after the other, until there were enough of them. */
+final class Chaos {
+    private static final int MILLIS = 25;
+    private static final int TRIES = 40;
+    private static final Duration LONGEST_WAIT_FOR_A_LOOK = Duration.ofSeconds(80);
+
+    private final Schedule schedule;
+    private final SimulatedZooKeeper ensemble;
+    private final List<Fault> kinds;
+    private int left;
+    private int hunts;
+    private int traps;
+    private long lastTrouble;
+
+    Chaos(Schedule schedule, Set<Fault> kinds, int count) {
+        this.schedule = schedule;
+        this.ensemble = schedule.ensemble();
+        this.kinds = List.copyOf(kinds).stream().sorted().toList();
+        this.left = this.kinds.isEmpty() ? 0 : count;
+        plan();
+    }
+
+    boolean isOver() {
+        return left == 0 && hunts == 0 && !ensemble.isTroubled();
+    }
+
+    /** By then, all that heals by itself after a fault has healed. */
+    boolean isOverFor(Duration time) {
+        return isOver() && schedule.simulation().now() - lastTrouble > time.toNanos();
+    }
+
+    private Choices choices() {
+        return schedule.simulation().choices();
+    }
+
+    private Duration duration(int bound) {
+        return Duration.ofMillis((long) MILLIS * choices().skewed(bound));
+    }
+
+    private long healed() {
+        return schedule.simulation().now() + Schedule.SESSION.multipliedBy(2).toNanos();
+    }
+
+    private void plan() {
+        if (left > 0) {
+            schedule.simulation().after(duration(96), () -> {
+                left--;
+                strike();
+                plan();
+            });
+        }
+    }
+
+    private void strike() {
+        lastTrouble = Math.max(lastTrouble, healed());
+        Actor victim = schedule.actors().get(choices().next(schedule.actors().size()));
+        switch (kind()) {
+            case DISCONNECT -> victim.process().disconnect();
+            case STALL -> victim.process().stall(longTime());
+            case OUTAGE -> victim.process().cutOff(longTime());
+            case PAUSE -> victim.scheduler().pause(longTime());
+            case EXPIRY -> {
+                schedule.judge().endedByOperator(victim.process().sessionId());
+                ensemble.expire(victim.process().sessionId());
+            }
+            case CUT_FOLLOWER -> {
+                if (!ensemble.isTroubled()) {
+                    ensemble.cutFollower(choices().next(2), longTime());
+                }
+            }
+            case DEPOSED_LEADER -> {
+                if (!ensemble.isTroubled()) {
+                    ensemble.deposeLeader(longTime());
+                }
+            }
+            case DELETION -> onSomeNode(true);
+            case UNTOLD_DELETION -> deleteUntold();
+            case LOST_PLACE -> {
+                hunts++;
+                hunt(TRIES);
+            }
+            case CHANGE -> onSomeNode(false);
+            case REAPING -> ensemble.reapContainers();
+            case INTERRUPT -> schedule.interrupt();
+            case CLOSE -> schedule.close(victim);
+            case LOST_DATA -> victim.process().outliveData();
+            case LATE_WRITE -> victim.process().disconnectHoldingBack(atMostATimeOut());
+        }
+    }
+
+    /** No server can be reached from a process, which is about to ask for something. */
+    void cutOff(Actor victim) {
+        if (left > 0 && kinds.contains(Fault.OUTAGE)) {
+            lastTrouble = Math.max(lastTrouble, healed());
+            victim.process().cutOff(longTime());
+        }
+    }
+
+    /** An engine is in most danger when a waiter loses its place just before its turn. */
+    private Fault kind() {
+        return kinds.contains(Fault.LOST_PLACE) && choices().chance(200)
+                ? Fault.LOST_PLACE
+                : kinds.get(choices().next(kinds.size()));
+    }
+
+    /** Mostly shorter than a session time-out, and up to twice as long. */
+    private Duration longTime() {
+        return Schedule.SESSION.multipliedBy(choices().next(33)).dividedBy(16);
+    }
+
+    /** The engine counts on server threads that do not stand still for longer. */
+    private Duration atMostATimeOut() {
+        return Schedule.SESSION.multipliedBy(choices().next(17)).dividedBy(16);
+    }
+
+    /** Waits until a request waits, and half of the time until the one in front of it releases by itself. */
+    private void hunt(int tries) {
+        Optional<QueuedNode> front = schedule.lockNodes().stream()
+                .filter(place -> !behind(place).isEmpty())
+                .findFirst();
+        if (front.isEmpty() && tries > 0) {
+            schedule.simulation().after(Duration.ofMillis(MILLIS), () -> hunt(tries - 1));
+            return;
+        }
+        hunts--;
+        if (front.isPresent() && choices().chance(500)) {
+            traps++;
+        } else if (front.isPresent()) {
+            takePlaceBehind(front.get());
+            soon(() -> delete(front.get().path()));
+        }
+    }
+
+    /** A lease is being released: its node is about to go. */
+    void onClosing(List<QueuedNode> nodes) {
+        Optional<QueuedNode> front =
+                nodes.stream().filter(place -> !behind(place).isEmpty()).findFirst();
+        if (traps > 0 && front.isPresent()) {
+            traps--;
+            takePlaceBehind(front.get());
+        }
+    }
+
+    /** The next one after it in its queue, if that waits. */
+    private List<QueuedNode> behind(QueuedNode front) {
+        List<QueuedNode> queue = schedule.lockNodes().stream()
+                .filter(place -> place.lockPath().equals(front.lockPath()))
+                .toList();
+        int next = queue.indexOf(front) + 1;
+        return next > 0 && next < queue.size() && !schedule.judge().isGranted(queue.get(next))
+                ? List.of(queue.get(next))
+                : List.of();
+    }
+
+    private void takePlaceBehind(QueuedNode front) {
+        lastTrouble = Math.max(lastTrouble, healed());
+        behind(front).forEach(place -> takePlace(place, front));
+    }
+
+    private void takePlace(QueuedNode place, QueuedNode front) {
+        Optional<Long> session = ensemble.committed().owner(place.path());
+        if (choices().chance(300)) {
+            soon(() -> ensemble.touchNode(front.path()));
+        }
+        soon(() -> delete(place.path()));
+        if (choices().chance(500)) {
+            soon(() -> schedule.actors().stream()
+                    .map(Actor::process)
+                    .filter(process ->
+                            session.filter(id -> id == process.sessionId()).isPresent())
+                    .forEach(SimulatedProcess::disconnect));
+        }
+    }
+
+    /** Within the time that a few messages take. */
+    private void soon(Runnable what) {
+        schedule.simulation().after(Duration.ofMillis(choices().next(12)), what);
+    }
+
+    private void delete(String path) {
+        if (ensemble.committed().exists(path)) {
+            schedule.judge().deletedByOperator(path);
+            ensemble.deleteNode(path);
+        }
+    }
+
+    /** Those that wait for it look again only after a long while. */
+    private void deleteUntold() {
+        Optional<QueuedNode> held = schedule.lockNodes().stream()
+                .filter(schedule.judge()::isGranted)
+                .findFirst();
+        held.ifPresent(place -> {
+            lastTrouble = schedule.simulation().now() + LONGEST_WAIT_FOR_A_LOOK.toNanos();
+            schedule.judge().deletedByOperator(place.path());
+            ensemble.deleteNodeUntold(place.path());
+        });
+    }
+
+    private void onSomeNode(boolean delete) {
+        List<QueuedNode> nodes = new ArrayList<>(schedule.lockNodes());
+        if (!nodes.isEmpty()) {
+            boolean first = choices().chance(500); // it is likely to hold
+            String path = nodes.get(first ? 0 : choices().next(nodes.size())).path();
+            if (delete) {
+                delete(path);
+            } else {
+                ensemble.touchNode(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+/** What can go wrong in a schedule, besides messages that are late. */
+public enum Fault {
+    /** A connection breaks; what is under way may or may not arrive. */
+    DISCONNECT,
+    /** A connection is silently dead for a while. */
+    STALL,
+    /** No server can be reached from a process for a while. */
+    OUTAGE,
+    /** A process stops for a while, past its session's end or not. */
+    PAUSE,
+    /** The ensemble ends a session. */
+    EXPIRY,
+    /** A follower is cut off from its leader and continues to serve reads. */
+    CUT_FOLLOWER,
+    /** The leader is cut off; another one is elected; some of what was under way survives. */
+    DEPOSED_LEADER,
+    /** An operator deletes a lock node. */
+    DELETION,
+    /** An operator takes away the right to read a node that holds a lock, and deletes it: no watch tells anybody. */
+    UNTOLD_DELETION,
+    /**
+     * An operator deletes the node of somebody who waits, at about the time when the one in front of it goes; that may
+     * be written to before, and the connection may break between the two.
+     */
+    LOST_PLACE,
+    /** Somebody writes to a lock node, which spends the watches on it. */
+    CHANGE,
+    /** The server removes lock paths that are empty. */
+    REAPING,
+    /** A thread is interrupted while it waits. */
+    INTERRUPT,
+    /** A process closes its client. */
+    CLOSE,
+    /** A connection breaks, and a thread of the server passes a write on only after the session has come back. */
+    LATE_WRITE,
+    /** The servers have lost a transaction that a process has seen, and refuse its session for ever. */
+    LOST_DATA
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Checks nodes that pass from holder to holder inside a process, where the ensemble sees nothing: one holder at a time,
+ * in the order of their tokens, no more often than allowed, and to none after a loss.
+ */
+final class HandOvers {
+    private final int most;
+    private final Map<String, Set<Long>> tokens = new HashMap<>(); // by node
+    private final Set<String> lost = new HashSet<>();
+
+    /** A hold that is open. */
+    record Open(String who, Lease lease, List<String> nodes) {}
+
+    HandOvers(int most) {
+        this.most = most;
+    }
+
+    /** A hold of this node is lost. */
+    void onLost(List<String> nodes) {
+        lost.addAll(nodes);
+    }
+
+    /**
+     * A node is granted.
+     *
+     * @param beside the open holds
+     * @return the promise that is broken, if one is
+     */
+    Optional<BrokenPromise> onGranted(String who, Lease lease, String node, long token, List<Open> beside) {
+        Set<Long> earlier = tokens.computeIfAbsent(node, absent -> new HashSet<>());
+        boolean reenters = false;
+        for (Open other : beside) {
+            if (other.nodes().contains(node)) {
+                if (other.lease().state() != LeaseState.LOST && tokenOf(other.lease()) != token) {
+                    return broken("holders do not conflict", who + " is granted " + node + " beside " + other.who());
+                }
+                reenters = true;
+            }
+        }
+        if (!earlier.isEmpty() && !reenters) {
+            if (lost.contains(node)) {
+                return broken("what is lost is not passed on", who + " is granted " + node);
+            }
+            if (earlier.stream().anyMatch(other -> other >= token)) {
+                return broken(
+                        "tokens rise", who + " is granted " + node + " with token " + token + " after " + earlier);
+            }
+            if (lease.state() == LeaseState.LOST) {
+                return broken("what is lost is not passed on", who + " is granted " + node + ", and it is lost");
+            }
+        }
+        earlier.add(token);
+        return earlier.size() > most + 1
+                ? broken("the bound is kept", node + " was passed on more than " + most + " times")
+                : Optional.empty();
+    }
+
+    private static long tokenOf(Lease lease) {
+        return lease.fencingTokens().values().iterator().next();
+    }
+
+    private static Optional<BrokenPromise> broken(String promise, String seen) {
+        return Optional.of(new BrokenPromise(promise, seen));
+    }
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.explore.sim.NodeTree;
+import dev.zkrecipes.explore.sim.SimulatedScheduler;
+import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks the promises, by what the ensemble has committed and by what the processes are told. The order of the
+ * committed transactions is the order of events: a lease whose node was deleted there is over, whether or not anyone
+ * knows.
+ */
+final class Judge {
+    private static final long MOST_LATE = Schedule.SESSION.dividedBy(2).toNanos();
+    private static final long FOR_EVER = ExploredLock.FOR_EVER.toNanos();
+
+    private final SimulatedZooKeeper ensemble;
+    private final Turns turns;
+    private final List<Holding> open = new ArrayList<>();
+    private final Map<String, QueuedNode> granted = new HashMap<>();
+    private final Map<String, List<Token>> tokens = new HashMap<>();
+    private final Set<String> deletedByOperator = new HashSet<>();
+    private final Set<Long> endedByOperator = new HashSet<>();
+    private final Set<String> goneBeforeTheirTurn = new HashSet<>();
+    private final HandOvers handOvers;
+    private final LongSupplier now;
+    private final long longestHold;
+    private int grants;
+    private long lastBusyAt = Long.MIN_VALUE;
+    private @Nullable BrokenPromise found;
+
+    /** A lease as its holder has it, who asks at every step whether it is valid, or never. */
+    private record Holding(
+            SimulatedScheduler process,
+            String who,
+            Lease lease,
+            long session,
+            List<String> nodes,
+            LossWatch loss,
+            long since,
+            boolean isAsked) {}
+
+    /** The token that a node was granted with, and what had made the lock's path then. */
+    private record Token(String who, QueuedNode place, long pathMadeBy, long token) {
+
+        /** Whether the two may be equal: one hold within another, or a change of mode, which keeps the number. */
+        boolean mayEqual(Token other) {
+            return place.equals(other.place)
+                    || (place.number() == other.place.number()
+                            && pathMadeBy == other.pathMadeBy
+                            && who.equals(other.who));
+        }
+    }
+
+    Judge(SimulatedZooKeeper ensemble, ExploredLock lock, LongSupplier now) {
+        this.now = now;
+        this.ensemble = ensemble;
+        this.turns = new Turns(lock, now);
+        this.longestHold = lock.longestHold().toNanos();
+        this.handOvers = new HandOvers(lock.localHandoffs());
+        ensemble.onCommit(this::onCommit);
+    }
+
+    private void onCommit(NodeTree before, List<String> deleted) {
+        turns.onCommit(before, ensemble.committed());
+        if (!deleted.isEmpty() && !Schedule.lockNodes(before).isEmpty()) {
+            lastBusyAt = now.getAsLong();
+        }
+        deleted.stream()
+                .filter(node ->
+                        before.data(node).filter(AskingBack::mayBeBroken).isPresent())
+                .forEach(deletedByOperator::add);
+        for (String node : deleted) {
+            if (granted.remove(node) == null && QueuedNode.isOne(node) && !turns.everWas(QueuedNode.of(node), before)) {
+                goneBeforeTheirTurn.add(node);
+            }
+        }
+    }
+
+    void accuse(String promise, String message) {
+        if (found == null) {
+            found = new BrokenPromise(promise, message);
+        }
+    }
+
+    /** After each step. */
+    void look() {
+        for (Holding holding : open) {
+            if (!holding.process().isPaused()) {
+                lookAt(holding);
+            }
+            if (!holding.nodes().stream().allMatch(ensemble.committed()::exists)) {
+                holding.loss()
+                        .onNodeGone(holding.process().isPaused(), now.getAsLong())
+                        .ifPresent(broken ->
+                                accuse(broken.rule(), holding.who() + ", " + holding.nodes() + ": " + broken.seen()));
+            }
+            if (holding.loss().isTold()) {
+                handOvers.onLost(holding.nodes());
+            }
+        }
+        throwIfFound();
+    }
+
+    private void lookAt(Holding holding) {
+        if (!holding.isAsked()) {
+            requireEnd(holding);
+        } else if (holding.lease().isValid()) {
+            requireNodes(holding);
+            requireInTime(holding);
+        }
+    }
+
+    void throwIfFound() {
+        if (found != null) {
+            throw found;
+        }
+    }
+
+    private void requireNodes(Holding holding) {
+        for (String node : holding.nodes()) {
+            if (!ensemble.committed().exists(node)
+                    && !deletedByOperator.contains(node)
+                    && !endedByOperator.contains(holding.session())) {
+                accuse(
+                        "a stale lease is not valid",
+                        holding.who() + " has a valid lease of " + node + ", which is gone");
+            }
+        }
+    }
+
+    private void requireInTime(Holding holding) {
+        if (now.getAsLong() - holding.since() > longestHold) {
+            accuse("a lease ends in time", holding.who() + " holds " + holding.nodes() + " for longer than it may");
+        }
+    }
+
+    /** Nobody has to ask for a lease to end. */
+    private void requireEnd(Holding holding) {
+        if (now.getAsLong() - holding.since() > longestHold + MOST_LATE
+                && !holding.process().wasPausedSince(holding.since())
+                && !holding.loss().isTold()) {
+            accuse(
+                    "a lease ends in time",
+                    holding.who() + " is not told that the time of " + holding.nodes() + " is over");
+        }
+    }
+
+    /** Of a node that others delete, its holder cannot know before the next check. */
+    void deletedByOperator(String node) {
+        deletedByOperator.add(node);
+    }
+
+    boolean isDeletedByOperator(String node) {
+        return deletedByOperator.contains(node);
+    }
+
+    /** Nor of a session that is ended before its time. */
+    void endedByOperator(long session) {
+        endedByOperator.add(session);
+    }
+
+    /** Of leases that end by themselves, every other one is not: asking is what ends it otherwise. */
+    private boolean isAsked() {
+        grants++;
+        return longestHold == FOR_EVER || grants % 2 == 0;
+    }
+
+    /** A process was given a lease. */
+    void onGranted(SimulatedScheduler process, String who, Lease lease, long newestSession) {
+        List<String> nodes;
+        Map<String, Long> fencing;
+        try {
+            nodes = lease.guards().stream().map(Op::getPath).toList();
+            fencing = lease.fencingTokens();
+        } catch (LockLostException e) {
+            return; // lost before it was told of, and says so
+        }
+        long session = ensemble.committed().owner(nodes.get(0)).orElse(newestSession);
+        requireHandOver(who, lease, nodes, fencing);
+        open.add(new Holding(process, who, lease, session, nodes, new LossWatch(lease), now.getAsLong(), isAsked()));
+        for (String node : nodes) {
+            if (ensemble.committed().exists(node)) {
+                QueuedNode place = QueuedNode.of(node);
+                requireTurn(who, place);
+                requireToken(who, place, fencing.getOrDefault(place.lockPath(), -1L));
+                granted.put(node, place);
+                requireExclusion(place.lockPath());
+            } else if (goneBeforeTheirTurn.contains(node)) {
+                accuse(
+                        "nobody is granted out of turn",
+                        who + " is granted " + node + ", which was gone before those in front of it");
+            }
+        }
+    }
+
+    private void requireHandOver(String who, Lease lease, List<String> nodes, Map<String, Long> fencing) {
+        List<HandOvers.Open> beside = open.stream()
+                .map(holding -> new HandOvers.Open(holding.who(), holding.lease(), holding.nodes()))
+                .toList();
+        for (String node : nodes) {
+            long token = fencing.getOrDefault(QueuedNode.of(node).lockPath(), -1L);
+            handOvers
+                    .onGranted(who, lease, node, token, beside)
+                    .ifPresent(broken -> accuse(broken.rule(), broken.seen()));
+        }
+    }
+
+    /** When a node of a lock was last deleted. */
+    long lastBusyAt() {
+        return lastBusyAt;
+    }
+
+    boolean allNodesAreThere(Lease lease) {
+        return open.stream()
+                .filter(holding -> holding.lease() == lease)
+                .allMatch(holding -> holding.nodes().stream().allMatch(ensemble.committed()::exists));
+    }
+
+    /** Whether a node of it carries a request to give it back. */
+    boolean isAskedBack(Lease lease) {
+        return open.stream()
+                .filter(holding -> holding.lease() == lease)
+                .flatMap(holding -> holding.nodes().stream())
+                .flatMap(node -> ensemble.committed().data(node).stream())
+                .anyMatch(AskingBack::isAsked);
+    }
+
+    boolean isGranted(QueuedNode place) {
+        return granted.containsKey(place.path());
+    }
+
+    /** Whether a node that stands in a queue may hold, behind all that stand in front of it. */
+    boolean mayHold(QueuedNode place) {
+        return turns.isNow(place, ensemble.committed());
+    }
+
+    Turns turns() {
+        return turns;
+    }
+
+    /** Returns the lease's nodes, if it was one. */
+    List<String> onClosing(Lease lease) {
+        List<String> nodes = open.stream()
+                .filter(holding -> holding.lease() == lease)
+                .flatMap(holding -> holding.nodes().stream())
+                .toList();
+        open.removeIf(holding -> holding.lease() == lease);
+        return nodes;
+    }
+
+    /** Fair, and so exclusive too: each earlier request that is still there lets it hold. */
+    private void requireTurn(String who, QueuedNode place) {
+        if (!turns.everWas(place, ensemble.committed())) {
+            List<String> front = Turns.inFrontOf(place, ensemble.committed());
+            accuse("nobody is granted out of turn", who + " is granted " + place.path() + " behind " + front);
+        }
+    }
+
+    private void requireExclusion(String lockPath) {
+        List<QueuedNode> holders = granted.values().stream()
+                .filter(place -> place.lockPath().equals(lockPath))
+                .sorted()
+                .toList();
+        for (QueuedNode holder : holders) {
+            List<String> front = holders.stream()
+                    .filter(other -> Turns.isInFront(other, holder, ensemble.committed()))
+                    .map(QueuedNode::kind)
+                    .toList();
+            if (!turns.everMayHold(lockPath, front, holder.kind())) {
+                accuse("holders do not conflict", "all of these hold: " + holders);
+            }
+        }
+    }
+
+    private void requireToken(String who, QueuedNode place, long token) {
+        Token mine = new Token(who, place, ensemble.committed().madeBy(place.lockPath()), token);
+        List<Token> earlier = tokens.computeIfAbsent(place.lockPath(), path -> new ArrayList<>());
+        for (Token other : earlier) {
+            boolean conflicts =
+                    !turns.everMayHold(place.lockPath(), List.of(other.place().kind()), place.kind());
+            if (conflicts && (mine.mayEqual(other) ? token < other.token() : token <= other.token())) {
+                accuse("tokens rise", who + " is granted " + place.path() + " with token " + token + " after " + other);
+            }
+        }
+        earlier.add(mine);
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Checks what a lease says when a node of it has gone, whoever deleted it: not valid once the session's time-out has
+ * passed, and lost soon after that, which is told once and without being asked. While its process stands still, time
+ * does not count.
+ */
+final class LossWatch {
+    private static final Duration MOST_VALID = Schedule.SESSION;
+    private static final Duration MOST_UNTOLD = Schedule.SESSION.multipliedBy(3).dividedBy(2);
+    private static final long NOT_GONE = -1;
+
+    private final Lease lease;
+    private final CompletableFuture<LeaseState> ended;
+    private long goneSince = NOT_GONE;
+    private int told;
+
+    LossWatch(Lease lease) {
+        this.lease = lease;
+        this.ended = lease.ended().toCompletableFuture();
+        lease.onLost(() -> told++);
+    }
+
+    /** Whether the lease has said that it is lost, without being asked. */
+    boolean isTold() {
+        return ended.isDone() && ended.join() == LeaseState.LOST;
+    }
+
+    /**
+     * A node of the lease is gone.
+     *
+     * @param isPaused whether the lease's process stands still
+     * @return the promise that is broken, if one is
+     */
+    Optional<BrokenPromise> onNodeGone(boolean isPaused, long now) {
+        if (goneSince == NOT_GONE || isPaused) {
+            goneSince = now;
+        }
+        Duration since = Duration.ofNanos(now - goneSince);
+        if (since.compareTo(MOST_VALID) > 0 && lease.isValid()) {
+            return broken("a stale lease is not valid", "is valid", since);
+        }
+        boolean isDue = since.compareTo(MOST_UNTOLD) > 0;
+        return told > 1 || (isDue && (told == 0 || !isTold()))
+                ? broken("a loss is told once", "told " + told + " times", since)
+                : Optional.empty();
+    }
+
+    private static Optional<BrokenPromise> broken(String promise, String seen, Duration since) {
+        return Optional.of(new BrokenPromise(promise, seen + ", " + since.toMillis() + " ms after the node went"));
+    }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.explore.sim.Choices;
+import dev.zkrecipes.explore.sim.NodeTree;
+import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
+import dev.zkrecipes.explore.sim.Simulation;
+import dev.zkrecipes.explore.sim.Trace;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run: some processes on one path, some faults, and what must be true at every step and at the end, when the faults
+ * are over. What happens is a function of the choices.
+ */
+final class Schedule {
+    static final Duration SESSION = Duration.ofSeconds(6);
+    /** How many ticks a session time-out has, which servers grant from two on. */
+    private static final int[] TICKS = {6, 3, 2};
+
+    private static final Duration LONGEST = SESSION.multipliedBy(30);
+    private static final Duration FOR_EVER = LONGEST.multipliedBy(2);
+    private static final int SLICES = 40;
+    private static final String EVERY_WAITER = "every waiter is granted or told why not";
+    /** For one process: so that a node is passed on there, or a change of the rule meets several that wait together. */
+    private static final int MANY_REQUESTS = 8;
+    /** For each client; some hundred are the rule. */
+    private static final int MOST_STEPS = 50_000;
+
+    private final ExploredLock lock;
+    private final Simulation simulation;
+    private final SimulatedZooKeeper ensemble;
+    private final Judge judge;
+    private final List<Actor> actors = new ArrayList<>();
+    private final Set<Actor> closed = new HashSet<>();
+    private final Deque<CompletableFuture<?>> kept = new ArrayDeque<>();
+    private final Chaos chaos;
+    private boolean blocking;
+    private boolean interrupted; // who blocks
+    private boolean heldLong;
+    private int firstNumber; // of each path
+
+    Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
+        this.lock = lock;
+        this.simulation = new Simulation(choices, trace);
+        this.ensemble =
+                new SimulatedZooKeeper(simulation, SESSION, SESSION.dividedBy(TICKS[choices.next(TICKS.length)]));
+        this.judge = new Judge(ensemble, lock, simulation::now);
+        if (choices.next(16) == 1) {
+            firstNumber = oldCounter(choices);
+            ensemble.beginCountersAt(firstNumber);
+        }
+        for (int i = 1; i <= clients; i++) {
+            actors.add(new Actor(this, i, 1 + choices.next(lock.needsManyRequests() ? MANY_REQUESTS : 3)));
+        }
+        this.chaos = new Chaos(this, faults, choices.next(5));
+        simulation.afterEachStep(this::look);
+        watchOverWaiters();
+    }
+
+    /** A wake-up that is lost is made good when the waiter looks again, so it must not take that long. */
+    private void watchOverWaiters() {
+        List<QueuedNode> eligible = eligibleWaiters();
+        simulation.after(SESSION.multipliedBy(6), () -> requireAwake(eligible, EVERY_WAITER));
+        simulation.after(SESSION, this::watchOverWaiters);
+    }
+
+    private void look() {
+        judge.look();
+        if (simulation.now() > FOR_EVER.toNanos()) { // while somebody blocks
+            throw new BrokenPromise(EVERY_WAITER, "after " + FOR_EVER + ": " + lockNodes());
+        }
+        if (simulation.steps() > (long) MOST_STEPS * actors.size()) {
+            throw new BrokenPromise(
+                    "the engine comes to rest", "more than " + MOST_STEPS + " steps for each client, and no end");
+        }
+    }
+
+    /** Just before one of the limits of the sequence counter. */
+    private static int oldCounter(Choices choices) {
+        int near = choices.next(4);
+        return switch (choices.next(3)) {
+            case 0 -> (1 << 30) - near;
+            case 1 -> Integer.MAX_VALUE - (1 << 20) - near;
+            default -> Integer.MAX_VALUE - near;
+        };
+    }
+
+    /** Whether a request that finds somebody else there may be refused. */
+    boolean isNearEndOfCounters() {
+        return firstNumber > 1 << 30;
+    }
+
+    ExploredLock lock() {
+        return lock;
+    }
+
+    Simulation simulation() {
+        return simulation;
+    }
+
+    SimulatedZooKeeper ensemble() {
+        return ensemble;
+    }
+
+    Judge judge() {
+        return judge;
+    }
+
+    List<Actor> actors() {
+        return actors;
+    }
+
+    /** Whether a process may hold for very long, which happens once. */
+    boolean tryHoldingLong() {
+        boolean may = !heldLong;
+        heldLong = true;
+        return may;
+    }
+
+    /** Whether an actor may block now; then it must say when it does no more. */
+    boolean tryBlocking() {
+        boolean may = !blocking;
+        blocking = true;
+        return may;
+    }
+
+    void endBlocking() {
+        blocking = false;
+        interrupted = false;
+        boolean wasInterrupted = Thread.interrupted(); // too late for the call that it was meant for
+        simulation.tell("schedule", () -> wasInterrupted ? "an interrupt came late" : "a blocking call is over");
+    }
+
+    void interrupt() {
+        if (blocking) {
+            simulation.tell("schedule", () -> "interrupts who blocks");
+            interrupted = true;
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whether who blocks was interrupted. */
+    boolean isInterrupted() {
+        return interrupted;
+    }
+
+    /** Whether there was a node of a lock at that time or later. A server that is cut off may show it for a while. */
+    boolean wasBusySince(long time) {
+        return !lockNodes().isEmpty() || judge.lastBusyAt() >= time;
+    }
+
+    /** Nothing goes wrong any more, nor did of late. */
+    boolean isCalm() {
+        return chaos.isOverFor(SESSION);
+    }
+
+    /**
+     * Besides, every client has heard by now whether its session has survived. A server that is away for two session
+     * time-outs after an election may have been the last that a client heard, which waits four thirds of one more.
+     */
+    boolean isCalmForLong() {
+        return chaos.isOverFor(SESSION.multipliedBy(4));
+    }
+
+    /** Closing blocks; while another thread blocks, no other can. */
+    void close(Actor actor) {
+        if (tryBlocking()) {
+            try {
+                closed.add(actor);
+                actor.close();
+            } finally {
+                endBlocking();
+            }
+        }
+    }
+
+    boolean isClosed(Actor actor) {
+        return closed.contains(actor);
+    }
+
+    /** A process is about to ask for something, and no server can be reached for a while. */
+    void cutOff(Actor actor) {
+        chaos.cutOff(actor);
+    }
+
+    /** A process releases a lease. */
+    void onClosing(Lease lease) {
+        chaos.onClosing(judge.onClosing(lease).stream().map(QueuedNode::of).toList());
+    }
+
+    /** Something whose end is not waited for. */
+    void keep(CompletableFuture<?> future) {
+        kept.add(future);
+    }
+
+    List<QueuedNode> lockNodes() {
+        return lockNodes(ensemble.committed());
+    }
+
+    static List<QueuedNode> lockNodes(NodeTree tree) {
+        List<QueuedNode> found = new ArrayList<>();
+        for (String path : lockPaths(tree)) {
+            tree.children(path).stream()
+                    .flatMap(name -> QueuedNode.of(path, name).stream())
+                    .sorted()
+                    .forEach(found::add);
+        }
+        return found;
+    }
+
+    /** Those that may hold and were not granted, now that nothing has gone wrong for a while; none if something has. */
+    List<QueuedNode> eligibleWaiters() {
+        if (!isCalm()) {
+            return List.of();
+        }
+        List<QueuedNode> waiting =
+                lockNodes().stream().filter(place -> !judge.isGranted(place)).toList();
+        return waiting.stream()
+                .filter(place -> judge.mayHold(place) && !waitsElsewhere(place, waiting))
+                .toList();
+    }
+
+    /** Its request may stand in several queues, and not be the first in another one. */
+    private boolean waitsElsewhere(QueuedNode place, List<QueuedNode> waiting) {
+        NodeTree tree = ensemble.committed();
+        return waiting.stream()
+                .anyMatch(other -> !other.lockPath().equals(place.lockPath())
+                        && tree.owner(other.path()).equals(tree.owner(place.path()))
+                        && !judge.mayHold(other));
+    }
+
+    /** Some were eligible a session time-out ago, or more. */
+    void requireAwake(List<QueuedNode> eligibleBefore, String promise) {
+        List<QueuedNode> asleep = eligibleWaiters();
+        eligibleBefore.stream()
+                .filter(asleep::contains)
+                .findFirst()
+                .ifPresent(
+                        place -> judge.accuse(promise, place.path() + " could have been granted long ago and was not"));
+    }
+
+    private static List<String> lockPaths(NodeTree tree) {
+        List<String> paths = new ArrayList<>();
+        if (tree.exists(ExploredLock.PATH)) {
+            paths.add(ExploredLock.PATH);
+            tree.children(ExploredLock.PATH).stream()
+                    .filter(name -> QueuedNode.of(ExploredLock.PATH, name).isEmpty())
+                    .sorted()
+                    .forEach(name -> paths.add(ExploredLock.PATH + "/" + name));
+        }
+        return paths;
+    }
+
+    /**
+     * Runs to the end.
+     *
+     * @throws BrokenPromise if a promise was broken
+     */
+    void run() {
+        try {
+            runUntilDone();
+            awaitNothingLeft();
+            if (isNearEndOfCounters()) {
+                requireUsable();
+            }
+        } finally {
+            Thread.interrupted(); // nobody's any more
+        }
+    }
+
+    private void runUntilDone() {
+        long limit = simulation.now() + LONGEST.toNanos();
+        while (!isDone()) {
+            if (!simulation.step(limit)) {
+                List<String> waiting = actors.stream()
+                        .filter(actor -> !actor.isDone())
+                        .map(Actor::describe)
+                        .toList();
+                throw new BrokenPromise(EVERY_WAITER, "after " + LONGEST + ": " + waiting + ", " + lockNodes());
+            }
+        }
+        judge.throwIfFound();
+    }
+
+    private boolean isDone() {
+        for (Actor actor : actors) {
+            if (!actor.isDone()) {
+                return false;
+            }
+        }
+        return chaos.isOver();
+    }
+
+    private void awaitNothingLeft() {
+        List<String> left = leftovers();
+        for (int slice = 0; !left.isEmpty() && (slice < SLICES || !chaos.isOverFor(SESSION)); slice++) {
+            simulation.passUntil(simulation.now() + SESSION.toNanos() / 4);
+            left = leftovers();
+        }
+        if (!left.isEmpty()) {
+            throw new BrokenPromise("nothing is left behind", String.join("; ", left));
+        }
+    }
+
+    /** However high the numbers are: whoever finds nobody else is granted, unless the rule never grants. */
+    private void requireUsable() {
+        Optional<Actor> open =
+                actors.stream().filter(actor -> !closed.contains(actor)).findFirst();
+        if (open.isPresent()) {
+            long begin = simulation.now();
+            CompletableFuture<Lease> last = open.get().askAtTheEnd();
+            simulation.passUntil(simulation.now() + SESSION.multipliedBy(4).toNanos());
+            boolean isGranted = last.isDone() && !last.isCompletedExceptionally();
+            if (!isGranted && !(last.isDone() && open.get().neverMayHold(failureOf(last), List.of(0), begin))) {
+                throw new BrokenPromise("whoever finds nobody else is granted", String.valueOf(last));
+            }
+        }
+    }
+
+    private static @Nullable Throwable failureOf(CompletableFuture<Lease> ended) {
+        return ended.handle((lease, failure) -> failure).join();
+    }
+
+    private List<String> leftovers() {
+        List<String> left = new ArrayList<>();
+        lockNodes().forEach(place -> left.add("the node " + place.path()));
+        // One may stay on a path that lives on, such as a semaphore's own.
+        ensemble.watchedNodes().stream()
+                .filter(path -> !ensemble.committed().exists(path))
+                .forEach(path -> left.add("a watch at a server on " + path));
+        actors.stream().filter(actor -> !closed.contains(actor)).forEach(actor -> left.addAll(actor.leftovers()));
+        return left;
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * Decides everything that a simulated run leaves open: how long a message takes, whether a fault strikes now,
+ * what a client does next. A run is a function of these answers, so the answers are the run: the same ones replay it,
+ * and fewer or smaller ones make a simpler one. Zero is always the plain answer: no fault, the shortest way.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Choices {
+    private static final int[] NONE = {};
+
+    private final SplittableRandom random;
+    private final boolean replays;
+    private int[] taken;
+    private int count;
+
+    private Choices(SplittableRandom random, boolean replays, int[] taken) {
+        this.random = random;
+        this.replays = replays;
+        this.taken = taken;
+    }
+
+    /**
+     * Answers at random.
+     *
+     * @param seed the same seed gives the same answers
+     * @return a new source
+     */
+    public static Choices random(long seed) {
+        return new Choices(new SplittableRandom(seed), false, NONE);
+    }
+
+    /**
+     * Repeats answers; after the last of them, all are zero.
+     *
+     * @param answers as {@link #taken()} of another run, or what was made of them
+     * @return a new source
+     */
+    public static Choices replay(int[] answers) {
+        return new Choices(new SplittableRandom(0), true, answers.clone());
+    }
+
+    /**
+     * The answers so far.
+     *
+     * @return a copy
+     */
+    public int[] taken() {
+        return Arrays.copyOf(taken, Math.min(count, taken.length));
+    }
+
+    /**
+     * One of several, each as likely as the others.
+     *
+     * @param bound how many, at least 1
+     * @return 0 or more, less than {@code bound}
+     */
+    public int next(int bound) {
+        return replays ? Math.floorMod(replayed(), bound) : took(random.nextInt(bound));
+    }
+
+    /**
+     * Whether an optional event happens.
+     *
+     * @param perMille how often it does, in a thousand
+     * @return true if so
+     */
+    public boolean chance(int perMille) {
+        return (replays ? replayed() : took(random.nextInt(1000) < perMille ? 1 : 0)) != 0;
+    }
+
+    /**
+     * One of several, of which the first are far likelier: half of the answers are below a sixteenth of the bound.
+     *
+     * @param bound how many, at least 16
+     * @return 0 or more, less than {@code bound}
+     */
+    public int skewed(int bound) {
+        if (replays) {
+            return Math.floorMod(replayed(), bound);
+        }
+        int kind = random.nextInt(8);
+        return took(random.nextInt(kind < 4 ? bound / 16 : kind < 7 ? bound / 4 : bound));
+    }
+
+    private int replayed() {
+        int answer = count < taken.length ? taken[count] : 0;
+        count++;
+        return answer;
+    }
+
+    private int took(int answer) {
+        if (count == taken.length) {
+            taken = Arrays.copyOf(taken, Math.max(256, 2 * count));
+        }
+        taken[count++] = answer;
+        return answer;
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * A connection of a client with a server. What is sent arrives in order, after a while; when the connection breaks,
+ * some of what was on its way to the server may still arrive, and nothing more comes back. A thread of the server may
+ * have one more write in its hands, which it passes on much later.
+ */
+final class Connection {
+    private final Simulation simulation;
+    private final SimulatedSession client;
+    private final SimulatedServer server;
+    private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();
+    private final Deque<Sent> writes = new ArrayDeque<>();
+    private long session;
+    private boolean openAtClient = true;
+    private boolean openAtServer = true;
+    private long lastToServer;
+    private long lastToClient;
+    private long sent;
+    private long arrived;
+    private long last = Long.MAX_VALUE;
+    private long stalledUntil;
+    private Duration heldBack = Duration.ZERO;
+
+    /** A write, and how many messages were sent before it. */
+    private record Sent(SentRequest<?> write, long number) {}
+
+    Connection(Simulation simulation, SimulatedSession client, SimulatedServer server, long session) {
+        this.simulation = simulation;
+        this.client = client;
+        this.server = server;
+        this.session = session;
+    }
+
+    SimulatedServer server() {
+        return server;
+    }
+
+    long session() {
+        return session;
+    }
+
+    void attach(long known) {
+        session = known;
+    }
+
+    // ---- Towards the server.
+
+    /** Sends something that happens at the server when it arrives. */
+    void toServer(Runnable arrival) {
+        long number = sent++;
+        lastToServer = Math.max(Math.max(lastToServer, stalledUntil), simulation.now() + simulation.lag());
+        simulation.plan(lastToServer, () -> {
+            arrived++;
+            if (openAtServer && number < last) {
+                arrival.run();
+            }
+        });
+    }
+
+    void send(SentRequest<?> request) {
+        if (request.isWrite()) {
+            writes.removeIf(write -> write.number() < arrived);
+            writes.add(new Sent(request, sent));
+        }
+        toServer(() -> {
+            server.touch(session);
+            receive(request);
+        });
+    }
+
+    /** At the server. */
+    void receive(SentRequest<?> request) {
+        unanswered.add(request);
+        if (request.isWrite()) {
+            server.toLeader(() -> leaderTakes(request));
+        }
+        answerInOrder();
+    }
+
+    private void leaderTakes(SentRequest<?> request) {
+        simulation.tell("leader", () -> "takes " + request + " of session " + session);
+        client.ensemble().leader().take(request, this);
+    }
+
+    void ping() {
+        toServer(() -> {
+            server.touch(session);
+            toClient(client::heard);
+        });
+    }
+
+    // ---- Towards the client.
+
+    /** Answers what can be answered: each request waits for those before it. */
+    void answerInOrder() {
+        while (openAtServer && !unanswered.isEmpty()) {
+            SentRequest<?> next = unanswered.element();
+            if (!next.isWrite()) {
+                next.answerBy(server, this);
+            } else if (!next.isAnswered()) {
+                return;
+            }
+            unanswered.remove();
+            if (next.isRefusedAs(Code.SESSIONMOVED)) {
+                closeByServer(); // no answer: the client is to come back, to the right server or with a new claim
+                return;
+            }
+            long zxid = server.lastZxid();
+            toClient(() -> client.onReply(next, zxid));
+            if (next.endsSession()) {
+                closeByServer();
+            }
+        }
+    }
+
+    void notify(String path, WatchEvent event) {
+        toClient(() -> client.onWatch(path, event));
+    }
+
+    void toClient(Runnable arrival) {
+        lastToClient = Math.max(Math.max(lastToClient, stalledUntil), simulation.now() + simulation.lag());
+        client.scheduler().planHere(lastToClient, () -> {
+            if (openAtClient) {
+                arrival.run();
+            }
+        });
+    }
+
+    // ---- Ends.
+
+    /**
+     * When the connection breaks, the first write that does not arrive is held back so long by a thread of the server.
+     */
+    void holdBack(Duration time) {
+        heldBack = time;
+    }
+
+    /** Nothing arrives for a while, on either side; neither side knows why. */
+    void stall(Duration time) {
+        stalledUntil = Math.max(stalledUntil, simulation.now() + time.toNanos());
+    }
+
+    /** The client's end is gone: some of what is under way still reaches the server. */
+    void closeByClient() {
+        if (openAtClient) {
+            openAtClient = false;
+            int underWay = Math.toIntExact(sent - arrived);
+            last = underWay == 0 ? sent : arrived + simulation.choices().next(underWay + 1);
+            toServer(() -> {});
+            simulation.plan(lastToServer, this::endAtServer);
+            if (!heldBack.isZero()) {
+                writes.stream()
+                        .filter(write -> write.number() >= last)
+                        .findFirst()
+                        .ifPresent(write -> passOnLate(write.write()));
+            }
+        }
+    }
+
+    /** The leader refuses it if the session has moved to another server meanwhile. */
+    private void passOnLate(SentRequest<?> write) {
+        simulation.plan(simulation.now() + heldBack.toNanos(), () -> server.toLeader(() -> leaderTakes(write)));
+    }
+
+    /** The client is done and says so last. */
+    void closeAfterwards() {
+        openAtClient = false;
+        toServer(() -> {});
+        simulation.plan(lastToServer + Duration.ofSeconds(1).toNanos(), this::endAtServer);
+    }
+
+    /** The server ends it; the client learns that when it listens next. */
+    void closeByServer() {
+        if (openAtServer) {
+            toClient(client::onClosed);
+            endAtServer();
+        }
+    }
+
+    private void endAtServer() {
+        openAtServer = false;
+        server.closed(this);
+    }
+}

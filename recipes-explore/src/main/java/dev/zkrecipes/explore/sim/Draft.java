@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * A transaction while the leader makes it: its operations are tried one after the other on what all transactions before
+ * it will have left.
+ */
+final class Draft {
+    private final NodeTree base;
+    private final long zxid;
+    private final long session;
+    private final long millis;
+    private final Function<String, Integer> firstNumber;
+    private final List<Change> changes = new ArrayList<>();
+    private Map<String, TreeNode> nodes;
+    private String created = "";
+
+    /** What happened to a node. */
+    record Change(String path, Kind kind) {}
+
+    /** What is reported to watches. */
+    enum Kind {
+        CREATED,
+        CHANGED,
+        DELETED,
+        /** Somebody had taken away the right to read it. */
+        DELETED_UNTOLD;
+
+        boolean isDeletion() {
+            return this == DELETED || this == DELETED_UNTOLD;
+        }
+    }
+
+    /**
+     * A transaction to be made.
+     *
+     * @param firstNumber what the counter of a node that is made begins with
+     */
+    Draft(NodeTree base, long zxid, long session, long nanos, Function<String, Integer> firstNumber) {
+        this.firstNumber = firstNumber;
+        this.base = base;
+        this.nodes = base.nodes();
+        this.zxid = zxid;
+        this.session = session;
+        this.millis = nanos / 1_000_000;
+    }
+
+    long zxid() {
+        return zxid;
+    }
+
+    List<Change> changes() {
+        return changes;
+    }
+
+    NodeTree tree() {
+        return nodes == base.nodes() ? base : new NodeTree(nodes);
+    }
+
+    /** Undoes everything that was done so far. */
+    void undo() {
+        nodes = base.nodes();
+        changes.clear();
+    }
+
+    /** The path of the node that was created last, with its number. */
+    String created() {
+        return created;
+    }
+
+    Stat stat(String path) {
+        return node(path).stat();
+    }
+
+    private TreeNode node(String path) {
+        TreeNode node = nodes.get(path);
+        if (node == null) {
+            throw new IllegalStateException("no node " + path);
+        }
+        return node;
+    }
+
+    private void put(String path, TreeNode node) {
+        writable().put(path, node);
+    }
+
+    private Map<String, TreeNode> writable() {
+        if (nodes == base.nodes()) {
+            nodes = new HashMap<>(base.nodes());
+        }
+        return nodes;
+    }
+
+    Code check(String path, int version) {
+        TreeNode node = nodes.get(path);
+        if (node == null) {
+            return Code.NONODE;
+        }
+        return version == -1 || version == node.version() ? Code.OK : Code.BADVERSION;
+    }
+
+    Code create(String prefix, byte[] data, List<ACL> acl, CreateMode mode) {
+        String parentPath = NodeTree.parent(prefix);
+        TreeNode parent = nodes.get(parentPath);
+        if (parent == null) {
+            return Code.NONODE;
+        }
+        String path = mode.isSequential() ? prefix + digits(parent.creates()) : prefix;
+        if (nodes.containsKey(path)) {
+            return Code.NODEEXISTS;
+        }
+        if (parent.owner() != 0) {
+            return Code.NOCHILDRENFOREPHEMERALS;
+        }
+        put(parentPath, parent.withAnotherChild(zxid));
+        long owner = mode.isEphemeral() ? session : 0;
+        TreeNode made = TreeNode.made(data, acl, owner, mode == CreateMode.CONTAINER, zxid, millis);
+        put(path, owner == 0 ? made.withCounter(firstNumber.apply(path)) : made);
+        changes.add(new Change(path, Kind.CREATED));
+        created = path;
+        return Code.OK;
+    }
+
+    private static String digits(int number) {
+        String plain = Integer.toString(number);
+        return "0".repeat(10 - plain.length()) + plain;
+    }
+
+    /** The same, of a node that nobody might read any more. */
+    Code deleteUntold(String path) {
+        Code code = delete(path, -1);
+        if (code == Code.OK) {
+            changes.set(changes.size() - 1, new Change(path, Kind.DELETED_UNTOLD));
+        }
+        return code;
+    }
+
+    Code delete(String path, int version) {
+        if (path.equals("/")) {
+            return Code.BADARGUMENTS;
+        }
+        Code code = check(path, version);
+        if (code != Code.OK) {
+            return code;
+        }
+        if (node(path).children() > 0) {
+            return Code.NOTEMPTY;
+        }
+        String parentPath = NodeTree.parent(path);
+        TreeNode parent = node(parentPath);
+        put(parentPath, parent.withOneChildLess(zxid));
+        writable().remove(path);
+        changes.add(new Change(path, Kind.DELETED));
+        return Code.OK;
+    }
+
+    Code setData(String path, byte[] data, int version) {
+        Code code = check(path, version);
+        if (code == Code.OK) {
+            put(path, node(path).withData(data, zxid, millis));
+            changes.add(new Change(path, Kind.CHANGED));
+        }
+        return code;
+    }
+
+    /** All ephemeral nodes of a session that ends, at once. */
+    void deleteAllOf(long ending) {
+        List<String> paths = nodes.entrySet().stream()
+                .filter(node -> node.getValue().owner() == ending)
+                .map(Map.Entry::getKey)
+                .sorted()
+                .collect(Collectors.toList());
+        paths.forEach(path -> delete(path, -1));
+    }
+}

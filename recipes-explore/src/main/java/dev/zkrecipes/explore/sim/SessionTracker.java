@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+import org.apache.zookeeper.KeeperException.Code;
+
+/**
+ * The leader's clocks for all sessions. Only what followers report advances them: pings and traffic, when the leader
+ * pings them, every half tick. Writes that they forward do not. A session ends at the first tick after its time-out has
+ * passed.
+ */
+final class SessionTracker {
+    private final Simulation simulation;
+    private final long tick;
+    private final LongConsumer onExpired;
+    private final Map<Long, Clock> clocks = new HashMap<>();
+    private boolean stopped;
+
+    private static final class Clock {
+        private final long timeout;
+        private int owner;
+        private long expiresAt;
+        private boolean ending;
+
+        Clock(long timeout, int owner) {
+            this.timeout = timeout;
+            this.owner = owner;
+        }
+    }
+
+    SessionTracker(Simulation simulation, long tick, LongConsumer onExpired) {
+        this.simulation = simulation;
+        this.tick = tick;
+        this.onExpired = onExpired;
+    }
+
+    void add(long session, long timeout, int owner) {
+        Clock clock = new Clock(timeout, owner);
+        clocks.put(session, clock);
+        wind(clock);
+        watch(session, clock);
+    }
+
+    private void wind(Clock clock) {
+        clock.expiresAt = ((simulation.now() + clock.timeout) / tick + 1) * tick;
+    }
+
+    private void watch(long session, Clock clock) {
+        simulation.plan(clock.expiresAt, () -> {
+            if (stopped || clocks.get(session) != clock || clock.ending) {
+                return;
+            }
+            if (simulation.now() < clock.expiresAt) {
+                watch(session, clock);
+            } else {
+                clock.ending = true;
+                onExpired.accept(session);
+            }
+        });
+    }
+
+    void touch(long session) {
+        Clock clock = clocks.get(session);
+        if (clock != null && !clock.ending) {
+            wind(clock);
+        }
+    }
+
+    /** A client comes back with a session, to another server maybe. */
+    boolean revalidate(long session, int owner) {
+        Clock clock = clocks.get(session);
+        if (clock == null || clock.ending) {
+            return false;
+        }
+        clock.owner = owner;
+        wind(clock);
+        return true;
+    }
+
+    /** Whether a request of the session may come by way of that server. */
+    Code check(long session, int server) {
+        Clock clock = clocks.get(session);
+        if (clock == null || clock.ending) {
+            return Code.SESSIONEXPIRED;
+        }
+        return clock.owner == server ? Code.OK : Code.SESSIONMOVED;
+    }
+
+    /** No more requests of it are taken. */
+    boolean startEnding(long session) {
+        Clock clock = clocks.get(session);
+        if (clock == null || clock.ending) {
+            return false;
+        }
+        clock.ending = true;
+        return true;
+    }
+
+    void ended(long session) {
+        clocks.remove(session);
+    }
+
+    /** Another leader takes over the sessions; each has its whole time-out again. */
+    void goOnFrom(SessionTracker old) {
+        List<Long> sessions = new ArrayList<>(old.clocks.keySet());
+        sessions.sort(null);
+        for (long session : sessions) {
+            Clock clock = old.clocks.get(session);
+            if (clock != null) {
+                add(session, clock.timeout, clock.owner);
+            }
+        }
+    }
+
+    void stop() {
+        stopped = true;
+    }
+}

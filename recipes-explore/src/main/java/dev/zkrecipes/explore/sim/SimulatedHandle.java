@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+
+/** The engine's port on a simulated session: what each operation asks of a server, or of the leader. */
+final class SimulatedHandle implements ZooKeeperOperations {
+    private final SimulatedSession session;
+    private final Duration timeout;
+
+    SimulatedHandle(SimulatedSession session, Duration timeout) {
+        this.session = session;
+        this.timeout = timeout;
+    }
+
+    @Override
+    public State initialState() {
+        return State.CONNECTING;
+    }
+
+    @Override
+    public long sessionId() {
+        return session.id();
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+        return timeout;
+    }
+
+    @Override
+    public Optional<ZooKeeper> handle() {
+        return Optional.empty();
+    }
+
+    @Override
+    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+        session.submit(SentRequest.write(
+                "create " + prefix,
+                draft -> {
+                    Code code = draft.create(prefix, data, acl, CreateMode.EPHEMERAL_SEQUENTIAL);
+                    return code == Code.OK
+                            ? Answer.ok(new Created(draft.created(), draft.stat(draft.created())))
+                            : Answer.failed(code);
+                },
+                reply));
+    }
+
+    @Override
+    public void createContainer(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
+        session.submit(SentRequest.write(
+                "create container " + path,
+                draft -> answer(draft.create(path, new byte[0], acl, CreateMode.CONTAINER), path),
+                reply));
+    }
+
+    @Override
+    public void delete(String path, Consumer<Answer<String>> reply) {
+        session.submit(SentRequest.write("delete " + path, draft -> answer(draft.delete(path, -1), path), reply));
+    }
+
+    @Override
+    public void multi(List<Op> operations, Consumer<Answer<List<OpResult>>> reply) {
+        List<Op> all = List.copyOf(operations);
+        session.submit(
+                Operations.areReads(all)
+                        ? SentRequest.read(
+                                "read " + all.size(), (server, asker) -> Operations.read(server.tree(), all), reply)
+                        : SentRequest.write("multi of " + all.size(), draft -> Operations.write(draft, all), reply));
+    }
+
+    @Override
+    public void children(String path, Consumer<Answer<Children>> reply) {
+        session.submit(SentRequest.read(
+                "list " + path,
+                (server, asker) -> {
+                    TreeNode node = server.tree().get(path);
+                    return node == null
+                            ? Answer.failed(Code.NONODE)
+                            : Answer.ok(new Children(server.tree().children(path), node.stat()));
+                },
+                reply));
+    }
+
+    @Override
+    public void read(String path, Consumer<Answer<Content>> reply) {
+        session.submit(SentRequest.read("read " + path, (server, asker) -> content(server, path), reply));
+    }
+
+    @Override
+    public void acl(String path, Consumer<Answer<Access>> reply) {
+        session.submit(SentRequest.read(
+                "read the ACL of " + path,
+                (server, asker) -> {
+                    TreeNode node = server.tree().get(path);
+                    return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Access(node.acl(), node.stat()));
+                },
+                reply));
+    }
+
+    @Override
+    public void readAndWatch(String path, Consumer<NodeEvent> watch, Consumer<Answer<Content>> reply) {
+        session.submit(SentRequest.read(
+                "watch " + path,
+                (server, asker) -> {
+                    Answer<Content> answer = content(server, path);
+                    if (answer.isOk()) {
+                        server.watches().add(WatchKind.DATA, path, asker);
+                    }
+                    return answer;
+                },
+                answer -> {
+                    if (answer.isOk()) {
+                        session.addWatch(WatchKind.DATA, path, watch);
+                    }
+                },
+                reply));
+    }
+
+    @Override
+    public void watchDeletion(String path, Consumer<NodeEvent> watch, Consumer<Answer<String>> reply) {
+        session.submit(SentRequest.read(
+                "watch for the deletion of " + path,
+                (server, asker) -> {
+                    if (!server.tree().exists(path)) {
+                        return Answer.failed(Code.NONODE);
+                    }
+                    server.watches().add(WatchKind.CHILDREN, path, asker);
+                    return Answer.ok(path);
+                },
+                answer -> {
+                    if (answer.isOk()) {
+                        session.addWatch(WatchKind.CHILDREN, path, watch);
+                    }
+                },
+                reply));
+    }
+
+    /**
+     * From now on the watch gets no events. The client asks the server whether it has such a watch, which removes
+     * nothing there, and then forgets it.
+     */
+    @Override
+    public void dropWatch(String path, Consumer<NodeEvent> watch) {
+        session.silence(watch);
+        session.submit(SentRequest.ownRead(
+                "drop the watch of " + path,
+                (server, asker) -> Answer.ok(path),
+                answer -> session.forget(path, watch)));
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+
+    private static Answer<String> answer(Code code, String path) {
+        return code == Code.OK ? Answer.ok(path) : Answer.failed(code);
+    }
+
+    private static Answer<Content> content(SimulatedServer server, String path) {
+        TreeNode node = server.tree().get(path);
+        return node == null ? Answer.failed(Code.NONODE) : Answer.ok(new Content(node.data(), node.stat()));
+    }
+}

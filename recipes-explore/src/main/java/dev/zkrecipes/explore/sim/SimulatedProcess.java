@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process with one ZooKeeper handle after another, as one {@code ZooKeeperClient} opens them, and what can happen to
+ * its connection. Not thread-safe.
+ */
+public final class SimulatedProcess implements ZooKeeperOperations.Factory {
+    private final SimulatedZooKeeper ensemble;
+    private final SimulatedScheduler scheduler;
+    private final String name;
+    private @Nullable SimulatedSession newest;
+    private long cutOffUntil;
+    private int opened;
+
+    SimulatedProcess(SimulatedZooKeeper ensemble, SimulatedScheduler scheduler, String name) {
+        this.ensemble = ensemble;
+        this.scheduler = scheduler;
+        this.name = name;
+    }
+
+    @Override
+    public ZooKeeperOperations open(Consumer<ZooKeeperOperations.State> states) {
+        SimulatedSession session = new SimulatedSession(ensemble, this, states);
+        newest = session;
+        opened++;
+        return new SimulatedHandle(session, ensemble.timeout());
+    }
+
+    SimulatedScheduler scheduler() {
+        return scheduler;
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean isCutOff() {
+        return ensemble.simulation().now() < cutOffUntil;
+    }
+
+    /**
+     * How many handles were opened.
+     *
+     * @return their number
+     */
+    public int opened() {
+        return opened;
+    }
+
+    /**
+     * The id of the newest handle's session.
+     *
+     * @return the id; 0 before the first connection
+     */
+    public long sessionId() {
+        return newest == null ? 0 : newest.id();
+    }
+
+    /**
+     * How many watches the newest handle knows, on the client's side.
+     *
+     * @return one for each node and watcher
+     */
+    public int watches() {
+        return newest == null ? 0 : newest.watchCount();
+    }
+
+    /** Breaks the connection, if there is one. */
+    public void disconnect() {
+        if (newest != null) {
+            newest.disconnect("the connection breaks");
+        }
+    }
+
+    /**
+     * Breaks the connection, if there is one, while a thread of the server stands still with a write in its hands. It
+     * passes that on later, even if the session is back at that server by then.
+     *
+     * @param time how long the thread stands still
+     */
+    public void disconnectHoldingBack(Duration time) {
+        if (newest != null) {
+            newest.disconnectHoldingBack(time);
+        }
+    }
+
+    /**
+     * Breaks the connection, if there is one, and makes the servers forget a transaction that this process alone has
+     * seen: they refuse its session from now on, for ever, and its client is not told that the session is over.
+     */
+    public void outliveData() {
+        if (newest != null) {
+            newest.outliveData();
+        }
+    }
+
+    /**
+     * Lets nothing through for a while, in either direction; neither side is told.
+     *
+     * @param time how long
+     */
+    public void stall(Duration time) {
+        if (newest != null) {
+            newest.stall(time);
+        }
+    }
+
+    /**
+     * Breaks the connection, if there is one, and lets no other come about for a while.
+     *
+     * @param time how long
+     */
+    public void cutOff(Duration time) {
+        cutOffUntil = Math.max(cutOffUntil, ensemble.simulation().now() + time.toNanos());
+        disconnect();
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * One server: answers reads from what it has applied, which may be less than what is committed, and passes writes on to
+ * its leader. Cut off from the leader it continues to serve for a while.
+ */
+final class SimulatedServer {
+    private final int id;
+    private final SimulatedZooKeeper ensemble;
+    private final Simulation simulation;
+    private final Set<Connection> connections = new LinkedHashSet<>();
+    private final WatchTable<Connection> watches = new WatchTable<>();
+    private final Set<Long> touched = new LinkedHashSet<>();
+    private final Deque<Runnable> unsent = new ArrayDeque<>();
+    private boolean pingDue;
+    private boolean cut;
+    private boolean serving = true;
+    private int applied;
+    private long lastToLeader;
+    private long lastFromLeader;
+
+    SimulatedServer(int id, SimulatedZooKeeper ensemble) {
+        this.id = id;
+        this.ensemble = ensemble;
+        this.simulation = ensemble.simulation();
+    }
+
+    int id() {
+        return id;
+    }
+
+    boolean isServing() {
+        return serving;
+    }
+
+    boolean isCut() {
+        return cut;
+    }
+
+    private boolean isLeading() {
+        return ensemble.leader().server() == this;
+    }
+
+    NodeTree tree() {
+        return ensemble.log().treeAfter(applied);
+    }
+
+    long lastZxid() {
+        return ensemble.log().zxidAfter(applied);
+    }
+
+    // ---- Connections.
+
+    /** A session that comes back has its old connection to this server closed: it reads nothing more from that. */
+    void opened(Connection connection) {
+        List.copyOf(connections).stream()
+                .filter(old -> old.session() != 0 && old.session() == connection.session())
+                .forEach(Connection::closeByServer);
+        connections.add(connection);
+    }
+
+    void closed(Connection connection) {
+        connections.remove(connection);
+        watches.removeAll(connection);
+    }
+
+    WatchTable<Connection> watches() {
+        return watches;
+    }
+
+    /** There was traffic of a session: the leader's clock for it is moved on with the next report. */
+    void touch(long session) {
+        if (isLeading()) {
+            ensemble.leader().sessions().touch(session);
+        } else {
+            touched.add(session);
+            expectPing();
+        }
+    }
+
+    /**
+     * A follower reports when its leader pings it. Pings need no time here, and come through a dead line too: what is
+     * proven of a session that was silent for long counts on reports in time.
+     */
+    private void expectPing() {
+        if (!pingDue) {
+            pingDue = true;
+            Leader pinging = ensemble.leader();
+            simulation.plan(pinging.nextPing(), () -> {
+                if (pinging.isInOffice()) {
+                    report();
+                }
+            });
+        }
+    }
+
+    private void report() {
+        pingDue = false;
+        List<Long> sessions = new ArrayList<>(touched);
+        touched.clear();
+        toLeader(() -> sessions.forEach(ensemble.leader().sessions()::touch));
+    }
+
+    // ---- To and from the leader.
+
+    /** Sends something to the leader, in order; while the line is cut it waits. */
+    void toLeader(Runnable message) {
+        if (cut) {
+            unsent.add(message);
+            return;
+        }
+        Leader sentTo = ensemble.leader();
+        lastToLeader = Math.max(lastToLeader, simulation.now() + (isLeading() ? 0 : simulation.lag()));
+        simulation.plan(lastToLeader, () -> {
+            if (sentTo.isInOffice()) {
+                message.run();
+            }
+        });
+    }
+
+    /** The answer to something that was sent to the leader. */
+    void fromLeader(Runnable message) {
+        lastFromLeader = Math.max(lastFromLeader, simulation.now() + (isLeading() ? 0 : simulation.lag()));
+        simulation.plan(lastFromLeader, () -> {
+            if (!cut && serving) {
+                message.run();
+            }
+        });
+    }
+
+    /** More is committed than this server has applied. */
+    void catchUpLater() {
+        if (isLeading()) {
+            catchUp(ensemble.log().size());
+        } else {
+            int known = ensemble.log().size();
+            fromLeader(() -> catchUp(known));
+        }
+    }
+
+    void catchUp(int known) {
+        while (applied < known) {
+            Leader.Proposal next = ensemble.log().get(applied);
+            applied++;
+            apply(next);
+        }
+    }
+
+    private void apply(Leader.Proposal entry) {
+        for (Draft.Change change : entry.transaction().changes()) {
+            String path = change.path();
+            switch (change.kind()) {
+                case DELETED -> {
+                    fire(path, WatchEvent.DELETED);
+                    fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
+                }
+                case DELETED_UNTOLD -> {
+                    watches.spend(path, WatchEvent.DELETED);
+                    fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
+                }
+                case CHANGED -> fire(path, WatchEvent.DATA_CHANGED);
+                case CREATED -> // the engine watches only what exists
+                    fire(NodeTree.parent(path), WatchEvent.CHILDREN_CHANGED);
+            }
+        }
+        Connection origin = entry.origin();
+        SentRequest<?> request = entry.request();
+        if (origin != null && request != null && origin.server() == this) {
+            request.answerWith(entry.transaction().answer());
+            origin.answerInOrder();
+        }
+        long ended = entry.transaction().ends();
+        if (ended != 0) {
+            List.copyOf(connections).stream()
+                    .filter(connection -> connection.session() == ended)
+                    .forEach(Connection::closeByServer);
+        }
+    }
+
+    private void fire(String path, WatchEvent event) {
+        watches.spend(path, event).forEach(connection -> connection.notify(path, event));
+    }
+
+    /** A returning client names a watch and how much it has seen: now it receives what it missed. */
+    void watchAgain(WatchKind kind, String path, long seen, Connection connection) {
+        TreeNode node = tree().get(path);
+        if (node == null) {
+            connection.notify(path, WatchEvent.DELETED);
+        } else if (kind.changedIn(node) > seen) {
+            connection.notify(path, kind.change());
+        } else {
+            watches.add(kind, path, connection);
+        }
+    }
+
+    // ---- Faults.
+
+    /** The line to the leader goes dead; neither side knows. */
+    void cutOff() {
+        cut = true;
+    }
+
+    /** It has noticed that it has no leader, or lost its term: no client is served until it is back. */
+    void stopServing() {
+        serving = false;
+        unsent.clear();
+        touched.clear();
+        pingDue = false;
+        List.copyOf(connections).forEach(Connection::closeByServer);
+    }
+
+    /** The line is back: what was not lost meanwhile goes through, and the server catches up with what it missed. */
+    void reconnect() {
+        cut = false;
+        serving = true;
+        List<Runnable> waiting = List.copyOf(unsent);
+        unsent.clear();
+        waiting.forEach(this::toLeader);
+        catchUpLater();
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.NodeEvent;
+
+/** What a server sends to a client that watches a node. */
+enum WatchEvent {
+    DELETED,
+    DATA_CHANGED,
+    CHILDREN_CHANGED;
+
+    boolean spends(WatchKind kind) {
+        return this == DELETED || this == kind.change();
+    }
+
+    /** What the engine is told. */
+    NodeEvent told() {
+        return this == DELETED ? NodeEvent.DELETED : NodeEvent.CHANGED;
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.explore.sim;
+
+/** What a watch is on. The deletion of the node spends both kinds. */
+enum WatchKind {
+    DATA,
+    CHILDREN;
+
+    /** The newest transaction that changed what is watched. */
+    long changedIn(TreeNode node) {
+        return this == DATA ? node.mzxid() : node.pzxid();
+    }
+
+    WatchEvent change() {
+        return this == DATA ? WatchEvent.DATA_CHANGED : WatchEvent.CHILDREN_CHANGED;
+    }
+}
