@@ -4,10 +4,11 @@
 package dev.zkrecipes.core;
 
 /**
- * The request can never be granted: the driver refuses it or failed, the lock is configured differently elsewhere, or
- * the calling thread would wait for itself.
+ * The request can never be granted: the driver refuses it or failed, the lock is configured differently elsewhere,
+ * another kind of lock uses the path ({@link IncompatibleNodeException}), or the calling thread would wait for itself,
+ * as one that holds the shared mode of a lock and asks for the exclusive one.
  */
-public final class LockRefusedException extends LockException {
+public sealed class LockRefusedException extends LockException permits IncompatibleNodeException {
     private static final long serialVersionUID = 1L;
 
     /**

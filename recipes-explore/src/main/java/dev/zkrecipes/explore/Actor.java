@@ -5,10 +5,10 @@ package dev.zkrecipes.explore;
 
 import com.google.common.base.Throwables;
 import com.google.common.collect.Sets;
-import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -240,7 +240,7 @@ final class Actor {
     boolean mayEnd(@Nullable Throwable failure, List<Integer> asked, long begin) {
         return neverMayHold(failure, asked, begin)
                 || mayHaveLostPlace(failure)
-                || (failure instanceof CounterExhaustedException && schedule.isNearEndOfCounters());
+                || (failure instanceof LockLimitException && schedule.isNearEndOfCounters());
     }
 
     private boolean mayHaveLostPlace(@Nullable Throwable failure) {

@@ -33,7 +33,7 @@ import java.util.concurrent.locks.ReadWriteLock;
  * <p><b>Re-entrancy:</b> a thread acquires again what it holds. <b>Downgrade:</b> the thread that holds the write lock
  * takes the read lock at once, even while others wait, and keeps it when it releases the write lock: no queued writer
  * gets in between, and the fencing token stays the same. <b>Upgrade:</b> a thread that holds only the read lock and
- * asks for the write lock is refused at once with {@link dev.zkrecipes.core.LockUpgradeException}, however it asks,
+ * asks for the write lock is refused at once with {@link dev.zkrecipes.core.LockRefusedException}, however it asks,
  * even through {@link #asReadWriteLock()}: two such threads would wait for each other forever. Leases of
  * {@link InterProcessLock#acquireAsync()} belong to no thread, so they are never re-entrant. They neither downgrade nor
  * are refused an upgrade: they queue.

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.RequestCounts;
@@ -171,7 +171,7 @@ class ReadWriteHoldsIT {
             List<Lease> mine = ofWrite ? writes : reads;
             if (random.nextBoolean()) {
                 if (ofWrite && writes.isEmpty() && !reads.isEmpty()) {
-                    assertThatThrownBy(side::acquire).isInstanceOf(LockUpgradeException.class);
+                    assertThatThrownBy(side::acquire).isInstanceOf(LockRefusedException.class);
                 } else {
                     mine.add(side.acquire());
                 }
@@ -194,7 +194,7 @@ class ReadWriteHoldsIT {
         Lease reading = read.acquire();
         RequestCounts before = server.requests();
         assertThatThrownBy(() -> way.ask(write))
-                .isInstanceOf(LockUpgradeException.class)
+                .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(path);
         assertThat(server.requests().minus(before).total()).isZero();
         Soon.await().until(reading::isValid);
@@ -212,7 +212,7 @@ class ReadWriteHoldsIT {
         way.ask(write); // still a re-entry
         write.release();
         writing.close();
-        assertThatThrownBy(() -> way.ask(write)).isInstanceOf(LockUpgradeException.class);
+        assertThatThrownBy(() -> way.ask(write)).isInstanceOf(LockRefusedException.class);
         read.release();
         way.ask(write);
         write.release();

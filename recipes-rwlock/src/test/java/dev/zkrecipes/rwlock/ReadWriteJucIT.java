@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.Soon;
@@ -98,9 +98,9 @@ class ReadWriteJucIT {
         view.readLock().lock();
         ReadWriteLock same = new InterProcessReadWriteLock(client, path).asReadWriteLock();
         for (Lock write : List.of(view.writeLock(), same.writeLock())) {
-            assertThatThrownBy(write::tryLock).isInstanceOf(LockUpgradeException.class);
-            assertThatThrownBy(() -> write.tryLock(0, TimeUnit.SECONDS)).isInstanceOf(LockUpgradeException.class);
-            assertThatThrownBy(() -> write.tryLock(20, TimeUnit.SECONDS)).isInstanceOf(LockUpgradeException.class);
+            assertThatThrownBy(write::tryLock).isInstanceOf(LockRefusedException.class);
+            assertThatThrownBy(() -> write.tryLock(0, TimeUnit.SECONDS)).isInstanceOf(LockRefusedException.class);
+            assertThatThrownBy(() -> write.tryLock(20, TimeUnit.SECONDS)).isInstanceOf(LockRefusedException.class);
         }
         assertThat(rival.asReadWriteLock().writeLock().tryLock()).isFalse();
         same.readLock().unlock(); // what the thread holds, it holds through every object

@@ -28,7 +28,7 @@ public final class LockGroups {
      * Two modes of one lock, of which a thread may hold both: an exclusive one and a shared one. The thread that holds
      * the exclusive mode gets the shared one at once, at the same place in the queue and with the same token (one
      * {@code multi} that checks the exclusive node and creates the shared one), and keeps it when it gives back the
-     * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockUpgradeException}: two threads
+     * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockRefusedException}: two threads
      * that hold the shared mode would wait for each other forever.
      *
      * @param client the client to use, made by this library

@@ -10,8 +10,8 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -91,7 +91,7 @@ class LargePacketsIT {
         InterProcessLock lock = new InterProcessMutex(client, path);
         assertThatThrownBy(() -> lock.acquireAsync().get(60, TimeUnit.SECONDS))
                 .cause()
-                .isInstanceOf(PacketTooLargeException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining(path)
                 .hasMessageMatching("(?s).*600[01] children.*")
                 .hasMessageContaining("jute.maxbuffer");
@@ -99,7 +99,7 @@ class LargePacketsIT {
         for (int i = 0; i < 5; i++) {
             assertThatThrownBy(() -> lock.acquireAsync().get(60, TimeUnit.SECONDS))
                     .cause()
-                    .isInstanceOf(PacketTooLargeException.class);
+                    .isInstanceOf(LockLimitException.class);
         }
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
         await().atMost(Duration.ofSeconds(20)).until(other::isValid);
@@ -119,7 +119,7 @@ class LargePacketsIT {
         InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, 3);
         assertThatThrownBy(() -> semaphore.acquireAsync().get(60, TimeUnit.SECONDS))
                 .cause()
-                .isInstanceOf(PacketTooLargeException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining(path);
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
     }
@@ -136,13 +136,13 @@ class LargePacketsIT {
                     try {
                         lock.participants();
                         return false;
-                    } catch (PacketTooLargeException e) {
+                    } catch (LockLimitException e) {
                         assertThat(e).hasMessageContaining(path).hasMessageContaining("1200000 bytes of data");
                         return true;
                     }
                 });
         for (int i = 0; i < 5; i++) {
-            assertThatThrownBy(lock::participants).isInstanceOf(PacketTooLargeException.class);
+            assertThatThrownBy(lock::participants).isInstanceOf(LockLimitException.class);
         }
         assertThat(brokenConnections()).isLessThanOrEqualTo(2);
         await().atMost(Duration.ofSeconds(20)).until(other::isValid);
@@ -166,7 +166,7 @@ class LargePacketsIT {
         InterProcessLock together = new InterProcessMultiLock(members);
         assertThatThrownBy(() -> together.acquireAsync().get(30, TimeUnit.SECONDS))
                 .cause()
-                .isInstanceOf(PacketTooLargeException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining("500 nodes")
                 .hasMessageContaining("jute.maxbuffer");
         assertThat(brokenConnections()).isZero();

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.SessionFullException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -45,7 +45,7 @@ class ManyNodesIT {
                 && request.handle((lease, failure) ->
                                         failure instanceof CompletionException wrapped ? wrapped.getCause() : failure)
                                 .join()
-                        instanceof SessionFullException;
+                        instanceof LockLimitException;
     }
 
     /** Returns when each of these requests has a node or was refused. */

@@ -6,9 +6,9 @@ package dev.zkrecipes.it.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -121,7 +121,7 @@ class MutexOldAgeIT {
             try {
                 Optional<Lease> tried = briefly ? triedBriefly(mutex) : mutex.tryAcquire();
                 return tried.isPresent() ? tried.get() : mutex.acquire();
-            } catch (CounterExhaustedException e) {
+            } catch (LockLimitException e) {
                 Thread.sleep(ThreadLocalRandom.current().nextInt(10, 200));
             }
         }
@@ -276,7 +276,7 @@ class MutexOldAgeIT {
             server.createNode(path + "/sub", new byte[0]);
             age(WORN_OUT);
             assertThatThrownBy(new InterProcessMutex(rival, path)::acquire)
-                    .isInstanceOf(CounterExhaustedException.class)
+                    .isInstanceOf(LockLimitException.class)
                     .hasMessageContaining(path)
                     .hasMessageContaining("sub");
             lease.verify();
@@ -312,7 +312,7 @@ class MutexOldAgeIT {
         Soon.await().until(() -> server.children(path).isEmpty());
         age(WORN_OUT);
         assertThatThrownBy(mutex::acquire)
-                .isInstanceOf(CounterExhaustedException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining(path)
                 .hasMessageContaining("DELETE on " + parent);
         Soon.await().until(() -> server.children(path).isEmpty());
@@ -329,7 +329,7 @@ class MutexOldAgeIT {
         handle.create(path, new byte[0], acl, CreateMode.PERSISTENT);
         age(WORN_OUT);
         assertThatThrownBy(new InterProcessMutex(client, path)::acquire)
-                .isInstanceOf(CounterExhaustedException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining("ADMIN rights");
         handle.addAuthInfo("digest", "admin:secret".getBytes(StandardCharsets.UTF_8));
         assertThat(handle.getACL(path, new Stat())).isEqualTo(acl);
@@ -345,7 +345,7 @@ class MutexOldAgeIT {
         server.setSequenceCounter(parent, WORN_OUT);
         try (ZooKeeperClient below = client(server.connectString() + parent)) {
             assertThatThrownBy(new InterProcessMutex(below, "/")::acquire)
-                    .isInstanceOf(CounterExhaustedException.class)
+                    .isInstanceOf(LockLimitException.class)
                     .hasMessageContaining("root");
         }
         assertThat(server.nodeExists(parent)).isTrue();

@@ -6,7 +6,7 @@ package dev.zkrecipes.it.versions;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.UnsupportedVersionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -77,8 +77,7 @@ class ClientVersionsIT {
             assertThatThrownBy(() -> client.getMethod("connect", String.class).invoke(null, server.connectString()))
                     .isInstanceOf(InvocationTargetException.class)
                     .cause()
-                    .satisfies(error -> assertThat(error.getClass().getName())
-                            .isEqualTo(UnsupportedVersionException.class.getName()))
+                    .satisfies(error -> assertThat(error.getClass().getName()).isEqualTo(LockException.class.getName()))
                     .hasMessageContaining(what)
                     .hasMessageContaining(version);
         }

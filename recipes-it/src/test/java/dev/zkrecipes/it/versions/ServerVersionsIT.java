@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.core.UnsupportedVersionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -47,7 +47,7 @@ class ServerVersionsIT {
         try (Jvm server = Jvm.startServer(folder, "3.4.14");
                 ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
             assertThatThrownBy(() -> new InterProcessMutex(client, "/old/mutex").tryAcquire(LIMIT))
-                    .isInstanceOf(UnsupportedVersionException.class)
+                    .isExactlyInstanceOf(LockException.class)
                     .hasMessageStartingWith("lock /old/mutex: ")
                     .hasMessageContaining("older than 3.6, ")
                     .hasMessageContaining("upgrade all servers");
@@ -73,7 +73,7 @@ class ServerVersionsIT {
 
     private static void assertNamed(ZooKeeperClient client, String path) {
         assertThatThrownBy(() -> new InterProcessSemaphore(client, path, 1).tryAcquire(LIMIT))
-                .isInstanceOf(UnsupportedVersionException.class)
+                .isExactlyInstanceOf(LockException.class)
                 .hasMessageStartingWith("lock " + path + ": ")
                 .hasMessageContaining("older than 3.6, ");
     }

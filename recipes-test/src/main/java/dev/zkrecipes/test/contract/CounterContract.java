@@ -6,8 +6,8 @@ package dev.zkrecipes.test.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.test.Soon;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -140,7 +140,7 @@ public abstract class CounterContract extends OwnStage {
         Lease held = scene.rival.acquire();
         age(STUCK);
         assertThatThrownBy(lock::acquire)
-                .isInstanceOf(CounterExhaustedException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining("It is reset as soon as nobody holds the lock or waits for it");
         scene.awaitOnlyTheRival();
         held.verify();

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TimedTry;
@@ -58,11 +58,11 @@ public abstract class DowngradeContract extends TwoReadWriteLocks {
         RequestCounts before = server.requests();
         InterProcessLock write = lock.write();
         assertThatThrownBy(write::acquire)
-                .isInstanceOf(LockUpgradeException.class)
+                .isInstanceOf(LockRefusedException.class)
                 .hasMessageContaining(path);
-        assertThatThrownBy(write::tryAcquire).isInstanceOf(LockUpgradeException.class);
-        assertThatThrownBy(() -> write.tryAcquire(Duration.ofSeconds(5))).isInstanceOf(LockUpgradeException.class);
-        assertThatThrownBy(write.asLock()::lock).isInstanceOf(LockUpgradeException.class);
+        assertThatThrownBy(write::tryAcquire).isInstanceOf(LockRefusedException.class);
+        assertThatThrownBy(() -> write.tryAcquire(Duration.ofSeconds(5))).isInstanceOf(LockRefusedException.class);
+        assertThatThrownBy(write.asLock()::lock).isInstanceOf(LockRefusedException.class);
         assertThat(server.requests().minus(before).total()).isZero();
         Soon.await().until(reading::isValid);
         reading.close();

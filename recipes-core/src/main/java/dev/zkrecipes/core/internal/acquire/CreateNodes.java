@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.acquire;
 
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.PacketTooLargeException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.internal.node.AclCheck;
 import dev.zkrecipes.core.internal.node.OwnNode;
 import dev.zkrecipes.core.internal.node.ParentMaker;
@@ -177,7 +177,7 @@ final class CreateNodes {
                     nodes.get(i).prefix(), data(i), group.all().get(i).acl());
         }
         if (size > limit) {
-            throw new PacketTooLargeException("lock " + describe() + ": the request for "
+            throw new LockLimitException("lock " + describe() + ": the request for "
                     + (nodes.size() == 1 ? "its node" : nodes.size() + " nodes") + " takes " + size
                     + " bytes and must not exceed " + limit
                     + " (jute.maxbuffer): ask for fewer locks at once, use shorter paths or a shorter ACL, or raise"

@@ -4,7 +4,7 @@
 package dev.zkrecipes.core.internal.client;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import dev.zkrecipes.core.UnsupportedVersionException;
+import dev.zkrecipes.core.LockException;
 import java.security.CodeSource;
 import java.util.concurrent.Executor;
 import org.apache.zookeeper.Op;
@@ -28,7 +28,7 @@ public final class JarVersions {
     /**
      * Looks at what is on the class path.
      *
-     * @throws UnsupportedVersionException if something there is too old
+     * @throws LockException if something there is too old
      */
     public static void require() {
         require("ZooKeeper client", OLDEST_ZOOKEEPER, Op.class, "getChildren", String.class);
@@ -39,7 +39,7 @@ public final class JarVersions {
         try {
             owner.getMethod(method, parameter);
         } catch (NoSuchMethodException e) {
-            throw new UnsupportedVersionException(
+            throw new LockException(
                     "the " + what + " on the class path, " + jarOf(owner) + ", is older than " + oldest
                             + ", the oldest version that this library works with: let the build choose a newer one",
                     e);

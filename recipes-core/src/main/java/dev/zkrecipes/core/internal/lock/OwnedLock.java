@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.lock;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.LockUpgradeException;
+import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
@@ -168,7 +168,7 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
         }
         other.requireNotLost();
         if (isExclusive) {
-            throw new LockUpgradeException("this thread holds the lock " + path()
+            throw new LockRefusedException("this thread holds the lock " + path()
                     + " in its shared mode and asks for the exclusive one: it would wait for itself; give the shared"
                     + " hold back first, or acquire the exclusive mode before it");
         }

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.node;
 
-import dev.zkrecipes.core.CounterExhaustedException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
@@ -81,7 +81,7 @@ public final class CounterReset {
     }
 
     /** The error of a request whose number is too high, while others are below the path. */
-    public static CounterExhaustedException refusedFor(String path, List<String> others) {
+    public static LockLimitException refusedFor(String path, List<String> others) {
         return others.stream()
                 .filter(name -> !LockNode.isLockForm(name))
                 .findFirst()
@@ -91,7 +91,7 @@ public final class CounterReset {
     }
 
     /** The error of a request whose number is too high, when the reset was refused. */
-    public static CounterExhaustedException refused(String path, Code code) {
+    public static LockLimitException refused(String path, Code code) {
         if (code == Code.NOTEMPTY) {
             return notYet(path, "Another request has just come, or a node that is not ephemeral lies below it");
         }
@@ -103,14 +103,14 @@ public final class CounterReset {
                                 + LockPath.parent(path));
     }
 
-    private static CounterExhaustedException notYet(String path, String why) {
-        return new CounterExhaustedException("the sequence counter of " + path
+    private static LockLimitException notYet(String path, String why) {
+        return new LockLimitException("the sequence counter of " + path
                 + " is nearly used up, so new requests are refused. It is reset as soon as nobody holds the lock or"
                 + " waits for it. " + why + ": release what is held for long, and try again later");
     }
 
-    private static CounterExhaustedException never(String path, String why) {
-        return new CounterExhaustedException("the sequence counter of " + path
-                + " is nearly used up, and cannot be reset: " + why + ", or use another path for the lock");
+    private static LockLimitException never(String path, String why) {
+        return new LockLimitException("the sequence counter of " + path + " is nearly used up, and cannot be reset: "
+                + why + ", or use another path for the lock");
     }
 }

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.core.internal.session;
 
-import dev.zkrecipes.core.SessionFullException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.util.ArrayList;
@@ -41,11 +41,11 @@ public final class SessionNodes {
     /**
      * Refuses nodes for which there is no room.
      *
-     * @throws SessionFullException if there is no room for nodes with so many bytes of paths
+     * @throws LockLimitException if there is no room for nodes with so many bytes of paths
      */
     public void requireRoom(Supplier<String> lockPath, long more) {
         if (bytes + more > limit) {
-            throw new SessionFullException("lock " + lockPath.get() + ": its session has " + waiting.size()
+            throw new LockLimitException("lock " + lockPath.get() + ": its session has " + waiting.size()
                     + " nodes in queues, whose paths take " + bytes + " bytes; the limit is " + limit
                     + ": when the session ends, the server writes one record that names them all, and it must fit"
                     + " jute.maxbuffer. Let fewer"

@@ -5,8 +5,7 @@ package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.PacketTooLargeException;
-import dev.zkrecipes.core.UnsupportedVersionException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
@@ -50,8 +49,8 @@ public final class ZooKeeperErrors {
         return "";
     }
 
-    private static PacketTooLargeException tooLarge(String lockPath, String what, String size) {
-        return new PacketTooLargeException("lock " + lockPath + ": ZooKeeper cannot " + Printable.of(what)
+    private static LockLimitException tooLarge(String lockPath, String what, String size) {
+        return new LockLimitException("lock " + lockPath + ": ZooKeeper cannot " + Printable.of(what)
                 + ", as the request or its answer is larger than a packet may be (jute.maxbuffer)" + size
                 + "; remove what does not belong there, ask for less at once, or raise jute.maxbuffer on all servers"
                 + " and clients");
@@ -82,7 +81,7 @@ public final class ZooKeeperErrors {
                         message + "the server is read-only, use a handle that was opened with canBeReadOnly = false");
             case QUOTAEXCEEDED -> new LockException(message + "a quota on the path is exceeded, raise it");
             case UNIMPLEMENTED ->
-                new UnsupportedVersionException(message
+                new LockException(message
                         + "the server does not know that request, so it is older than "
                         + OLDEST_SERVER
                         + ", the oldest that this library works with: upgrade all servers, then make a new client");

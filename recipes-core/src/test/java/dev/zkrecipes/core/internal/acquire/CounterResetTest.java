@@ -6,10 +6,9 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.CounterExhaustedException;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.PacketTooLargeException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.internal.ManualScheduler;
@@ -88,7 +87,7 @@ class CounterResetTest {
         scheduler.run();
         fixture.assertFailed(
                 loop,
-                CounterExhaustedException.class,
+                LockLimitException.class,
                 "is nearly used up, so new requests are refused. It is reset as soon as nobody holds the lock or waits"
                         + " for it. There are 1 other nodes, such as " + OTHER);
     }
@@ -139,7 +138,7 @@ class CounterResetTest {
         scheduler.run();
         fixture.assertFailed(
                 loop,
-                CounterExhaustedException.class,
+                LockLimitException.class,
                 "cannot be reset: the node config lies below it: remove that node, or use another path");
     }
 
@@ -150,7 +149,7 @@ class CounterResetTest {
         scheduler.run();
         fixture.assertFailed(
                 loop,
-                CounterExhaustedException.class,
+                LockLimitException.class,
                 "give it ADMIN rights on it, and CREATE and DELETE on /locks, or use another path");
     }
 
@@ -161,7 +160,7 @@ class CounterResetTest {
         operations.recreatePath(List.of(new ACL(ZooDefs.Perms.ALL, new Id("digest", "alice:x"))));
         operations.count(CounterAge.WORN_OUT);
         scheduler.run();
-        fixture.assertFailed(loop, CounterExhaustedException.class, "this client may not recreate it");
+        fixture.assertFailed(loop, LockLimitException.class, "this client may not recreate it");
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
     }
 
@@ -171,7 +170,7 @@ class CounterResetTest {
         AcquireLoop loop = newcomer();
         operations.refuse(Request.READ, Code.MARSHALLINGERROR, Code.MARSHALLINGERROR);
         scheduler.run();
-        fixture.assertFailed(loop, PacketTooLargeException.class, "raise jute.maxbuffer");
+        fixture.assertFailed(loop, LockLimitException.class, "raise jute.maxbuffer");
         assertThat(operations.requests()).doesNotContain(Request.MULTI);
     }
 
@@ -180,7 +179,7 @@ class CounterResetTest {
         AcquireLoop loop = newcomer();
         operations.refuse(Request.MULTI, Code.NOTEMPTY, Code.NOTEMPTY);
         scheduler.run();
-        fixture.assertFailed(loop, CounterExhaustedException.class, "Another request has just come");
+        fixture.assertFailed(loop, LockLimitException.class, "Another request has just come");
     }
 
     @Test

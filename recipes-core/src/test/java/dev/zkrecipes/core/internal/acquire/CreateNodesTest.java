@@ -6,9 +6,8 @@ package dev.zkrecipes.core.internal.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.PacketTooLargeException;
-import dev.zkrecipes.core.SessionFullException;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.node.OwnNode;
@@ -86,7 +85,7 @@ class CreateNodesTest {
     void createThatDoesNotFitAPacket_isRefused() {
         CreateNodes creation = creationOfLength(1, charactersThatFit(1) + 1);
         assertThatThrownBy(() -> creation.send(answer -> {}))
-                .isInstanceOf(PacketTooLargeException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageStartingWith("lock /locks/orders: the request for its node takes " + (packetRoom() + 1)
                         + " bytes and must not exceed " + packetRoom() + " ");
         assertRefused(creation);
@@ -100,7 +99,7 @@ class CreateNodesTest {
 
         CreateNodes creation = creationOfLength(3, each + 1);
         assertThatThrownBy(() -> creation.sendTogether(answer -> {}))
-                .isInstanceOf(PacketTooLargeException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageStartingWith("lock /locks/orders0 and 2 more: the request for 3 nodes takes ");
         assertRefused(creation);
     }
@@ -116,7 +115,7 @@ class CreateNodesTest {
 
         CreateNodes creation = creation(locks, ZooDefs.Ids.OPEN_ACL_UNSAFE);
         assertThatThrownBy(() -> creation.send(answer -> {}))
-                .isInstanceOf(SessionFullException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageStartingWith(
                         locks == 1 ? "lock /locks/orders: its session" : "lock /locks/orders0 and 1 more: its session");
         assertRefused(creation);

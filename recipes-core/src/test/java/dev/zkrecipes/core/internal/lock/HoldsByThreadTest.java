@@ -13,7 +13,6 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.LockUpgradeException;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
@@ -282,8 +281,10 @@ class HoldsByThreadTest {
     void exclusiveMode_isRefusedToAHolderOfTheSharedOne_throughAnotherObject() throws Exception {
         try (Lease reading = modes().shared().acquire()) {
             InterProcessLock exclusive = modes().exclusive();
-            assertThatThrownBy(exclusive::acquire).isInstanceOf(LockUpgradeException.class);
-            assertThatThrownBy(exclusive::tryAcquire).isInstanceOf(LockUpgradeException.class);
+            assertThatThrownBy(exclusive::acquire)
+                    .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining("shared mode");
+            assertThatThrownBy(exclusive::tryAcquire).isInstanceOf(LockRefusedException.class);
             assertThat(reading.isValid()).isTrue();
         }
     }

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.zkrecipes.core.SessionFullException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.zk.PacketLimit;
@@ -57,7 +57,7 @@ class SessionNodesTest {
         nodes.add("large", limit - 100);
         assertThatCode(() -> nodes.requireRoom(() -> PATH, 100)).doesNotThrowAnyException();
         assertThatThrownBy(() -> nodes.requireRoom(() -> PATH, 101))
-                .isInstanceOf(SessionFullException.class)
+                .isInstanceOf(LockLimitException.class)
                 .hasMessageContaining(PATH);
         assertThat(nodes.isSmall()).isFalse();
         nodes.remove("large", limit - 100);

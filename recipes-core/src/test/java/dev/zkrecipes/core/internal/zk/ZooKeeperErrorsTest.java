@@ -7,8 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.PacketTooLargeException;
-import dev.zkrecipes.core.UnsupportedVersionException;
+import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.spi.port.Answer;
 import java.util.EnumSet;
 import java.util.Set;
@@ -57,8 +56,7 @@ class ZooKeeperErrorsTest {
     private static Class<? extends LockException> type(Code code) {
         return switch (code) {
             case NOAUTH, AUTHFAILED -> LockAccessException.class;
-            case UNIMPLEMENTED -> UnsupportedVersionException.class;
-            case MARSHALLINGERROR -> PacketTooLargeException.class;
+            case MARSHALLINGERROR -> LockLimitException.class;
             default -> LockException.class;
         };
     }
