@@ -9,11 +9,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +32,9 @@ class DocsTest {
             Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)|^\\[\\w+\\]: (\\S+)$", Pattern.MULTILINE);
     private static final Pattern TEST_NAME = Pattern.compile("`((?!zk_)[a-z][A-Za-z0-9]*_\\w+)`");
     private static final Pattern METHOD = Pattern.compile("^ +void (\\w+)\\(", Pattern.MULTILINE);
+    private static final Pattern FEATURE =
+            Pattern.compile("^\\| (?!feature |promise )(.*) \\| ([^|]+) \\|$", Pattern.MULTILINE);
+    private static final Pattern TEST = Pattern.compile("`(\\w+)(?:#(\\w+))?`");
     private static final Pattern BENCH_CASE = Pattern.compile("--case ([a-z0-9-]+)");
 
     static Stream<Path> documents() throws IOException {
@@ -49,12 +56,32 @@ class DocsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"docs/curator.md", "docs/lease.md", "docs/operations.md"})
+    @ValueSource(strings = {"docs/curator.md", "docs/operations.md"})
     void everyNamedTest_exists(String document) throws IOException {
-        Set<String> tests = testMethods();
+        Set<String> tests = new HashSet<>();
+        testMethods().values().forEach(tests::addAll);
         assertThat(found(TEST_NAME, withoutBlocks(HOUSE.resolve(document))))
                 .isNotEmpty()
                 .filteredOn(name -> !tests.contains(name))
+                .isEmpty();
+    }
+
+    /** A test that is renamed or deleted is missed here, and with it the feature. */
+    @Test
+    void everyFeature_isHeldByTestsThatExist() throws IOException {
+        Map<String, Set<String>> tests = testMethods();
+        List<MatchResult> features = FEATURE.matcher(Files.readString(HOUSE.resolve("docs/dev/features.md")))
+                .results()
+                .toList();
+        assertThat(features).hasSizeGreaterThan(50);
+        assertThat(features)
+                .filteredOn(feature -> !TEST.matcher(feature.group(2)).find())
+                .extracting(MatchResult::group)
+                .isEmpty();
+        assertThat(features.stream()
+                        .flatMap(feature -> TEST.matcher(feature.group(2)).results()))
+                .filteredOn(test -> !exists(test.group(1), test.group(2), tests))
+                .extracting(MatchResult::group)
                 .isEmpty();
     }
 
@@ -105,10 +132,18 @@ class DocsTest {
         return pattern.matcher(text).results().map(result -> result.group(1)).toList();
     }
 
-    private static Set<String> testMethods() throws IOException {
-        Set<String> names = new HashSet<>();
+    private static boolean exists(String test, @Nullable String method, Map<String, Set<String>> tests) {
+        Set<String> methods = tests.get(test);
+        return methods != null && (method == null || methods.contains(method));
+    }
+
+    /** By class. */
+    private static Map<String, Set<String>> testMethods() throws IOException {
+        Map<String, Set<String>> names = new HashMap<>();
         try (Stream<Path> files = Files.find(HOUSE, 20, (file, attributes) -> isTest(file.toString()))) {
-            files.forEach(file -> names.addAll(found(METHOD, read(file))));
+            files.forEach(file -> names.computeIfAbsent(
+                            file.getFileName().toString().replace(".java", ""), test -> new HashSet<>())
+                    .addAll(found(METHOD, read(file))));
         }
         return names;
     }
