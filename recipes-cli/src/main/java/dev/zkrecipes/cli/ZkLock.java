@@ -6,7 +6,6 @@ package dev.zkrecipes.cli;
 import dev.zkrecipes.cli.bench.BenchCommand;
 import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.demo.DemoCommand;
-import dev.zkrecipes.cli.explore.ExploreCommand;
 import dev.zkrecipes.cli.manual.CompletionCommand;
 import dev.zkrecipes.cli.manual.ManCommand;
 import dev.zkrecipes.cli.operate.BreakCommand;
@@ -40,7 +39,6 @@ import picocli.CommandLine.Spec;
             ServerCommand.class,
             BenchCommand.class,
             DemoCommand.class,
-            ExploreCommand.class,
             CompletionCommand.class,
             ManCommand.class,
             CommandLine.HelpCommand.class

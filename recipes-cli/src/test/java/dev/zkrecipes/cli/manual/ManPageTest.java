@@ -49,7 +49,7 @@ class ManPageTest {
                         "zklock-break.1",
                         "zklock-server.1",
                         "zklock-bench.1")
-                .contains("zklock-demo.1", "zklock-explore.1", "zklock-completion.1", "zklock-man.1");
+                .contains("zklock-demo.1", "zklock-completion.1", "zklock-man.1");
     }
 
     @Test

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.explore;
+package dev.zkrecipes.schedules.faults;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.explore.Explorer;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The same schedules every time, 4,800; {@code bin/explore} plays fresh ones, and {@code bin/soak} 200,000. */
 class ExploreRecipesTest {
     private static final int SCHEDULES = 300;
 
+    private static Set<String> recipes() {
+        return Recipes.all().keySet();
+    }
+
+    private static Explorer explorerOf(String recipe) {
+        return Explorer.of(requireNonNull(Recipes.all().get(recipe)));
+    }
+
     @ParameterizedTest
-    @EnumSource
-    void everyRecipe_keepsItsPromises(RecipeToExplore recipe) {
-        Explorer explorer = Explorer.of(recipe.lock());
+    @MethodSource("recipes")
+    void everyRecipe_keepsItsPromises(String recipe) {
+        Explorer explorer = explorerOf(recipe);
         assertThat(LongStream.rangeClosed(1, SCHEDULES)
                         .parallel()
                         .mapToObj(explorer::play)
@@ -35,7 +45,7 @@ class ExploreRecipesTest {
     @ParameterizedTest
     @Tag("H108")
     @CsvSource({"MULTILOCK, 190509336479883", "MULTILOCK_MIXED, 16756"})
-    void scheduleThatWasBroken_keepsItsPromises(RecipeToExplore recipe, long seed) {
-        assertThat(Explorer.of(recipe.lock()).play(seed)).isEmpty();
+    void scheduleThatWasBroken_keepsItsPromises(String recipe, long seed) {
+        assertThat(explorerOf(recipe).play(seed)).isEmpty();
     }
 }

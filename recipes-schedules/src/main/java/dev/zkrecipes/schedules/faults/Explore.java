@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules.faults;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.zkrecipes.explore.ExploredLock;
+import dev.zkrecipes.explore.Explorer;
+import dev.zkrecipes.explore.Violation;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.LongStream;
+
+/** Plays schedules of the recipes: {@code Explore SCHEDULES SEED CLIENTS [RECIPE...]}, as {@code bin/explore} calls it. */
+public final class Explore {
+    /** How many schedules may still be played after one that breaks a promise. */
+    private static final int PORTION = 10_000;
+
+    private Explore() {}
+
+    /**
+     * Ends with status 1 if a promise is broken, and with 2 if there is no such recipe.
+     *
+     * @param args see above
+     */
+    public static void main(String[] args) {
+        Map<String, ExploredLock> all = Recipes.all();
+        Collection<String> recipes = all.keySet();
+        if (args.length > 3) {
+            recipes = List.of(args).subList(3, args.length).stream()
+                    .map(name -> name.toUpperCase(Locale.ROOT))
+                    .toList();
+        }
+        if (!all.keySet().containsAll(recipes)) {
+            System.err.println("recipes are " + String.join(", ", all.keySet()));
+            System.exit(2);
+        }
+        int each = Math.max(1, Integer.parseInt(args[0]) / recipes.size());
+        long seed = Long.parseLong(args[1]);
+        int clients = Integer.parseInt(args[2]);
+        for (String recipe : recipes) {
+            Explorer explorer = Explorer.of(requireNonNull(all.get(recipe))).withClients(clients);
+            long begin = System.nanoTime();
+            Optional<Violation> broken = explore(explorer, seed, each);
+            if (broken.isPresent()) {
+                System.out.println(explorer.shrink(broken.get()));
+                System.out.printf(
+                        "Again: bin/explore --recipe %s --clients %d --schedules 1 --seed %d%n",
+                        recipe, clients, broken.get().seed());
+                System.exit(1);
+            }
+            double seconds = (System.nanoTime() - begin) / 1e9;
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-24s %,9d schedules from seed %d on in %.1f s (%,.0f a second)%n",
+                    recipe,
+                    each,
+                    seed,
+                    seconds,
+                    each / seconds);
+        }
+        System.out.println("no promise was broken");
+    }
+
+    /** All processors take part: each seed is a schedule of its own. */
+    private static Optional<Violation> explore(Explorer explorer, long first, int count) {
+        for (int played = 0; played < count; played += PORTION) {
+            Optional<Violation> broken = LongStream.range(first + played, first + Math.min(count, played + PORTION))
+                    .parallel()
+                    .mapToObj(explorer::play)
+                    .flatMap(Optional::stream)
+                    .findFirst();
+            if (broken.isPresent()) {
+                return broken;
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules.faults;
+
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.explore.ChangingRule;
+import dev.zkrecipes.explore.ExploredLock;
+import dev.zkrecipes.explore.Rule;
+import dev.zkrecipes.handoff.HandoffMutex;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The recipes, and what each promises. */
+final class Recipes {
+    private static final LockOptions DEFAULTS = LockOptions.defaults();
+    private static final LockOptions BACKGROUND = DEFAULTS.releaseInBackground();
+    private static final Duration LONGEST_HOLD = Duration.ofMillis(500);
+    private static final int HANDOFFS_IN_A_ROW = 2;
+    private static final int MAX_LEASES = 3;
+    private static final String MUTEX_KIND = "lock-";
+    private static final String LIMIT = "current=";
+
+    private static final Rule ALONE = (front, self) -> front.isEmpty();
+    private static final Rule READERS_OR_A_WRITER =
+            (front, self) -> self.equals("__READ__") ? !front.contains("__WRIT__") : front.isEmpty();
+    private static final Rule ALONE_OR_AT_MOST = (front, self) ->
+            self.equals(MUTEX_KIND) ? front.isEmpty() : atMost(MAX_LEASES).mayHold(front, self);
+    private static final ChangingRule CHANGING_LIMIT = new ChangingRule(
+            data -> atMost(limit(data)),
+            List.of("lease.1-", "lease.2-", "lease.3-"),
+            List.of(resizeTo(1), resizeTo(2), resizeTo(MAX_LEASES), resizeTo(MAX_LEASES + 2)));
+
+    private Recipes() {}
+
+    /** By name. */
+    static Map<String, ExploredLock> all() {
+        Map<String, ExploredLock> all = new LinkedHashMap<>();
+        all.put("MUTEX", mutex());
+        all.put(
+                "SEMAPHORE_MUTEX",
+                ExploredLock.of(
+                        "semaphore mutex",
+                        ALONE,
+                        (client, path) -> List.of(new InterProcessSemaphoreMutex(client, path))));
+        all.put("RWLOCK", readWrite(DEFAULTS));
+        all.put("SEMAPHORE", semaphore());
+        all.put("SEMAPHORE_RESIZED", semaphore().withChangingRule(CHANGING_LIMIT));
+        all.put("MUTEX_HANDOFFS", handoff(DEFAULTS));
+        all.put("MULTILOCK", multi());
+        all.put(
+                "MULTILOCK_MIXED",
+                ExploredLock.of("multi-lock of mutex and permits", ALONE_OR_AT_MOST, Recipes::mixed)
+                        .withManyRequests());
+        all.put(
+                "MUTEX_IN_BACKGROUND",
+                ExploredLock.of("mutex, some released in the background", ALONE, Recipes::bothWays)
+                        .withNesting(0, 0)
+                        .withNesting(0, 1)
+                        .withNesting(1, 0));
+        all.put("RWLOCK_IN_BACKGROUND", readWrite(BACKGROUND));
+        all.put("MUTEX_REVOKED", mutex().withRevocations());
+        all.put("RWLOCK_REVOKED", readWrite(DEFAULTS).withRevocations());
+        all.put("MUTEX_HANDOFFS_REVOKED", handoff(DEFAULTS).withRevocations());
+        all.put("MULTILOCK_REVOKED", multi().withRevocations());
+        all.put("MUTEX_HELD_AT_MOST", handoff(DEFAULTS.holdAtMost(LONGEST_HOLD)).withHoldAtMost(LONGEST_HOLD));
+        all.put(
+                "MUTEX_FAILING",
+                handoff(DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL)).withPlacesLost());
+        return all;
+    }
+
+    private static ExploredLock mutex() {
+        return ExploredLock.of("mutex", ALONE, (client, path) -> List.of(new InterProcessMutex(client, path)))
+                .withNesting(0, 0);
+    }
+
+    private static ExploredLock readWrite(LockOptions options) {
+        return ExploredLock.of("read-write lock", READERS_OR_A_WRITER, (client, path) -> {
+                    InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path, options);
+                    return List.of(lock.readLock(), lock.writeLock());
+                })
+                .withNesting(0, 0)
+                .withNesting(1, 1)
+                .withNesting(1, 0);
+    }
+
+    private static ExploredLock semaphore() {
+        return ExploredLock.of("semaphore", atMost(MAX_LEASES), (client, path) -> {
+            InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path, MAX_LEASES);
+            return List.of(semaphore.permits(1), semaphore.permits(2), semaphore.permits(MAX_LEASES));
+        });
+    }
+
+    /** Mutexes that pass on, twice in a row, beside one in strict order. */
+    private static ExploredLock handoff(LockOptions options) {
+        return ExploredLock.of("mutex, passed on", ALONE, (client, path) -> {
+                    InterProcessLock passedOn = new HandoffMutex(client, path, HANDOFFS_IN_A_ROW, options);
+                    return List.of(passedOn, new InterProcessMutex(client, path, options), passedOn, passedOn);
+                })
+                .withLocalHandoffs(HANDOFFS_IN_A_ROW)
+                .withNesting(0, 0)
+                .withNesting(1, 1);
+    }
+
+    /** Of mutexes, beside one of these alone. */
+    private static ExploredLock multi() {
+        return ExploredLock.of("multi-lock", ALONE, (client, path) -> {
+                    InterProcessLock x = new InterProcessMutex(client, path + "/x");
+                    InterProcessLock y = new InterProcessMutex(client, path + "/y");
+                    InterProcessLock z = new InterProcessMutex(client, path + "/z");
+                    return List.of(
+                            new InterProcessMultiLock(List.of(x, y)),
+                            new InterProcessMultiLock(List.of(y, x, z)),
+                            new InterProcessMultiLock(List.of(z, y)),
+                            x);
+                })
+                .withNesting(0, 0);
+    }
+
+    /** Multi-locks of a mutex and of permits, whose path holds a rule, beside each of these alone. */
+    private static List<InterProcessLock> mixed(ZooKeeperClient client, String path) {
+        InterProcessLock mutex = new InterProcessMutex(client, path + "/mutex");
+        InterProcessSemaphore semaphore = new InterProcessSemaphore(client, path + "/semaphore", MAX_LEASES);
+        return List.of(
+                new InterProcessMultiLock(List.of(mutex, semaphore.permits(2))),
+                mutex,
+                new InterProcessMultiLock(List.of(semaphore.permits(MAX_LEASES), mutex)),
+                semaphore.permits(1));
+    }
+
+    private static List<InterProcessLock> bothWays(ZooKeeperClient client, String path) {
+        return List.of(new InterProcessMutex(client, path, BACKGROUND), new InterProcessMutex(client, path));
+    }
+
+    private static Rule atMost(int limit) {
+        return (front, self) -> front.stream().mapToInt(Recipes::permits).sum() + permits(self) <= limit;
+    }
+
+    /** Of a node called {@code lease.<permits>-}. */
+    private static int permits(String kind) {
+        return Integer.parseInt(kind.substring(kind.indexOf('.') + 1, kind.length() - 1));
+    }
+
+    /** As a semaphore's node says it, see docs/versions.md. */
+    private static int limit(byte[] data) {
+        return new String(data, StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith(LIMIT))
+                .mapToInt(line -> Integer.parseInt(line.substring(LIMIT.length())))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static ChangingRule.Change resizeTo(int limit) {
+        return (client, path) -> new InterProcessSemaphore(client, path, MAX_LEASES).resize(limit);
+    }
+}
