@@ -133,6 +133,28 @@ final class BrokenDrivers {
         return size < 2 ? Decision.granted() : Decision.waitFor(predecessors.subList(size - 2, size));
     }
 
+    /** Two may hold, but no two b: it counts a b that waits for another as if it held, and makes an a wait for it. */
+    static Decision countingWaiters(List<LockNode> predecessors, LockNode self) {
+        return oneOfB(predecessors, self).orElseGet(() -> pair(predecessors, self));
+    }
+
+    /** Two may hold, but no two b. Of the b in front only one can hold. */
+    static Decision countingHolders(List<LockNode> predecessors, LockNode self) {
+        List<LockNode> others =
+                predecessors.stream().filter(node -> node.payload().equals("a")).toList();
+        return oneOfB(predecessors, self)
+                .orElseGet(() -> others.size() + (others.size() < predecessors.size() ? 1 : 0) < 2
+                        ? Decision.granted()
+                        : Decision.waitFor(predecessors));
+    }
+
+    private static Optional<Decision> oneOfB(List<LockNode> predecessors, LockNode self) {
+        return predecessors.stream()
+                .filter(node -> node.payload().equals("b") && self.payload().equals("b"))
+                .reduce((far, near) -> near)
+                .map(Decision::waitFor);
+    }
+
     /** Two may hold. A third is told to go away, though it would only have to wait. */
     static Decision pairThatSendsOthersAway(List<LockNode> predecessors, LockNode self) {
         return predecessors.size() < 2 ? Decision.granted() : Decision.never("two are here");

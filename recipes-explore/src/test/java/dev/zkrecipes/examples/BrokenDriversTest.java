@@ -36,6 +36,18 @@ class BrokenDriversTest {
         }
     }
 
+    /** Of which no two b may hold together, either. */
+    static class SuiteOfOneB extends Suite {
+        @Override
+        protected boolean compatible(List<LockNode> holders) {
+            return super.compatible(holders)
+                    && holders.stream()
+                                    .filter(node -> node.payload().equals("b"))
+                                    .count()
+                            <= 1;
+        }
+    }
+
     static Stream<Arguments> broken() {
         return Stream.of(
                 found(
@@ -160,6 +172,18 @@ class BrokenDriversTest {
         assertThat(tests.succeeded().count()).isEqualTo(tests.started().count()).isGreaterThanOrEqualTo(13);
     }
 
+    /** One holds, two may, and the third waits, because of one that waits itself. */
+    @Test
+    void driverThatCountsWaitersAsHolders_isFound() {
+        Events tests = play(SuiteOfOneB.class, BrokenDrivers.deciding(BrokenDrivers::countingWaiters));
+        assertThat(tests.failed().stream()).singleElement().satisfies(failure -> {
+            assertThat(failure.getTestDescriptor().getDisplayName()).startsWith("requestThatDelaysNobody");
+            assertThat(failure.getPayload()).asString().contains("[pair.b(1), pair.b(2), pair.a(3)]", "waits");
+        });
+        assertThat(play(SuiteOfOneB.class, BrokenDrivers.deciding(BrokenDrivers::countingHolders)).failed().stream())
+                .isEmpty();
+    }
+
     @Test
     void soundFifoDriver_passes() {
         assertThat(play(BrokenDrivers.inOrder(BrokenDrivers::pair)).failed().stream())
@@ -173,9 +197,13 @@ class BrokenDriversTest {
     }
 
     private static Events play(List<LockDriver> drivers) {
+        return play(Suite.class, drivers);
+    }
+
+    private static Events play(Class<? extends Suite> suite, List<LockDriver> drivers) {
         played = drivers;
         return EngineTestKit.engine("junit-jupiter")
-                .selectors(selectClass(Suite.class))
+                .selectors(selectClass(suite))
                 .execute()
                 .testEvents();
     }

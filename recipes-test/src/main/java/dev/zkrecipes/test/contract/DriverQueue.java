@@ -120,9 +120,24 @@ final class DriverQueue {
 
     /** Whether each is granted behind all that are in front of it. */
     boolean isGrantedThroughout() {
-        return IntStream.rangeClosed(1, nodes.size())
-                .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)))
-                .allMatch(queue -> isGrant(queue.answer(queue.whole())));
+        return beginnings(nodes.size()).allMatch(queue -> isGrant(queue.answer(queue.whole())));
+    }
+
+    /** Those that wait in front of the last; empty if one of these is refused, as it does not stay. */
+    Optional<List<LockNode>> waitingInFront() {
+        List<DriverQueue> all = beginnings(nodes.size() - 1).toList();
+        return all.stream().anyMatch(queue -> isRefusal(queue.answer(queue.whole())))
+                ? Optional.empty()
+                : Optional.of(all.stream()
+                        .filter(queue -> !isGrant(queue.answer(queue.whole())))
+                        .map(DriverQueue::self)
+                        .toList());
+    }
+
+    /** This queue as it was when its first came, and each one after that. */
+    private Stream<DriverQueue> beginnings(int longest) {
+        return IntStream.rangeClosed(1, longest)
+                .mapToObj(size -> new DriverQueue(drivers.subList(0, size), nodes.subList(0, size)));
     }
 
     /** Whether all drivers declare that no request is granted before those in front of it. */

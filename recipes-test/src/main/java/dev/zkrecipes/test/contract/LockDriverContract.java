@@ -6,6 +6,7 @@ package dev.zkrecipes.test.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
@@ -66,6 +67,18 @@ public abstract class LockDriverContract extends NodeNameContract {
      * @return true if all may hold at the same time
      */
     protected abstract boolean compatible(List<LockNode> holders);
+
+    /**
+     * Whether a request waits its turn behind another one that waits, although it would not delay it: in a lock that
+     * serves in order, or serves requests of one kind in order.
+     *
+     * @param waiting a node that waits
+     * @param self a node behind it
+     * @return true if so; by default, whether all drivers are a {@link FifoDriver}
+     */
+    protected boolean waitsItsTurn(LockNode waiting, LockNode self) {
+        return drivers().stream().allMatch(FifoDriver.class::isInstance);
+    }
 
     /**
      * How many requests stand in a queue.
@@ -304,15 +317,43 @@ public abstract class LockDriverContract extends NodeNameContract {
     /** A driver that makes them wait makes them wait for nothing. One that refuses them does so to lone ones, too. */
     @Test
     void requestCompatibleWithAllInFront_isGranted_unlessNever() {
-        asked().filter(queue -> compatible(queue.nodes())).forEach(queue -> {
-            Optional<Decision> answer = queue.answer(queue.whole());
-            require(
-                    answer.isEmpty()
-                            || DriverQueue.isGrant(answer)
-                            || (DriverQueue.isRefusal(answer) && DriverQueue.isRefusal(queue.answer(queue.part(0)))),
-                    () -> "compatible are " + DriverQueue.shown(queue.nodes()) + ", but the last one "
-                            + (DriverQueue.isRefusal(answer) ? "is refused, though not when it is alone" : "waits"));
-        });
+        asked().filter(queue -> compatible(queue.nodes()))
+                .forEach(queue ->
+                        requireGrant(queue, () -> "compatible are " + DriverQueue.shown(queue.nodes()) + ", but "));
+    }
+
+    /**
+     * A request that waits holds nothing: a driver that counts it as a holder lets in fewer than may hold. Whoever is
+     * compatible with all that may ever hold together of those in front delays none of them.
+     */
+    @Test
+    void requestThatDelaysNobodyInFront_isGranted_unlessNever() {
+        asked().filter(this::delaysNobody)
+                .forEach(queue -> requireGrant(
+                        queue,
+                        () -> "whichever in front of the last may hold together, it may hold beside them: "
+                                + DriverQueue.shown(queue.nodes())
+                                + "; but (unless it waitsItsTurn, as behind a FifoDriver) "));
+    }
+
+    private boolean delaysNobody(DriverQueue queue) {
+        return queue.waitingInFront()
+                        .filter(waiting -> waiting.stream().noneMatch(node -> waitsItsTurn(node, queue.self())))
+                        .isPresent()
+                && queue.parts().stream()
+                        .filter(part -> part.choice() != 0 && compatible(part.nodes()))
+                        .allMatch(part -> compatible(Stream.concat(part.nodes().stream(), Stream.of(queue.self()))
+                                .toList()));
+    }
+
+    private static void requireGrant(DriverQueue queue, Supplier<String> why) {
+        Optional<Decision> answer = queue.answer(queue.whole());
+        require(
+                answer.isEmpty()
+                        || DriverQueue.isGrant(answer)
+                        || (DriverQueue.isRefusal(answer) && DriverQueue.isRefusal(queue.answer(queue.part(0)))),
+                () -> why.get() + "the last one "
+                        + (DriverQueue.isRefusal(answer) ? "is refused, though not when it is alone" : "waits"));
     }
 
     @Test
