@@ -16,7 +16,7 @@ import dev.zkrecipes.core.spi.port.PortClientBuilder;
 import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
 import dev.zkrecipes.explore.sim.SimulatedScheduler;
-import dev.zkrecipes.test.contract.Remains;
+import dev.zkrecipes.test.internal.Remains;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

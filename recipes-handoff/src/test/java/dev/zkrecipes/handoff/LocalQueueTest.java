@@ -30,7 +30,7 @@ import dev.zkrecipes.explore.sim.SimulatedProcess;
 import dev.zkrecipes.explore.sim.SimulatedScheduler;
 import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
 import dev.zkrecipes.explore.sim.Simulation;
-import dev.zkrecipes.test.contract.Remains;
+import dev.zkrecipes.test.internal.Remains;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

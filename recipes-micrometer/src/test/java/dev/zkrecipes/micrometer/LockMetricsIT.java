@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.micrometer;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
@@ -16,8 +16,8 @@ import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.TimedTry;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.micrometer;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.LockObserver;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.multilock;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
@@ -29,12 +29,12 @@ import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.TimedTry;
+import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -5,9 +5,9 @@ package dev.zkrecipes.multilock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.test.ChildJvms;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.mutex;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,11 +12,11 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Soon;
+import dev.zkrecipes.test.internal.TimedTry;
+import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -10,7 +10,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CyclicBarrier;

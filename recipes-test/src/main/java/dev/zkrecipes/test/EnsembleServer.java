@@ -4,6 +4,8 @@
 package dev.zkrecipes.test;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.zkrecipes.test.internal.ChildJvms;
+import dev.zkrecipes.test.internal.FrozenJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test;
 
+import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

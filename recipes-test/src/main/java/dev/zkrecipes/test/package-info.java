@@ -2,7 +2,7 @@
 // Copyright the zkrecipes authors
 
 /**
- * A test kit for code that uses ZooKeeper: real servers, faults on the wire, and leak checks.
+ * A test kit for code that uses ZooKeeper: real servers, faults on the wire, and test suites for locks.
  *
  * <p>Where to look:
  *
@@ -11,19 +11,12 @@
  *       stopped, restarted, looked into and aged. {@link dev.zkrecipes.test.WithZooKeeper} hands one to JUnit tests.
  *   <li>Ensembles: {@link dev.zkrecipes.test.ZooKeeperEnsemble} is three servers in separate JVMs. An {@link
  *       dev.zkrecipes.test.EnsembleServer} can be killed and cut off from its clients or its leader.
- *   <li>Processes: {@link dev.zkrecipes.test.ChildJvms} are other JVMs with the class path of the test, {@link
- *       dev.zkrecipes.test.FrozenJvm} is a stopped one.
  *   <li>Clients: {@link dev.zkrecipes.test.TestClients} makes those of a test, connected, and closes them together.
  *   <li>Counting: {@link dev.zkrecipes.test.RequestCounts} by {@link dev.zkrecipes.test.RequestType} is what a server
  *       received or a proxy forwarded.
  *   <li>Faults: {@link dev.zkrecipes.test.FaultProxy} stands between a client and a server and delays, holds, loses or
  *       cuts what passes. {@link dev.zkrecipes.test.Fault} and {@link dev.zkrecipes.test.Held} tell when it happened.
  *   <li>Suites: {@link dev.zkrecipes.test.contract} has the tests that every lock has to pass.
- *   <li>Time and chance: {@link dev.zkrecipes.test.Soon} waits for something that is about to happen, {@link
- *       dev.zkrecipes.test.TimedTry} for a busy lock, {@link dev.zkrecipes.test.Lateness} tells how slow the machine is
- *       meanwhile, {@link dev.zkrecipes.test.Seed} lets a random test be replayed.
- *   <li>Threads: {@link dev.zkrecipes.test.Workers} runs the threads of a test and reports their failures;
- *       {@link dev.zkrecipes.test.LeakCheck} finds the threads that code under test left running.
  * </ul>
  *
  * <p>Everything listens on and connects to the loopback address only. All threads that the kit starts are daemons.

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.test.internal.LeakCheck;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.LeakCheck;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;

@@ -6,6 +6,9 @@ package dev.zkrecipes.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.zkrecipes.test.internal.FrozenJvm;
+import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -6,6 +6,7 @@ package dev.zkrecipes.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import dev.zkrecipes.test.internal.LeakCheck;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

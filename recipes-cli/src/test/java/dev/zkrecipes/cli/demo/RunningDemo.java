@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.ZkLockProcess;
-import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.internal.Lateness;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;

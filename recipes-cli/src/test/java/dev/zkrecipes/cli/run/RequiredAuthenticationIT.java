@@ -6,8 +6,8 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.cli.Ran;
-import dev.zkrecipes.test.ChildJvms;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

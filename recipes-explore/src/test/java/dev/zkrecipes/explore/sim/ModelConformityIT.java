@@ -6,8 +6,8 @@ package dev.zkrecipes.explore.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Seed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -7,7 +7,7 @@ import com.google.common.collect.ImmutableSet;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 class TestsTogetherTest {
     private static final Map<String, Set<String>> WHOLE_JVM = Map.of(
-            "dev.zkrecipes.test.LeakCheck", Set.of("start"),
+            "dev.zkrecipes.test.internal.LeakCheck", Set.of("start"),
             "java.lang.System", Set.of("setErr", "setOut", "setIn", "setProperty", "clearProperty", "gc"),
             "java.lang.Thread",
                     Set.of(

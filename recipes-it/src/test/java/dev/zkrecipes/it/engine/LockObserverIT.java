@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -21,8 +21,8 @@ import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.TimedTry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,8 +14,8 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.internal.Soon;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

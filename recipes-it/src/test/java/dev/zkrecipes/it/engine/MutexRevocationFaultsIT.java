@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -20,9 +20,9 @@ import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
-import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

@@ -14,7 +14,7 @@ import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

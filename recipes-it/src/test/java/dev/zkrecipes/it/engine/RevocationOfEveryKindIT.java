@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.InterProcessLock;
@@ -21,9 +21,9 @@ import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

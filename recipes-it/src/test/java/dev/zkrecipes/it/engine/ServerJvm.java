@@ -3,8 +3,8 @@
 
 package dev.zkrecipes.it.engine;
 
-import dev.zkrecipes.test.ChildJvms;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

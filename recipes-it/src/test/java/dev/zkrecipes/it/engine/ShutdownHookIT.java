@@ -6,11 +6,11 @@ package dev.zkrecipes.it.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.ChildJvms;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Soon;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.ChildJvms;
+import dev.zkrecipes.test.internal.Soon;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

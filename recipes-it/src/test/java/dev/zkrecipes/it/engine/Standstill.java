@@ -4,7 +4,7 @@
 package dev.zkrecipes.it.engine;
 
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.internal.Lateness;
 import java.time.Duration;
 
 /**

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.engine;
 
-import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.internal.Lateness;
 import java.time.Duration;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 

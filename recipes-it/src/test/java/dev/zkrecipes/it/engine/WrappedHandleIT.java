@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.it.engine;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,10 +15,10 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.LeakCheck;
 import dev.zkrecipes.test.TestClients;
-import dev.zkrecipes.test.TimedTry;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.LeakCheck;
+import dev.zkrecipes.test.internal.TimedTry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.test.ChildJvms;
 import dev.zkrecipes.test.EnsembleServer;
-import dev.zkrecipes.test.Seed;
 import dev.zkrecipes.test.ZooKeeperEnsemble;
+import dev.zkrecipes.test.internal.ChildJvms;
+import dev.zkrecipes.test.internal.Seed;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

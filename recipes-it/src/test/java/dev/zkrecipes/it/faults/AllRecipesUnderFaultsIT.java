@@ -12,7 +12,7 @@ import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

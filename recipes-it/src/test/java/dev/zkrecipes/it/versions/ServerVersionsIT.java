@@ -13,7 +13,7 @@ import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Soon;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;

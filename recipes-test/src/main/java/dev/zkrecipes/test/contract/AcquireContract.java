@@ -3,14 +3,15 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.test.RequestCounts;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Remains;
+import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -3,13 +3,14 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.internal.Remains;
 import java.time.Duration;
 
 /** The client under test, behind a proxy, and the client of its rivals. Each {@link Scene} has its own path. */

@@ -3,13 +3,13 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.test.RequestCounts;
-import dev.zkrecipes.test.Seed;
-import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.internal.Seed;
+import dev.zkrecipes.test.internal.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -3,16 +3,16 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.test.Lateness;
 import dev.zkrecipes.test.RequestType;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.Soon;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -3,15 +3,15 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
-import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.TimedTry;
+import dev.zkrecipes.test.internal.Soon;
+import dev.zkrecipes.test.internal.TimedTry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,8 +14,8 @@ import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.Worker;
+import dev.zkrecipes.test.internal.Soon;
+import dev.zkrecipes.test.internal.Worker;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

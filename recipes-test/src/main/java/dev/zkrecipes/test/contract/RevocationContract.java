@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
@@ -13,7 +13,8 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.Revoker;
-import dev.zkrecipes.test.Soon;
+import dev.zkrecipes.test.internal.Remains;
+import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

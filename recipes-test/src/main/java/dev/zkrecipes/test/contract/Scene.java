@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.ConnectionState;
@@ -16,7 +16,8 @@ import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.Remains;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

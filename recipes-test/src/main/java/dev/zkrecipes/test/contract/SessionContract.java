@@ -14,7 +14,7 @@ import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.Held;
-import dev.zkrecipes.test.Lateness;
+import dev.zkrecipes.test.internal.Lateness;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.Participant;
-import dev.zkrecipes.test.Soon;
-import dev.zkrecipes.test.TimedTry;
+import dev.zkrecipes.test.internal.Soon;
+import dev.zkrecipes.test.internal.TimedTry;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;

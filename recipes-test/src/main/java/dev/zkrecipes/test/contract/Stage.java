@@ -5,7 +5,7 @@ package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Workers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

@@ -3,7 +3,7 @@
 
 package dev.zkrecipes.test.contract;
 
-import static dev.zkrecipes.test.Soon.await;
+import static dev.zkrecipes.test.internal.Soon.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
@@ -11,7 +11,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Workers;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;

@@ -5,7 +5,7 @@ package dev.zkrecipes.test.contract;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.test.Workers;
+import dev.zkrecipes.test.internal.Workers;
 import java.util.ArrayList;
 import java.util.List;
 

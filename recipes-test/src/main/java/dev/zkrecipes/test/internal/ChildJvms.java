@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.test;
+package dev.zkrecipes.test.internal;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -52,7 +52,7 @@ public final class ChildJvms implements AutoCloseable {
     }
 
     /** The same with options for the JVM. */
-    Process start(List<String> options, Class<?> main, String... arguments) {
+    public Process start(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(OPTIONS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.test;
+package dev.zkrecipes.test.internal;
 
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.InterProcessLock;
