@@ -105,7 +105,7 @@ public interface InterProcessLock {
      * Releases the calling thread's youngest hold that is neither closed nor lost, through whichever lock object of
      * this recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits for
      * ZooKeeper's confirmation, at most for the request time-out
-     * and only while connected, or not at all if the lock {@linkplain LockOptions#releaseInBackground releases in the
+     * and only while connected, or not at all if the lock {@linkplain LockOptions#withReleaseInBackground releases in the
      * background}; the deletion continues in the background until it is confirmed. Works with the interrupt flag set
      * and keeps it.
      *

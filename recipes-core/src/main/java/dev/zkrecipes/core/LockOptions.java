@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Optional settings of a lock. Immutable; start from {@link #defaults()}.
@@ -26,74 +27,36 @@ import org.apache.zookeeper.data.ACL;
  * InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders", options);
  * }</pre>
  *
- * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
- * @param acl who may do what with the lock; empty for the ACL of the client
- * @param releasesInBackground whether a release returns without waiting for ZooKeeper, see {@link #releaseInBackground}
- * @param holdAtMost after what time a lease is lost if it is not given back, see {@link #holdAtMost(Duration)}; empty
- *     for never
- * @param ownerLabel what others see as the owner of the lock's nodes, see {@link #ownerLabel(String)}; empty for the
- *     client's
- * @param name what the application calls the lock in metrics and logs, see {@link #name(String)}; empty for nothing
+ * <p>Instances are thread-safe; those with the same settings are equal.
  */
-public record LockOptions(
-        QueueLossPolicy queueLossPolicy,
-        Optional<List<ACL>> acl,
-        boolean releasesInBackground,
-        Optional<Duration> holdAtMost,
-        Optional<String> ownerLabel,
-        Optional<String> name) {
-
+public final class LockOptions {
     private static final Duration SHORTEST_HOLD = Duration.ofMillis(1);
     private static final Duration LONGEST_HOLD = Duration.ofDays(36_500);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,80}");
 
-    private static final LockOptions DEFAULTS = new LockOptions(QueueLossPolicy.REQUEUE);
+    private static final LockOptions DEFAULTS = new LockOptions(
+            QueueLossPolicy.REQUEUE, Optional.empty(), false, Optional.empty(), Optional.empty(), Optional.empty());
 
-    /**
-     * Makes options.
-     *
-     * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
-     * @param acl who may do what with the lock; empty for the ACL of the client
-     * @param releasesInBackground whether a release returns without waiting for ZooKeeper
-     * @param holdAtMost after what time a lease is lost if it is not given back; empty for never
-     * @param ownerLabel what others see as the owner of the lock's nodes; empty for that of the client
-     * @param name what the application calls the lock in metrics and logs; empty for nothing
-     * @throws IllegalArgumentException as {@link #withAcl}, {@link #holdAtMost(Duration)}, {@link #ownerLabel(String)}
-     *     and {@link #name(String)}
-     */
-    public LockOptions {
-        Objects.requireNonNull(queueLossPolicy, "queueLossPolicy");
-        acl = acl.map(Acls::check);
-        holdAtMost.ifPresent(LockOptions::checkHold);
-        ownerLabel.ifPresent(OwnerLabel::check);
-        name.ifPresent(LockOptions::checkName);
-    }
+    private final QueueLossPolicy queueLossPolicy;
+    private final Optional<List<ACL>> acl;
+    private final boolean releasesInBackground;
+    private final Optional<Duration> holdAtMost;
+    private final Optional<String> ownerLabel;
+    private final Optional<String> name;
 
-    private static void checkHold(Duration most) {
-        if (most.compareTo(SHORTEST_HOLD) < 0 || most.compareTo(LONGEST_HOLD) > 0) {
-            throw new IllegalArgumentException(
-                    "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
-        }
-    }
-
-    /**
-     * Makes options of a lock that is always released to ZooKeeper, with its confirmation.
-     *
-     * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
-     * @param acl who may do what with the lock; empty for the ACL of the client
-     * @throws IllegalArgumentException as {@link #withAcl}
-     */
-    public LockOptions(QueueLossPolicy queueLossPolicy, Optional<List<ACL>> acl) {
-        this(queueLossPolicy, acl, false, Optional.empty(), Optional.empty(), Optional.empty());
-    }
-
-    /**
-     * Makes options of a lock with the ACL of its client.
-     *
-     * @param queueLossPolicy what a waiting acquire does when its place in the queue is gone
-     */
-    public LockOptions(QueueLossPolicy queueLossPolicy) {
-        this(queueLossPolicy, Optional.empty());
+    private LockOptions(
+            QueueLossPolicy queueLossPolicy,
+            Optional<List<ACL>> acl,
+            boolean releasesInBackground,
+            Optional<Duration> holdAtMost,
+            Optional<String> ownerLabel,
+            Optional<String> name) {
+        this.queueLossPolicy = queueLossPolicy;
+        this.acl = acl;
+        this.releasesInBackground = releasesInBackground;
+        this.holdAtMost = holdAtMost;
+        this.ownerLabel = ownerLabel;
+        this.name = name;
     }
 
     /**
@@ -107,13 +70,57 @@ public record LockOptions(
     }
 
     /**
+     * What a waiting acquire does when its place in the queue is gone.
+     *
+     * @return the policy
+     */
+    public QueueLossPolicy queueLossPolicy() {
+        return queueLossPolicy;
+    }
+
+    /**
      * Who may do what with the lock.
      *
      * @return a copy of the ACL; empty for that of the client
      */
-    @Override
     public Optional<List<ACL>> acl() {
         return acl.map(Acls::copy);
+    }
+
+    /**
+     * Whether a release returns without waiting for ZooKeeper, see {@link #withReleaseInBackground}.
+     *
+     * @return true if so
+     */
+    public boolean releasesInBackground() {
+        return releasesInBackground;
+    }
+
+    /**
+     * After what time a lease is lost if it is not given back, see {@link #withHoldAtMost}.
+     *
+     * @return the time; empty for never
+     */
+    public Optional<Duration> holdAtMost() {
+        return holdAtMost;
+    }
+
+    /**
+     * What others see as the owner of the lock's nodes, see {@link #withOwnerLabel}.
+     *
+     * @return the label; empty for the client's
+     */
+    public Optional<String> ownerLabel() {
+        return ownerLabel;
+    }
+
+    /**
+     * What the application calls the lock in metrics and logs, see {@link #withName}.
+     *
+     * @return the name; empty for nothing
+     */
+    public Optional<String> name() {
+        return name;
     }
 
     /**
@@ -123,6 +130,7 @@ public record LockOptions(
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
+        Objects.requireNonNull(policy, "policy");
         return new LockOptions(policy, acl, releasesInBackground, holdAtMost, ownerLabel, name);
     }
 
@@ -139,7 +147,7 @@ public record LockOptions(
      */
     public LockOptions withAcl(List<ACL> rights) {
         return new LockOptions(
-                queueLossPolicy, Optional.of(rights), releasesInBackground, holdAtMost, ownerLabel, name);
+                queueLossPolicy, Optional.of(Acls.check(rights)), releasesInBackground, holdAtMost, ownerLabel, name);
     }
 
     /**
@@ -160,7 +168,7 @@ public record LockOptions(
      *
      * @return the changed copy
      */
-    public LockOptions releaseInBackground() {
+    public LockOptions withReleaseInBackground() {
         return new LockOptions(queueLossPolicy, acl, true, holdAtMost, ownerLabel, name);
     }
 
@@ -185,9 +193,22 @@ public record LockOptions(
      * @return the changed copy
      * @throws IllegalArgumentException if it is out of these bounds
      */
-    public LockOptions holdAtMost(Duration most) {
+    public LockOptions withHoldAtMost(Duration most) {
         Objects.requireNonNull(most, "the time to hold at most is null: leave it out for no limit");
+        if (most.compareTo(SHORTEST_HOLD) < 0 || most.compareTo(LONGEST_HOLD) > 0) {
+            throw new IllegalArgumentException(
+                    "holdAtMost is " + most + ", must be from 1 millisecond to 36500 days; leave it out for no limit");
+        }
         return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.of(most), ownerLabel, name);
+    }
+
+    /**
+     * These options without {@link #withHoldAtMost}.
+     *
+     * @return the changed copy
+     */
+    public LockOptions withoutHoldAtMost() {
+        return new LockOptions(queueLossPolicy, acl, releasesInBackground, Optional.empty(), ownerLabel, name);
     }
 
     /**
@@ -200,8 +221,9 @@ public record LockOptions(
      * @return the changed copy
      * @throws IllegalArgumentException if it is not such a label
      */
-    public LockOptions ownerLabel(String label) {
+    public LockOptions withOwnerLabel(String label) {
         Objects.requireNonNull(label, "the owner label is null: leave it out for that of the client");
+        OwnerLabel.check(label);
         return new LockOptions(queueLossPolicy, acl, releasesInBackground, holdAtMost, Optional.of(label), name);
     }
 
@@ -214,16 +236,29 @@ public record LockOptions(
      * @return the changed copy
      * @throws IllegalArgumentException if it is something else
      */
-    public LockOptions name(String label) {
+    public LockOptions withName(String label) {
         Objects.requireNonNull(label, "the name is null: leave it out for a lock without one");
+        if (!NAME.matcher(label).matches()) {
+            throw new IllegalArgumentException("the name \"" + Printable.of(label)
+                    + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
+        }
         return new LockOptions(queueLossPolicy, acl, releasesInBackground, holdAtMost, ownerLabel, Optional.of(label));
     }
 
-    private static void checkName(String name) {
-        if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException("the name \"" + Printable.of(name)
-                    + "\" of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
-        }
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LockOptions that
+                && queueLossPolicy == that.queueLossPolicy
+                && acl.equals(that.acl)
+                && releasesInBackground == that.releasesInBackground
+                && holdAtMost.equals(that.holdAtMost)
+                && ownerLabel.equals(that.ownerLabel)
+                && name.equals(that.name);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(queueLossPolicy, acl, releasesInBackground, holdAtMost, ownerLabel, name);
     }
 
     @Override

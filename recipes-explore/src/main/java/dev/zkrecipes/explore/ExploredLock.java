@@ -155,7 +155,7 @@ public final class ExploredLock {
     }
 
     /**
-     * This lock, created with {@link dev.zkrecipes.core.LockOptions#holdAtMost}.
+     * This lock, created with {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}.
      *
      * @param most how long it is held at most
      * @return the lock

@@ -40,7 +40,7 @@ import dev.zkrecipes.core.spi.DelegatingLock;
  * <p>Each object has a queue of its own, and is one participant of ZooKeeper's: share it. It excludes every other mutex
  * on its path, those of Apache Curator 5.x included. What a thread holds, it holds through every
  * object with the same client, path and settings. With {@link
- * LockOptions#holdAtMost} each holder has the whole time; when it is over, the node goes back to ZooKeeper. It may be a
+ * LockOptions#withHoldAtMost} each holder has the whole time; when it is over, the node goes back to ZooKeeper. It may be a
  * member of a multi-lock that acquires its members one by one. Instances are thread-safe.
  */
 public final class HandoffMutex implements DelegatingLock {

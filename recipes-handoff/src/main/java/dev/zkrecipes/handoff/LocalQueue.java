@@ -92,13 +92,7 @@ final class LocalQueue implements ForeignLock {
             throw new IllegalArgumentException("to be passed on " + most + " times in a row: must be from 1 to "
                     + MOST_HANDOFFS + "; use InterProcessMutex for a lock that is never passed on");
         }
-        LockOptions ofNode = new LockOptions(
-                options.queueLossPolicy(),
-                options.acl(),
-                options.releasesInBackground(),
-                Optional.empty(), // each turn has the whole time
-                options.ownerLabel(),
-                options.name());
+        LockOptions ofNode = options.withoutHoldAtMost(); // each turn has the whole time
         LockInternals engine = new LockInternals(client, path, new MutexDriver(), ofNode);
         LocalQueue queue = new LocalQueue(new Rule(client, engine.path(), most, options), engine);
         return LockGroups.foreign(queue, options, queue.lock);

@@ -51,7 +51,7 @@ class HandoffExplorationTest {
     @Test
     void heldAtMost_keepsItsPromises() {
         Duration most = Duration.ofMillis(300);
-        explore(mutex("passed on, held at most", DEFAULTS.holdAtMost(most)).withHoldAtMost(most));
+        explore(mutex("passed on, held at most", DEFAULTS.withHoldAtMost(most)).withHoldAtMost(most));
     }
 
     @Test

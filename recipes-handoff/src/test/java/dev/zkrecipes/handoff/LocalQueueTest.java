@@ -308,7 +308,7 @@ class LocalQueueTest {
     void holderWhoseTimeIsOver_takesTheNodeWithIt_soThatItsGuardFails() {
         Duration most = Duration.ofSeconds(1);
         InterProcessLock limited =
-                new HandoffMutex(client, PATH, MOST, LockOptions.defaults().holdAtMost(most));
+                new HandoffMutex(client, PATH, MOST, LockOptions.defaults().withHoldAtMost(most));
         CompletableFuture<Lease> first = limited.acquireAsync();
         CompletableFuture<Lease> second = limited.acquireAsync();
         settle();

@@ -30,7 +30,7 @@ import java.util.Objects;
  * </table>
  *
  * <p>Each has the tags {@code name}, which the application gives by
- * {@link dev.zkrecipes.core.LockOptions#name(String)}, or {@code none}; and {@code kind}, as in
+ * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; and {@code kind}, as in
  * {@link dev.zkrecipes.core.Participant#kind()}. The path is not a tag, as there may be any number of them. After
  * {@value #MOST} pairs of name and kind, all others are counted as {@code other}.
  *

@@ -77,7 +77,7 @@ class LockMetricsIT {
 
     private static InterProcessLock lock(ZooKeeperClient client, String path) {
         return new LockInternals(
-                        client, path, new MutexDriver(), LockOptions.defaults().name("orders"))
+                        client, path, new MutexDriver(), LockOptions.defaults().withName("orders"))
                 .threadOwned();
     }
 

@@ -74,7 +74,7 @@ class LockObservationsIT {
                             client,
                             "/traced",
                             new MutexDriver(),
-                            LockOptions.defaults().name("orders"))
+                            LockOptions.defaults().withName("orders"))
                     .threadOwned();
             Observation request = Observation.start("request", registry);
             try (Observation.Scope scope = request.openScope()) {

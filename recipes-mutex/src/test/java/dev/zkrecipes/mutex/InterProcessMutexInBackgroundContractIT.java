@@ -23,7 +23,7 @@ class InterProcessMutexInBackgroundContractIT extends LockCapabilityContract {
     @Override
     protected Recipe recipe() {
         return Recipe.rivals(
-                (client, path, options) -> new InterProcessMutex(client, path, options.releaseInBackground()),
+                (client, path, options) -> new InterProcessMutex(client, path, options.withReleaseInBackground()),
                 InterProcessMutex::new,
                 Ownership.REENTRANT_THREAD);
     }

@@ -29,7 +29,7 @@ class MutexExplorationTest {
     /** Leases are lost in the middle of everything: of a release, of a loss for another reason. */
     @Test
     void mutexWithHoldAtMost_keepsItsPromises() {
-        LockOptions options = LockOptions.defaults().holdAtMost(Duration.ofMillis(300));
+        LockOptions options = LockOptions.defaults().withHoldAtMost(Duration.ofMillis(300));
         Explorer explorer = Explorer.of(ExploredLock.of(
                         "mutex, held at most",
                         (front, self) -> front.isEmpty(),

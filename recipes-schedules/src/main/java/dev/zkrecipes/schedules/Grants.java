@@ -62,7 +62,7 @@ final class Grants {
 
     private static void releaseInBackground(PlayScene scene) throws InterruptedException {
         InterProcessMutex mutex = new InterProcessMutex(
-                scene.client(), PATH, LockOptions.defaults().releaseInBackground());
+                scene.client(), PATH, LockOptions.defaults().withReleaseInBackground());
         for (int i = 0; i < 2; i++) {
             scene.start("thread " + i, () -> {
                 scene.enter(mutex.acquire());

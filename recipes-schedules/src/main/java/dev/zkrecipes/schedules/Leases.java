@@ -163,7 +163,7 @@ final class Leases {
     private static void holdAtMost(PlayScene scene, Kind kind) throws InterruptedException, ExecutionException {
         ZooKeeperClient client = scene.client();
         Duration most = Duration.ofMillis(1);
-        InterProcessLock mutex = kind.on(client, LockOptions.defaults().holdAtMost(most));
+        InterProcessLock mutex = kind.on(client, LockOptions.defaults().withHoldAtMost(most));
         Lease held = mutex.acquireAsync().get();
         scene.start("closes late", () -> {
             TimeUnit.NANOSECONDS.sleep(most.toNanos());

@@ -69,7 +69,7 @@ public final class Cases {
                 .build());
         ALL.add(BenchCase.named("uncontended-background", "the same by the option releaseInBackground")
                 .at(0, 2)
-                .ours(Ours.mutex(LockOptions.defaults().releaseInBackground()))
+                .ours(Ours.mutex(LockOptions.defaults().withReleaseInBackground()))
                 .curator(Curator.mutex())
                 .bare(Bare.createAndDeleteNotAwaited())
                 .target(0, Metric.RATE, CURATOR, 2.2)

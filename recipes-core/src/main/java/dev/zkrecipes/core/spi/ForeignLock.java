@@ -133,7 +133,7 @@ public interface ForeignLock {
         /**
          * Gives the lock back, even if it is lost. Either this or {@link #releaseInBackground} is called, once: by the
          * thread that acquired it, by another one when that thread is dead or when the lock was acquired by {@link
-         * #acquireAsync}, or by a thread of the client when {@link LockOptions#holdAtMost} says so. Like {@link
+         * #acquireAsync}, or by a thread of the client when {@link LockOptions#withHoldAtMost} says so. Like {@link
          * dev.zkrecipes.core.Lease#close()} it may wait until the lock is free, and does not fail because there is no
          * connection.
          */
@@ -145,7 +145,7 @@ public interface ForeignLock {
         }
 
         /**
-         * Gives the lock back because the time that {@link LockOptions#holdAtMost} allows is over, while its holder may
+         * Gives the lock back because the time that {@link LockOptions#withHoldAtMost} allows is over, while its holder may
          * still be at work. It is called in place of {@link #releaseInBackground}, which it calls by default. A lock
          * that passes on what it stands on gives that back, too, so that the holder's guards fail.
          */

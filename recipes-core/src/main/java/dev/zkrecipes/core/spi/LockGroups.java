@@ -149,7 +149,7 @@ public final class LockGroups {
     /**
      * A {@link #foreign(ForeignLock) foreign} lock that works on the client of a lock of this library. Its leases
      * report where that client's do, and observers of the client are told of its requests. When the client is closed,
-     * it grants nothing any more. When the time that {@link LockOptions#holdAtMost} allows is over, a hold is lost and
+     * it grants nothing any more. When the time that {@link LockOptions#withHoldAtMost} allows is over, a hold is lost and
      * given back.
      *
      * <p>What a thread holds, it holds through every equal {@link ForeignLock} on the client. If it holds the same path

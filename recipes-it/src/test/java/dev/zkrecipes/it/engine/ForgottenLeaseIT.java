@@ -74,7 +74,7 @@ class ForgottenLeaseIT {
     void timeThatIsOver() throws Exception {
         try (ZooKeeperClient client = TestClients.connect(server.connectString())) {
             InterProcessLock lock = new InterProcessMutex(
-                    client, "/forgotten/brief", LockOptions.defaults().holdAtMost(Duration.ofMillis(200)));
+                    client, "/forgotten/brief", LockOptions.defaults().withHoldAtMost(Duration.ofMillis(200)));
             assertIsFreeAgain(lock, forgotten(lock, () -> {}));
         }
     }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper(tickTimeMillis = 100)
 class HoldAtMostIT {
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final LockOptions BRIEF = LockOptions.defaults().holdAtMost(Duration.ofMillis(500));
+    private static final LockOptions BRIEF = LockOptions.defaults().withHoldAtMost(Duration.ofMillis(500));
 
     private final EmbeddedZooKeeper server;
     private ZooKeeperClient client;
@@ -89,7 +89,7 @@ class HoldAtMostIT {
 
     @Test
     void lockOwnerLabel_replacesTheClients() throws Exception {
-        LockOptions named = LockOptions.defaults().ownerLabel("nightly report");
+        LockOptions named = LockOptions.defaults().withOwnerLabel("nightly report");
         InterProcessMutex mutex = new InterProcessMutex(client, "/named", named);
         try (Lease lease = mutex.acquire()) {
             assertOwners(mutex.participants(), "nightly report");
@@ -103,7 +103,7 @@ class HoldAtMostIT {
         }
         InterProcessMultiLock both = new InterProcessMultiLock(
                 List.of(mutex, new InterProcessMutex(client, "/named-too")),
-                LockOptions.defaults().ownerLabel("both"));
+                LockOptions.defaults().withOwnerLabel("both"));
         try (Lease lease = both.acquire()) {
             assertOwners(both.participants(), "nightly report", "both");
             lease.verify();
@@ -117,7 +117,7 @@ class HoldAtMostIT {
     @Test
     void labelTooLong_orUnprintable_isRefused() {
         for (String bad : List.of("", " ", "a\nb", "x".repeat(201))) {
-            assertThatThrownBy(() -> LockOptions.defaults().ownerLabel(bad))
+            assertThatThrownBy(() -> LockOptions.defaults().withOwnerLabel(bad))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("must have 1 to 200 characters and no control characters");
         }

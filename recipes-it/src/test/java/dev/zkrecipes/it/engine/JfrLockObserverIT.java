@@ -55,7 +55,7 @@ class JfrLockObserverIT {
             }
             recording.start();
             InterProcessMutex mutex =
-                    new InterProcessMutex(client, path, LockOptions.defaults().name("orders"));
+                    new InterProcessMutex(client, path, LockOptions.defaults().withName("orders"));
             mutex.acquire().close();
             Lease lease = mutex.acquire();
             CompletableFuture<Boolean> busy =

@@ -67,7 +67,7 @@ class LockObserverIT {
     }
 
     private InterProcessLock lock() {
-        return new InterProcessMutex(client, path, LockOptions.defaults().name("orders"));
+        return new InterProcessMutex(client, path, LockOptions.defaults().withName("orders"));
     }
 
     @Test
@@ -162,7 +162,7 @@ class LockObserverIT {
                         new LockInternals(client, path + name, new MutexDriver(), LockOptions.defaults()).threadOwned())
                 .toList();
         InterProcessLock all =
-                LockGroups.together(members, LockOptions.defaults().name("both"));
+                LockGroups.together(members, LockOptions.defaults().withName("both"));
         Lease lease = all.acquire();
         Lease member = members.get(0).acquire(); // stands on the same node
         lease.close();

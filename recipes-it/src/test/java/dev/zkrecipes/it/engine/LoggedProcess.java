@@ -23,7 +23,7 @@ final class LoggedProcess {
                 .sessionTimeout(Duration.ofHours(1))
                 .build()) {
             InterProcessMutex mutex = new InterProcessMutex(
-                    client, "/logged", LockOptions.defaults().name("orders"));
+                    client, "/logged", LockOptions.defaults().withName("orders"));
             mutex.acquire().close();
             Lease lease = mutex.acquire();
             CompletableFuture<?> busy = CompletableFuture.runAsync(mutex::tryAcquire);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @WithZooKeeper
 @Timeout(60)
 class ReleaseInBackgroundIT {
-    private static final LockOptions BACKGROUND = LockOptions.defaults().releaseInBackground();
+    private static final LockOptions BACKGROUND = LockOptions.defaults().withReleaseInBackground();
 
     private final EmbeddedZooKeeper server;
     private final String path;

@@ -57,7 +57,7 @@ class ObservingDocIT {
                 .observer(new JfrLockObserver())
                 .build();
         InterProcessMutex mutex = new InterProcessMutex(
-                client, "/locks/orders/4711", LockOptions.defaults().name("orders"));
+                client, "/locks/orders/4711", LockOptions.defaults().withName("orders"));
 
         mutex.acquire().close();
         client.close();

@@ -25,7 +25,7 @@ import java.util.Map;
 /** The recipes, and what each promises. */
 final class Recipes {
     private static final LockOptions DEFAULTS = LockOptions.defaults();
-    private static final LockOptions BACKGROUND = DEFAULTS.releaseInBackground();
+    private static final LockOptions BACKGROUND = DEFAULTS.withReleaseInBackground();
     private static final Duration LONGEST_HOLD = Duration.ofMillis(500);
     private static final int HANDOFFS_IN_A_ROW = 2;
     private static final int MAX_LEASES = 3;
@@ -74,7 +74,9 @@ final class Recipes {
         all.put("RWLOCK_REVOKED", readWrite(DEFAULTS).withRevocations());
         all.put("MUTEX_HANDOFFS_REVOKED", handoff(DEFAULTS).withRevocations());
         all.put("MULTILOCK_REVOKED", multi().withRevocations());
-        all.put("MUTEX_HELD_AT_MOST", handoff(DEFAULTS.holdAtMost(LONGEST_HOLD)).withHoldAtMost(LONGEST_HOLD));
+        all.put(
+                "MUTEX_HELD_AT_MOST",
+                handoff(DEFAULTS.withHoldAtMost(LONGEST_HOLD)).withHoldAtMost(LONGEST_HOLD));
         all.put(
                 "MUTEX_FAILING",
                 handoff(DEFAULTS.withQueueLossPolicy(QueueLossPolicy.FAIL)).withPlacesLost());

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.spi.port.EngineScheduler.Timer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#holdAtMost}. Any thread. */
+/** How long one holder may have a node, see {@link dev.zkrecipes.core.LockOptions#withHoldAtMost}. Any thread. */
 public final class HoldLimit {
     private final EngineScheduler scheduler;
     private final Duration most;
@@ -51,6 +51,6 @@ public final class HoldLimit {
 
     /** Why the lock is lost at the end. */
     public String reason() {
-        return "it was held for " + most + ", the most that its LockOptions.holdAtMost allows";
+        return "it was held for " + most + ", the most that its LockOptions.withHoldAtMost allows";
     }
 }

@@ -54,7 +54,7 @@ class CycleCostTest {
     @Test
     void cycleInTheBackground_isTheSame_withOneWait() throws InterruptedException {
         long tasks = scheduler.engine.tasks();
-        lock(LockOptions.defaults().releaseInBackground()).acquire().close();
+        lock(LockOptions.defaults().withReleaseInBackground()).acquire().close();
         scheduler.engine.run();
         assertThat(operations.requests()).containsExactly(Request.CREATE, Request.LIST, Request.DELETE);
         assertThat(scheduler.engine.tasks() - tasks).isEqualTo(6);

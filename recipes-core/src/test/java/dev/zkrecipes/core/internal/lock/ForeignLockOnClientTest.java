@@ -52,7 +52,7 @@ class ForeignLockOnClientTest {
     private final InterProcessLock on =
             new LockInternals(client, "/locks/on", new MutexDriver(), LockOptions.defaults()).unowned();
     private final InterProcessLock lock =
-            LockGroups.foreign(other, LockOptions.defaults().name("mine").holdAtMost(MOST), on);
+            LockGroups.foreign(other, LockOptions.defaults().withName("mine").withHoldAtMost(MOST), on);
 
     private LockObserver.Progress observe(LockObserver.Request request) {
         told.add("waiting " + request.path() + " " + request.name().orElse(""));
@@ -180,14 +180,14 @@ class ForeignLockOnClientTest {
         scheduler.engine.advance(Duration.ofMillis(1));
         assertThat(told)
                 .containsExactlyInAnyOrder(
-                        "lost after PT0.4S: it was held for PT0.4S, the most that its LockOptions.holdAtMost allows",
+                        "lost after PT0.4S: it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows",
                         "listener",
                         "release in the background");
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(lock::acquire)
                 .isInstanceOf(LockLostException.class)
                 .hasMessageContaining("/locks/other")
-                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.holdAtMost allows");
+                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
         lease.close();
         assertThat(told).filteredOn(each -> each.startsWith("release")).hasSize(1);
         lock.acquire().close();

@@ -43,7 +43,7 @@ class ForgottenLeaseTest {
             .ownerLabel("label")
             .build();
     private final LockInternals internals =
-            internals("/locks/orders", LockOptions.defaults().holdAtMost(MOST));
+            internals("/locks/orders", LockOptions.defaults().withHoldAtMost(MOST));
     private final InterProcessLock lock = internals.threadOwned();
 
     private LockInternals internals(String path, LockOptions options) {

@@ -41,7 +41,7 @@ class HoldAtMostTest {
     }
 
     private InterProcessLock lock() {
-        return lock("/locks/orders", LockOptions.defaults().holdAtMost(MOST));
+        return lock("/locks/orders", LockOptions.defaults().withHoldAtMost(MOST));
     }
 
     private void assertLost(Lease lease) {
@@ -49,7 +49,7 @@ class HoldAtMostTest {
         assertThat(lease.state()).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(lease::fencingToken)
                 .isInstanceOf(LockLostException.class)
-                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.holdAtMost allows");
+                .hasMessageContaining("it was held for PT0.4S, the most that its LockOptions.withHoldAtMost allows");
     }
 
     @Test
@@ -125,9 +125,9 @@ class HoldAtMostTest {
     @Test
     void severalLocksAsOne_areHeldForTheShortestLimit() throws InterruptedException {
         InterProcessLock plain = lock("/locks/a", LockOptions.defaults());
-        InterProcessLock brief = lock("/locks/b", LockOptions.defaults().holdAtMost(MOST));
+        InterProcessLock brief = lock("/locks/b", LockOptions.defaults().withHoldAtMost(MOST));
         Lease lease = LockGroups.together(
-                        List.of(plain, brief), LockOptions.defaults().holdAtMost(MOST.multipliedBy(2)))
+                        List.of(plain, brief), LockOptions.defaults().withHoldAtMost(MOST.multipliedBy(2)))
                 .acquire();
         scheduler.engine.advance(MOST.minus(TICK));
         assertThat(lease.isValid()).isTrue();
@@ -137,7 +137,7 @@ class HoldAtMostTest {
         lease.close();
         Lease second = LockGroups.together(
                         List.of(plain, lock("/locks/c", LockOptions.defaults())),
-                        LockOptions.defaults().holdAtMost(MOST))
+                        LockOptions.defaults().withHoldAtMost(MOST))
                 .acquire();
         scheduler.engine.advance(MOST);
         assertThat(second.state()).isEqualTo(LeaseState.LOST);
@@ -150,7 +150,7 @@ class HoldAtMostTest {
                 "/locks/modes",
                 new ModeDriver("write-"),
                 new ModeDriver("read-"),
-                LockOptions.defaults().holdAtMost(MOST));
+                LockOptions.defaults().withHoldAtMost(MOST));
         Lease writing = modes.exclusive().acquire();
         scheduler.engine.advance(MOST.dividedBy(2));
         Lease reading = modes.shared().acquire();
@@ -166,11 +166,11 @@ class HoldAtMostTest {
     void timesOutOfBounds_areRejected() {
         for (Duration bad :
                 List.of(Duration.ZERO, Duration.ofNanos(10), Duration.ofMillis(-1), Duration.ofDays(40_000))) {
-            assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(bad))
+            assertThatThrownBy(() -> LockOptions.defaults().withHoldAtMost(bad))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("holdAtMost is " + bad + ", must be from 1 millisecond to 36500 days");
         }
-        assertThatThrownBy(() -> LockOptions.defaults().holdAtMost(null))
+        assertThatThrownBy(() -> LockOptions.defaults().withHoldAtMost(null))
                 .isInstanceOf(NullPointerException.class)
                 .hasMessageContaining("leave it out for no limit");
     }

@@ -110,11 +110,11 @@ class ObservedRequestTest {
 
     @Test
     void name_isKeptByAllOtherOptions() {
-        LockOptions named = LockOptions.defaults().name("orders");
+        LockOptions named = LockOptions.defaults().withName("orders");
         assertThat(List.of(
                         named.withAcl(ZooDefs.Ids.OPEN_ACL_UNSAFE),
                         named.withQueueLossPolicy(named.queueLossPolicy()),
-                        named.releaseInBackground()))
+                        named.withReleaseInBackground()))
                 .allSatisfy(options -> assertThat(options.name()).hasValue("orders"));
         assertThat(named).hasToString("LockOptions[orders, REQUEUE]");
         assertThat(LockOptions.defaults().name()).isEmpty();
@@ -123,10 +123,10 @@ class ObservedRequestTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "a b", "a/b", "a\n", "ä"})
     void nameUnfitForATag_isRejected(String name) {
-        assertThatThrownBy(() -> LockOptions.defaults().name(name))
+        assertThatThrownBy(() -> LockOptions.defaults().withName(name))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("of a lock must be 1 to 80 letters, digits, '.', '_', ':' or '-'");
-        assertThatThrownBy(() -> LockOptions.defaults().name("x".repeat(81)))
+        assertThatThrownBy(() -> LockOptions.defaults().withName("x".repeat(81)))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

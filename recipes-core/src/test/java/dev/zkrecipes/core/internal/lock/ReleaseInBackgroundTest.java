@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a thread that waits for nothing spins
 class ReleaseInBackgroundTest {
     private static final String PATH = "/locks/orders";
-    private static final LockOptions BACKGROUND = LockOptions.defaults().releaseInBackground();
+    private static final LockOptions BACKGROUND = LockOptions.defaults().withReleaseInBackground();
 
     private final WaitingScheduler scheduler = new WaitingScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
