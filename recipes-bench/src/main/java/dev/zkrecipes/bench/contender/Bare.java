@@ -31,7 +31,7 @@ public final class Bare {
         };
     }
 
-    /** The same, going on when the delete is sent. */
+    /** A cycle that goes on when the delete is sent. */
     public static Workload.Opener createAndDeleteNotAwaited() {
         return site -> {
             ZooKeeper zooKeeper = connect(site);

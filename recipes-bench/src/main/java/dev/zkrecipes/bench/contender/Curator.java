@@ -19,7 +19,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.retry.RetryOneTime;
 
-/** The same of Apache Curator. */
+/** Apache Curator's locks as a contender. */
 public final class Curator {
     private static final int LIMIT_SECONDS = 20;
 

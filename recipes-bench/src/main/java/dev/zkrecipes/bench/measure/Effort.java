@@ -32,7 +32,7 @@ public record Effort(
         return new Effort(start, 0, 1, Duration.ZERO, start, handOvers, mostWaiters);
     }
 
-    /** The same with another number of rounds. */
+    /** This effort with another number of rounds. */
     public Effort withRounds(int number) {
         return new Effort(start, discarded, number, warmUp, window, handOvers, mostWaiters);
     }

@@ -184,7 +184,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         create();
     }
 
-    /** With new node objects: every create has ids of its own. */
+    /** Creates the nodes again, with new node objects: every create has ids of its own. */
     private void createAnew() {
         creation = creation().anew();
         create();
@@ -391,7 +391,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         }
     }
 
-    /** Also if it is not known whether our node is gone: another one has a name of its own. */
+    /** Queues again, even if it is not known whether our node is gone: the new one has another name. */
     private void enterAnew() {
         leaveQueue();
         enqueue();
@@ -441,7 +441,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         }
     }
 
-    /** Also if it is about to be granted by what was known before. */
+    /** Looks again, even if the request is about to be granted by what was known before. */
     @Override
     public void onDoubt() {
         if (isIn(Step.WAITING) || isIn(Step.PROVING)) {

@@ -86,7 +86,7 @@ abstract class AcquisitionTask extends SessionTask implements Acquisition {
         });
     }
 
-    /** Not granted, for now. */
+    /** Ends the request without a grant, as the lock is busy. */
     final void endAsBusy() {
         end(() -> outcome.complete(Optional.empty()));
     }

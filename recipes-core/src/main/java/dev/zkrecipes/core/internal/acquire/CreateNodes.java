@@ -163,7 +163,7 @@ final class CreateNodes {
         }
     }
 
-    /** Not all paths of hundreds. */
+    /** Names one path, and how many more there are. */
     private String describe() {
         String first = nodes.get(0).lockPath();
         return nodes.size() == 1 ? first : first + " and " + (nodes.size() - 1) + " more";

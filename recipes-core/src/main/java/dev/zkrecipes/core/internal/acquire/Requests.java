@@ -186,7 +186,7 @@ public final class Requests {
         return isNew;
     }
 
-    /** Those that are under way now, at any time. */
+    /** The requests that are under way now; may be called at any time. */
     public Collection<Acquisition> open() {
         return Collections.unmodifiableSet(open);
     }

@@ -78,14 +78,14 @@ final class ClientConnection {
         this.requestTimeout = requestTimeoutFor(sessionTimeout);
     }
 
-    /** From now on looks for the reason if there is no connection for long. To be called before the first session. */
+    /** Begins to look for the reason if there is no connection for long. Called before the first session. */
     void begin() {
         scheduler.execute(() -> trouble.watch(requestTimeout));
     }
 
     // ---- What sessions report.
 
-    /** From now on the state of this session is the client's. */
+    /** Makes the state of this session the client's. */
     void use(Session session) {
         if (session != used && !session.isEnded()) {
             used = session;

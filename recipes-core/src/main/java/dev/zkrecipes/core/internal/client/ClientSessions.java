@@ -109,7 +109,7 @@ final class ClientSessions {
         return source;
     }
 
-    /** Those that have not ended. Any thread. */
+    /** The sessions that have not ended; any thread may ask. */
     List<Session> living() {
         return List.copyOf(living);
     }

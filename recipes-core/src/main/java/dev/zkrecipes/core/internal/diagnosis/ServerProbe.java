@@ -35,7 +35,7 @@ final class ServerProbe {
     private static final byte[] END_OF_LINE = "\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private static final String VERSION = "Zookeeper version: ";
-    /** In the answer of a server that does not allow this command. */
+    /** What the answer of a server contains that does not allow this command. */
     private static final String NOT_ALLOWED = "whitelist";
 
     private static final String NOT_SERVING = "not currently serving";

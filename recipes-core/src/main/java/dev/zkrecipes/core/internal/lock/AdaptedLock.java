@@ -245,7 +245,7 @@ public final class AdaptedLock extends OwnedLock {
         return (ForeignHeld) hold.grants().get(0);
     }
 
-    /** Without a client there is nothing of ours to end. */
+    /** Does nothing without a client, as there is nothing of ours to end. */
     @Override
     public void fail(RuntimeException why) {
         if (client != null) {

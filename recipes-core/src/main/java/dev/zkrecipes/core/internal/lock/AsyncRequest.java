@@ -79,7 +79,7 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         }
     }
 
-    /** It could not be handed on. If that is for want of memory, nobody else comes back for it. */
+    /** Gives back a grant that could not be handed on. If that is for want of memory, nobody else comes back for it. */
     private void giveBack(@Nullable List<HeldNode> grants, Throwable why) {
         try {
             HeldNodes.release(grants == null ? List.of() : grants);

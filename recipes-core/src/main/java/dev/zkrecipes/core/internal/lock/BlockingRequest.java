@@ -61,7 +61,7 @@ final class BlockingRequest {
 
     // ---- How to wait.
 
-    /** Without a limit, until it is granted. */
+    /** Waits without a limit, until the request is granted. */
     Lease await() throws InterruptedException {
         try {
             return hold(awaitGrant());
@@ -70,12 +70,12 @@ final class BlockingRequest {
         }
     }
 
-    /** Without a limit, until it is granted, whatever interrupts the thread. */
+    /** Waits until the request is granted, whatever interrupts the thread. */
     Lease awaitUninterruptibly() {
         return hold(Blocking.uninterruptibly(this::awaitGrant));
     }
 
-    /** For a limited time; empty if the lock is busy then. */
+    /** Waits for a limited time; empty if the lock is busy then. */
     Optional<Lease> await(Deadline deadline, Duration timeout) throws InterruptedException {
         try {
             if (Blocking.await(acquisition.outcome(), deadline).isEmpty()) {
@@ -93,7 +93,7 @@ final class BlockingRequest {
         }
     }
 
-    /** For the answer to a try; empty if the lock is busy. Interruptions do not end the wait. */
+    /** Waits for the answer to a try; empty if the lock is busy. Interruptions do not end the wait. */
     Optional<Lease> awaitAnswer(Deadline deadline, Duration atMost) {
         Optional<Optional<List<HeldNode>>> outcome =
                 Blocking.uninterruptibly(() -> Blocking.await(acquisition.outcome(), deadline));

@@ -109,7 +109,7 @@ public final class EngineLock extends OwnedLock {
         return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds);
     }
 
-    /** As {@link #unowned}, but observers are not told of it. */
+    /** A lock like that of {@link #unowned}, of which observers are not told. */
     public static EngineLock unobserved(LockHost client, LockDataTable holds, LockSpec spec) {
         return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds, false);
     }

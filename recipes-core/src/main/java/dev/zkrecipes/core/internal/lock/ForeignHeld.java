@@ -83,7 +83,7 @@ final class ForeignHeld implements Held {
         return givenBack.get();
     }
 
-    /** Who cannot tell its state can be given back all the same. */
+    /** Whether the other library says that it is lost. A hold that cannot tell is not lost, and can be given back. */
     private boolean isLostThere() {
         try {
             return hold.state() == LeaseState.LOST;

@@ -43,7 +43,7 @@ public final class Hold implements Lease, Held.Listener {
 
         Callbacks callbacks();
 
-        /** By what the client is known, in messages. */
+        /** The name of the client in messages. */
         String ownerLabel();
 
         /** See {@link Lease#verify()}. */

@@ -65,23 +65,23 @@ final class HoldListeners {
         });
     }
 
-    /** Those to requests to give the hold back. */
+    /** The listeners to requests to give the hold back. */
     RevocationListeners revocations(Supplier<RevocationListeners> maker) {
         return Objects.requireNonNull(revocations.updateAndGet(made -> made != null ? made : maker.get()));
     }
 
-    /** For the engine's own use. */
+    /** Ends when the hold is given back; for the engine's own use. */
     CompletableFuture<Void> givenBack() {
         return givenBack;
     }
 
-    /** For applications: the same for all, since one for each would stay as long as the lease. */
+    /** One stage for all applications that ask, since one for each would stay as long as the lease. */
     CompletionStage<LeaseState> ended() {
         return Objects.requireNonNull(endedForAll.updateAndGet(made ->
                 made != null ? made : Completion.copy(ended, this::tellOfEnd).minimalCompletionStage()));
     }
 
-    /** For applications. */
+    /** Ends when the hold is given back; for applications. */
     CompletableFuture<Void> released() {
         return Completion.copy(givenBack, callbacks::run);
     }

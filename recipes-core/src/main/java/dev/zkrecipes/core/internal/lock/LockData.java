@@ -252,7 +252,7 @@ public final class LockData implements Held.Listener {
 
     // ---- Finding.
 
-    /** Those grants of a hold that was closed on which no open hold stands any more. */
+    /** The grants of a hold that was closed on which no open hold stands any more. */
     List<? extends Held> unneededWithout(Hold hold) {
         List<? extends Held> grants = hold.grants();
         if (!sharesGrants()) {
@@ -419,7 +419,7 @@ public final class LockData implements Held.Listener {
         return null;
     }
 
-    /** For a lock that is not re-entrant. */
+    /** Refuses a request for a lock that is not re-entrant if the thread would wait for itself. */
     void requireNotHeldOnPaths(LockGroup group) {
         if (group.paths().stream().flatMap(path -> on(path).stream()).anyMatch(Hold::isStanding)) {
             throw new LockRefusedException("this thread holds the lock " + group.path()

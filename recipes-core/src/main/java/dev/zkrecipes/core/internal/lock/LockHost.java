@@ -42,7 +42,7 @@ public interface LockHost {
         });
     }
 
-    /** By which other processes know the client. */
+    /** The label by which other processes know the client. */
     String ownerLabel();
 
     /**

@@ -75,7 +75,7 @@ public final class CounterReset {
         return operations;
     }
 
-    /** As clients without ADMIN rights see digests: nobody can log in with that. */
+    /** Whether this is what clients without ADMIN rights see of digests: nobody can log in with that. */
     private static boolean isMasked(ACL acl) {
         return acl.getId().getScheme().equals("digest") && acl.getId().getId().endsWith(":x");
     }

@@ -145,7 +145,7 @@ public final class HeldNode implements Held, KeepAlive.Grant {
         return session().isProven() ? LeaseState.HELD : LeaseState.SUSPENDED;
     }
 
-    /** Its end, also if only the time says so. */
+    /** How it ended, even if only the time says so. */
     private @Nullable End endByNow() {
         if (end == null && session().isOutlived()) {
             lose(Session.OUTLIVED);
@@ -172,7 +172,7 @@ public final class HeldNode implements Held, KeepAlive.Grant {
         return isKnownAsLost();
     }
 
-    /** From now on it is lost when its time is over, if it has one. To be called once, before anybody is told of it. */
+    /** Begins the time that it may be held, if it has one. Called once, before anybody is told of the grant. */
     public void limitTime() {
         if (limit != null) {
             limit.begin(this::state);
@@ -264,7 +264,7 @@ public final class HeldNode implements Held, KeepAlive.Grant {
         return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
     }
 
-    /** Also if a thread has released it and has not come to the rest. */
+    /** Ends it at once, even if a thread has begun to release it and has not come to the rest. */
     @Override
     public void endAtOnce(String reason) {
         lose(reason);

@@ -39,7 +39,7 @@ public final class HeldNodes {
         return false;
     }
 
-    /** By what the engine knows, without a look at the clock. */
+    /** Whether the engine knows that one is lost, without a look at the clock. */
     public static boolean anyIsKnownAsLost(List<? extends Held> grants) {
         for (int i = 0; i < grants.size(); i++) {
             if (grants.get(i).isKnownAsLost()) {

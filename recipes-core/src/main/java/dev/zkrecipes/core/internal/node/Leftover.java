@@ -173,7 +173,7 @@ final class Leftover {
         }
     }
 
-    /** Its deletion is being sent. */
+    /** Notes that its deletion is being sent. */
     void isSentIn(Session session) {
         sentIn = session;
         become(State.SENT);
@@ -222,7 +222,7 @@ final class Leftover {
         gone.complete(null);
     }
 
-    /** It is not there, but its session lives. */
+    /** Goes on after it was not found though its session lives. */
     private void miss() {
         cleaner.missed(node);
         finish();

@@ -86,7 +86,7 @@ public final class NodeCleaner implements SessionSource.User {
     private boolean seeking;
     private boolean abandoned;
 
-    /** Of the refused ones on a path. */
+    /** The turns of the refused deletions on a path. */
     private static final class Turns {
         final Deque<Leftover> order = new ArrayDeque<>();
         int rest = 1; // before the next, in request time-outs
@@ -183,7 +183,7 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    /** Unless it was found already, or is being looked for. */
+    /** Looks for a node, unless it was found already or is being looked for. */
     private void lookFor(OwnNode node) {
         if (node.existence() == OwnNode.Existence.MISSING
                 && !onPath(node.lockPath()).containsKey(node)) {
@@ -304,7 +304,7 @@ public final class NodeCleaner implements SessionSource.User {
         return node.session().isEnded() ? successor : node.session();
     }
 
-    /** If its own session has ended, asks for another one, which wakes what waits, perhaps at once. */
+    /** Asks for another session if its own has ended; that wakes what waits, perhaps at once. */
     void seekSessionFor(OwnNode node) {
         if (node.session().isEnded() && !seeking) {
             seeking = true;
@@ -340,7 +340,7 @@ public final class NodeCleaner implements SessionSource.User {
 
     // ---- What becomes of them.
 
-    /** Those that were created with it are there too. One that is missing was looked for just before that. */
+    /** Takes the nodes created with it as found, too. One that is missing was looked for just before that. */
     void onFound(OwnNode node) {
         node.createdTogether().forEach(this::lookFor);
     }

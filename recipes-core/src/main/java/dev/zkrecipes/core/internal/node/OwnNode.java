@@ -203,7 +203,7 @@ public final class OwnNode {
         createdAt(LockPath.child(lockPath, name), nodeCzxid);
     }
 
-    /** It was created with this path. */
+    /** Notes that it was created, with this path. */
     public void createdAt(String nodePath, long nodeCzxid) {
         existence = Existence.CREATED;
         path = nodePath;
@@ -260,7 +260,7 @@ public final class OwnNode {
         return ++looks;
     }
 
-    /** Its create, which names the number too, is sent again: a server may carry out both. */
+    /** Notes that its create, which names the number, too, is sent again: a server may carry out both. */
     public void sentAgain() {
         mayBeMadeTwice = true;
     }

@@ -49,7 +49,7 @@ public final class LockGroup {
                 .toList());
     }
 
-    /** For the rule, or for the metadata, which the list of one path brings along and that of several does not. */
+    /** Whether the data are needed: for the rule, or for metadata, which only a list of one path brings along. */
     private static boolean needsData(LockSpec spec, List<LockSpec> all) {
         return spec.hasSharedRule() || (spec.hasOwnAcl() && all.size() > 1);
     }
@@ -138,7 +138,7 @@ public final class LockGroup {
      */
     public record Strangers(List<String> paths, IncompatibleNodeException refusal) {}
 
-    /** Those of the first path that has any; null if no path has. */
+    /** The strangers of the first path that has any; null if no path has. */
     public @Nullable Strangers strangersIn(ChildrenSnapshot list) {
         for (int i = 0; i < all.size(); i++) {
             LockSpec spec = all.get(i);

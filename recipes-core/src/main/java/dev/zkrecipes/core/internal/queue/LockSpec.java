@@ -223,7 +223,7 @@ public final class LockSpec {
         return decision;
     }
 
-    /** In the order of the queue, so a search is enough; most drivers wait for the nearest ones. */
+    /** Whether all nodes are in front, by one search in the order of the queue; most drivers wait for the nearest. */
     private static boolean containsAll(List<LockNode> predecessors, List<LockNode> nodes) {
         if (endsWith(predecessors, nodes)) {
             return true;
@@ -251,7 +251,7 @@ public final class LockSpec {
         return path.equals(other.path) && driving(() -> driver.equals(other.driver));
     }
 
-    /** Without that of the driver, which may have an {@code equals} but no {@code hashCode}. */
+    /** A hash without the driver, which may have an {@code equals} but no {@code hashCode}. */
     @Override
     public int hashCode() {
         return 31 * path.hashCode() + nodeName.hashCode();

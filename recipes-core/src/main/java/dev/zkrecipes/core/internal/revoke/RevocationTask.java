@@ -97,7 +97,7 @@ final class RevocationTask extends SessionTask implements WatchRegistry.Subscrib
         });
     }
 
-    /** It is no longer wanted. */
+    /** Ends the task, as nobody wants it any longer. */
     void leave() {
         end(() -> {});
     }

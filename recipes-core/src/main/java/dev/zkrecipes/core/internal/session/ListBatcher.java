@@ -26,7 +26,7 @@ import org.apache.zookeeper.OpResult;
  */
 public final class ListBatcher {
 
-    /** As many names as fit a packet ten times over. */
+    /** A number of names that fits a packet ten times over. */
     private static final int SMALL = 1000;
 
     private final ZooKeeperOperations zk;

@@ -53,7 +53,7 @@ public final class MeasuredOperations implements ForwardingOperations {
     private static final int LOSSES = 2;
     /** What is around the data in an answer, amply. */
     private static final int AROUND = 256;
-    /** Of a name in a list, its length included: the longest that a path of usual file systems may have. */
+    /** The bytes of a name in a list, its length included: the longest that usual file systems allow. */
     private static final int LONGEST_NAME = 4 + 255;
 
     private static final int LARGE_LIST = 1000;
@@ -67,7 +67,7 @@ public final class MeasuredOperations implements ForwardingOperations {
 
     private record NodePart(Part part, String path) {}
 
-    /** It was lost with connections, and not answered since. */
+    /** What was lost with connections, and not answered since. */
     private static final class Suspicion {
         private long lastConnection;
         private int losses;
@@ -106,7 +106,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         };
     }
 
-    /** For all that is short. */
+    /** What sends short requests, without a measurement. */
     @Override
     public ZooKeeperOperations inner() {
         return inner;

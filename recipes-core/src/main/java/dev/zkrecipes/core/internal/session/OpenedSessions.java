@@ -36,7 +36,7 @@ public final class OpenedSessions implements SessionSource {
         this.scheduler = scheduler;
     }
 
-    /** On the engine's own thread, which looks for the servers, and from which ZooKeeper's threads inherit. */
+    /** Opens a handle on the engine's own thread, from which ZooKeeper's threads inherit. */
     @Override
     public void start() {
         scheduler.handOver(this::open);

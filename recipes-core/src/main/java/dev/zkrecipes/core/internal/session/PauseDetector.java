@@ -51,7 +51,7 @@ public final class PauseDetector {
         begin();
     }
 
-    /** Also continues. */
+    /** Begins to look for pauses, or continues. */
     public void begin() {
         beat();
         cancel();

@@ -259,7 +259,7 @@ public final class Session {
         scheduler.schedule(retryDelay, task);
     }
 
-    /** Also called for an answer that tells of the session's end before its event comes. */
+    /** Changes the state; called for an event, or for an answer that tells of the end before the event comes. */
     public void become(State next) {
         if (isEnded() || next == state || next == State.CONNECTING) {
             return;

@@ -26,7 +26,7 @@ package dev.zkrecipes.core.internal.session;
  */
 record SessionProof(long sentAt, long asOf, long reportedAt, boolean connected) {
 
-    /** Of a session without a committed write yet. */
+    /** The proof of a session without a committed write yet. */
     static SessionProof ofNothing(long now, long reportedAt) {
         return new SessionProof(now, now, reportedAt, false);
     }
@@ -35,7 +35,7 @@ record SessionProof(long sentAt, long asOf, long reportedAt, boolean connected) 
         return new SessionProof(sentAt, asOf, reportedAt, false);
     }
 
-    /** With one more committed write. What was proven before still is, if this one proves less. */
+    /** The proof with one more committed write. What was proven before still is, if this one proves less. */
     SessionProof with(long writeSentAt, long writeAsOf, long leaderHeardAt, boolean isConnected) {
         return new SessionProof(writeSentAt, writeAsOf - asOf > 0 ? writeAsOf : asOf, leaderHeardAt, isConnected);
     }

@@ -39,7 +39,7 @@ final class SessionReports {
     private long newestBefore;
     private long reported;
 
-    /** Of a session that is not older than that. */
+    /** The reports of a session that is not older than that. */
     SessionReports(long knownSince) {
         this.answered = new Stage(knownSince);
         this.told = new Stage(knownSince);
@@ -48,7 +48,7 @@ final class SessionReports {
         this.reported = knownSince;
     }
 
-    /** Of a session of which nothing is known yet. */
+    /** The reports of a session of which nothing is known yet. */
     static SessionReports ofUnknown(long now) {
         return new SessionReports(now - LONG_AGO.toNanos());
     }

@@ -41,7 +41,7 @@ public final class SuppliedSessions implements SessionSource {
     private final EngineScheduler scheduler;
     private final ExecutorService asker;
     private final Backoff backoff;
-    /** By handle: those that live, and those that were given up though their handle does not say that it has ended. */
+    /** Sessions by handle: those that live, and those given up though their handle does not say that it ended. */
     private final IdentityHashMap<ZooKeeper, Session> known = new IdentityHashMap<>();
 
     private final Set<User> waiting = new LinkedHashSet<>();

@@ -48,7 +48,7 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** On the engine thread, like {@link #close}. */
+    /** Looks whether the pool is stuck; on the engine thread, like {@link #close}. */
     private void look(long endedBefore) {
         watched.set(false);
         if (!closed) {

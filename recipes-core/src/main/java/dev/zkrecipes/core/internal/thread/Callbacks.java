@@ -43,7 +43,7 @@ public final class Callbacks {
         return new Callbacks(EngineThreads.callbacks(scheduler), EngineThreads.losses(scheduler), given, given);
     }
 
-    /** Those of locks of other libraries. Nobody says when their threads are not needed any more: each ends at once. */
+    /** Callbacks of locks of other libraries. Nobody says when their threads are not needed: each ends at once. */
     public static Callbacks ofNoClient() {
         return OF_NO_CLIENT;
     }

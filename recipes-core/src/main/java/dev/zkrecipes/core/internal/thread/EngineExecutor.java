@@ -235,7 +235,7 @@ public final class EngineExecutor implements EngineScheduler {
         return alarms.isEmpty() ? nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
 
-    /** From now on only the engine's own thread gives tasks, and those that were given before are dropped. */
+    /** Drops the tasks that were given; from now on only the engine's own thread gives more. */
     private void fail(Throwable cause) {
         if (failure == null) {
             failure = cause;

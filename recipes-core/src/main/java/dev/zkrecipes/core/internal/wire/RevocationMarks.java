@@ -90,7 +90,7 @@ public final class RevocationMarks {
         return LINE + request.id() + ' ' + grace + ' ' + request.requester();
     }
 
-    /** As many as fit into nanoseconds, at most. */
+    /** The milliseconds, at most as many as fit into nanoseconds. */
     private static long millisRoundedUp(Duration time) {
         long most = Long.MAX_VALUE / 1_000_000 + 1;
         return time.compareTo(Duration.ofMillis(most)) >= 0

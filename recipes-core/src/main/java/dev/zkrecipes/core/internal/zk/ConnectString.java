@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /** Checks connect strings: {@code host[:port][,host[:port]]...[/chroot]}. */
 public final class ConnectString {
     private static final int DEFAULT_PORT = 2181;
-    /** Of names and addresses; a zone of an IPv6 address follows a percent sign. */
+    /** The characters of names and addresses; a zone of an IPv6 address follows a percent sign. */
     private static final CharMatcher HOST_CHARACTERS = CharMatcher.inRange('a', 'z')
             .or(CharMatcher.inRange('A', 'Z'))
             .or(CharMatcher.inRange('0', '9'))

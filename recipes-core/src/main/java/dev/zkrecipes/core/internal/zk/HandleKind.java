@@ -27,7 +27,7 @@ public sealed interface HandleKind {
             return connectString;
         }
 
-        /** From now on uses other servers, with the same chroot. */
+        /** Changes to other servers, with the same chroot. */
         public void use(String other) {
             connectString = other;
         }
@@ -47,7 +47,7 @@ public sealed interface HandleKind {
         }
     }
 
-    /** Not ZooKeeper at all. */
+    /** What stands in for ZooKeeper in a simulation. */
     record Simulated(ZooKeeperOperations.Factory factory, EngineScheduler scheduler) implements HandleKind {
         public Simulated {
             Objects.requireNonNull(factory, "factory");

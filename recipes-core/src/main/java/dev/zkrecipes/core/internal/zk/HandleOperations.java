@@ -41,7 +41,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     private final boolean isOwn;
     /** Where a data watch may be left at the server, and none is here. */
     private final Set<String> forgotten = new HashSet<>();
-    /** Those that could not be dropped because the connection was lost. */
+    /** Watches that could not be dropped because the connection was lost. */
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**

@@ -128,7 +128,7 @@ public final class HandleStates {
         return last == State.CONNECTED || last == State.READ_ONLY;
     }
 
-    /** So it stands. */
+    /** Notes the state of the handle. */
     void become(State state) {
         if (last.isFinal()) {
             return;

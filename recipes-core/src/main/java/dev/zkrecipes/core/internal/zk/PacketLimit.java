@@ -26,7 +26,7 @@ public final class PacketLimit {
 
     private static final int REQUEST_HEADER = 8;
 
-    /** In front of each operation of a {@code multi}, and behind the last one. */
+    /** The bytes in front of each operation of a {@code multi}, and behind the last one. */
     private static final int OPERATION_HEADER = 9;
 
     /** What a {@code multi} takes beside its operations. */
