@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Actor {
     private static final int MILLIS = 25;
-    /** By the first of them a client notices that its process was stopped. */
+    /** The timers of a client at rest: by the first it notices that its process was stopped. */
     private static final int OWN_TIMERS = 1;
 
     private final Schedule schedule;
@@ -194,7 +194,7 @@ final class Actor {
         scheduler.after(time, () -> endHold(lease));
     }
 
-    /** When its time is over, or it is asked to, whichever comes first. */
+    /** Ends a hold when its time is over, or when it is asked to, whichever comes first. */
     private void endHold(Lease lease) {
         if (heldAsync.remove(lease)) {
             listening.remove(lease);

@@ -146,7 +146,7 @@ final class BlockingCalls {
         }
     }
 
-    /** For longer than anything goes wrong. */
+    /** Acquires, and waits for longer than anything goes wrong. */
     private Optional<Lease> acquireToTheEnd(InterProcessLock lock, Lease outer) throws InterruptedException {
         try {
             if (actor.choices().chance(500)) {

@@ -168,7 +168,7 @@ final class Judge {
         return deletedByOperator.contains(node);
     }
 
-    /** Nor of a session that is ended before its time. */
+    /** Notes that a session was ended before its time, of which its holder cannot know either. */
     void endedByOperator(long session) {
         endedByOperator.add(session);
     }

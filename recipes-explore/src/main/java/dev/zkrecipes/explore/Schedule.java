@@ -33,9 +33,9 @@ final class Schedule {
     private static final Duration FOR_EVER = LONGEST.multipliedBy(2);
     private static final int SLICES = 40;
     private static final String EVERY_WAITER = "every waiter is granted or told why not";
-    /** For one process: so that a node is passed on there, or a change of the rule meets several that wait together. */
+    /** Requests of one process: so many that a node is passed on, or a change of the rule meets several that wait. */
     private static final int MANY_REQUESTS = 8;
-    /** For each client; some hundred are the rule. */
+    /** The most steps of each client; some hundred are the rule. */
     private static final int MOST_STEPS = 50_000;
 
     private final ExploredLock lock;

@@ -52,12 +52,12 @@ record Frame(ByteBuffer bytes, long arrivedNanos) {
         return bytes.capacity() == 0;
     }
 
-    /** For any packet but the first of a stream. */
+    /** The xid of any packet but the first of a stream. */
     int xid() {
         return intAt(LENGTH_BYTES);
     }
 
-    /** For a client's packet. */
+    /** The type of a client's packet. */
     RequestType requestType(boolean first) {
         if (first) {
             return RequestType.ofConnect(

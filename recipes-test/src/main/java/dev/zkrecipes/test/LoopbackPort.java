@@ -70,7 +70,7 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** For {@link #listen}. */
+    /** A listener for {@link #listen}. */
     static ServerSocket listenOn(InetSocketAddress address) throws IOException {
         ServerSocket socket = new ServerSocket();
         try {
@@ -100,7 +100,7 @@ final class LoopbackPort implements AutoCloseable {
         }
     }
 
-    /** To be called when the listener is closed. */
+    /** Called when the listener is closed. */
     synchronized void hold() throws IOException {
         if (placeholder == null) {
             placeholder = placeholderOn(address);

@@ -20,7 +20,7 @@ import java.util.StringJoiner;
  * }</pre>
  */
 public final class RequestCounts {
-    /** Only what occurred. */
+    /** The requests that occurred, and no others. */
     private final Map<RequestType, Long> counts = new EnumMap<>(RequestType.class);
 
     RequestCounts(Map<RequestType, Long> counts) {

@@ -39,7 +39,7 @@ final class TcpGate implements AutoCloseable {
     private final ServerSocket listener;
     private final ProxyThreads threads;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-    /** Those from which a connection was opened. */
+    /** The sockets from which a connection was opened. */
     private final Set<Socket> callers = ConcurrentHashMap.newKeySet();
 
     private final Valve valve = new Valve();

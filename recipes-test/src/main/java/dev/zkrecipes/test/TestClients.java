@@ -37,7 +37,7 @@ public final class TestClients implements AutoCloseable {
      */
     public static final Duration LONG_SESSION = Duration.ofSeconds(60);
 
-    /** That of {@link ZooKeeperClient#connect}. */
+    /** The session time-out of {@link ZooKeeperClient#connect}. */
     private static final Duration SESSION = Duration.ofSeconds(30);
 
     private static final Duration LIMIT = Duration.ofSeconds(20);

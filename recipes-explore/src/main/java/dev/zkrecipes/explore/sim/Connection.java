@@ -77,7 +77,7 @@ final class Connection {
         });
     }
 
-    /** At the server. */
+    /** Receives a request at the server. */
     void receive(SentRequest<?> request) {
         unanswered.add(request);
         if (request.isWrite()) {

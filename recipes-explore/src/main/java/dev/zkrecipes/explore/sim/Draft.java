@@ -139,7 +139,7 @@ final class Draft {
         return "0".repeat(10 - plain.length()) + plain;
     }
 
-    /** The same, of a node that nobody might read any more. */
+    /** Deletes a node that nobody might read any more, so that nobody is told. */
     Code deleteUntold(String path) {
         Code code = delete(path, -1);
         if (code == Code.OK) {

@@ -40,7 +40,7 @@ public abstract class AcquireContract extends Stage {
 
     private static final int TIME_OUTS = 300;
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected AcquireContract() {}
 
     /** Otherwise no other test tests what it says, because no request would wait. */

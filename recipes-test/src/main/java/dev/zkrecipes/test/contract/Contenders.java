@@ -20,7 +20,7 @@ final class Contenders implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    /** So long that no lease gets a sixth of it old in a test, and is checked beside what the test counts. */
+    /** A session so long that no lease is checked in a test, beside what the test counts. */
     private static final Duration WITHOUT_CHECKS = Duration.ofSeconds(60);
 
     final EmbeddedZooKeeper server;
@@ -41,14 +41,14 @@ final class Contenders implements AutoCloseable {
         return open(server, recipe, SESSION);
     }
 
-    /** With another session time-out of the client under test. */
+    /** Contenders with another session time-out of the client under test. */
     static Contenders open(EmbeddedZooKeeper server, Recipe recipe, Duration session) throws InterruptedException {
         Contenders contenders = new Contenders(server, recipe, session);
         contenders.awaitConnected();
         return contenders;
     }
 
-    /** With sessions of which nothing is heard during a test but what it does. */
+    /** Contenders with sessions of which nothing is heard during a test but what it does. */
     static Contenders openQuiet(EmbeddedZooKeeper server, Recipe recipe) throws InterruptedException {
         return open(server, recipe, WITHOUT_CHECKS);
     }

@@ -28,7 +28,7 @@ public abstract class CounterContract extends OwnStage {
     private static final int STUCK = Integer.MAX_VALUE;
     private static final int LOW = 100;
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected CounterContract() {}
 
     private List<String> queues() {

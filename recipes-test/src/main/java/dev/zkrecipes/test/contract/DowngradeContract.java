@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** From writing to reading at once and in place, and not the other way round. */
+/** What a lock of two modes promises: from writing to reading at once and in place, and not the other way round. */
 public abstract class DowngradeContract extends TwoReadWriteLocks {
-    /** For the test of a lock. */
+    /** Creates the suite; the test of a lock extends it. */
     protected DowngradeContract() {}
 
     @Test

@@ -192,7 +192,7 @@ final class DriverQueue {
         return some.stream().map(DriverQueue::shown).toList();
     }
 
-    /** Without the id: kind, payload and number. */
+    /** The name without the id: kind, payload and number. */
     private static String shown(LockNode node) {
         return node.kind() + node.payload() + "(" + node.number() + ")";
     }

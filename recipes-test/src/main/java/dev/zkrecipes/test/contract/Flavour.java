@@ -86,32 +86,32 @@ enum Flavour {
      */
     abstract Optional<Runnable> ask(InterProcessLock lock, Duration limit) throws InterruptedException;
 
-    /** Those that wait for another holder. */
+    /** Ways to ask that wait for another holder. */
     static Stream<Flavour> waiting() {
         return EnumSet.complementOf(EnumSet.copyOf(TRYING)).stream();
     }
 
-    /** Those that do not. */
+    /** Ways to ask that do not wait. */
     static Stream<Flavour> trying() {
         return TRYING.stream();
     }
 
-    /** Those that wait for a limited time. */
+    /** Ways to ask that wait for a limited time. */
     static Stream<Flavour> timed() {
         return LIMITED.stream();
     }
 
-    /** Those that an interrupt ends. */
+    /** Ways to ask that an interrupt ends. */
     static Stream<Flavour> interruptible() {
         return INTERRUPTIBLE.stream();
     }
 
-    /** Those that ignore an interrupt. */
+    /** Ways to ask that ignore an interrupt. */
     static Stream<Flavour> uninterruptible() {
         return EnumSet.complementOf(EnumSet.copyOf(INTERRUPTIBLE)).stream();
     }
 
-    /** Those that block the calling thread. */
+    /** Ways to ask that block the calling thread. */
     static Stream<Flavour> blocking() {
         return EnumSet.complementOf(EnumSet.of(ASYNC)).stream();
     }

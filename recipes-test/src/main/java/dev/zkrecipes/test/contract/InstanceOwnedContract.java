@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** A lock that belongs to the instance: {@link Ownership#INSTANCE}. */
 public abstract class InstanceOwnedContract extends AnyThreadContract {
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected InstanceOwnedContract() {}
 
     @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Nested;
  */
 public abstract class InterProcessLockContract extends LockCapabilityContract {
 
-    /** For the test of a lock. */
+    /** Creates the suite; the test of a lock extends it. */
     protected InterProcessLockContract() {}
 
     @Nested

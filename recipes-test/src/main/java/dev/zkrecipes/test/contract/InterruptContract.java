@@ -29,7 +29,7 @@ public abstract class InterruptContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
     private static final int INTERRUPTS = 500;
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected InterruptContract() {}
 
     @ParameterizedTest

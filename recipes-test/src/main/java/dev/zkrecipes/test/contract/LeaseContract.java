@@ -28,7 +28,7 @@ public abstract class LeaseContract extends OwnStage {
     /** Outlives a reconnect, before which ZooKeeper's client may wait for a second. */
     private static final Duration LONG = Duration.ofSeconds(8);
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected LeaseContract() {}
 
     @Override

@@ -21,7 +21,7 @@ package dev.zkrecipes.test.contract;
  */
 public abstract class LockCapabilityContract {
 
-    /** For the test of a lock. */
+    /** Creates the suite; the test of a lock extends it. */
     protected LockCapabilityContract() {}
 
     /**
@@ -33,7 +33,7 @@ public abstract class LockCapabilityContract {
 
     /** The thread that holds the lock acquires it again at once, and no other thread may release it. */
     protected abstract class Reentrant extends ReentrantContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected Reentrant() {}
 
         @Override
@@ -44,7 +44,7 @@ public abstract class LockCapabilityContract {
 
     /** The instance holds the lock, one hold at a time, and any thread may release it. */
     protected abstract class InstanceOwned extends InstanceOwnedContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected InstanceOwned() {}
 
         @Override
@@ -55,7 +55,7 @@ public abstract class LockCapabilityContract {
 
     /** Each acquire is a separate request, and any thread may release it. */
     protected abstract class Unowned extends UnownedContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected Unowned() {}
 
         @Override
@@ -66,7 +66,7 @@ public abstract class LockCapabilityContract {
 
     /** Holders learn that others ask for the lock. */
     protected abstract class Revocable extends RevocationContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected Revocable() {}
 
         @Override
@@ -77,7 +77,7 @@ public abstract class LockCapabilityContract {
 
     /** The numbers of the queue are reset before they repeat. */
     protected abstract class Renewable extends CounterContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected Renewable() {}
 
         @Override

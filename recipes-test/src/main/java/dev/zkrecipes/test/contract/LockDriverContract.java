@@ -49,7 +49,7 @@ public abstract class LockDriverContract extends NodeNameContract {
     private static final int LONGEST = 6;
     private static final int QUESTIONS = 1 << 18;
 
-    /** For the test of a driver. */
+    /** Creates the suite; the test of a driver extends it. */
     protected LockDriverContract() {}
 
     /**

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** Once the server has ended the session, every call reports the loss, and the holds are counted down. */
 public abstract class LossContract extends OwnStage {
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected LossContract() {}
 
     @Test

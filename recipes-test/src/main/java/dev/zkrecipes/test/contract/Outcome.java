@@ -46,13 +46,13 @@ record Outcome(
         assertThat(error).as(toString()).isExactlyInstanceOf(type);
     }
 
-    /** The same, and the message names the path: a reader of the log must know which lock it is about. */
+    /** Checks the type of the failure, and that its message names the path for readers of the log. */
     void assertFailed(Class<? extends Throwable> type, String path) {
         assertFailed(type);
         assertThat(error).hasMessageContaining(path);
     }
 
-    /** At least that long, and no longer, on a machine that is not overloaded. */
+    /** Checks that it took at least so long, and no longer on a machine that is not overloaded. */
     void assertTook(Duration shortest, Duration longest) {
         assertThat(took).as(toString()).isBetween(shortest, longest.plus(late));
     }

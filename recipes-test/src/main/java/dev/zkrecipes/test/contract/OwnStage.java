@@ -40,7 +40,7 @@ abstract class OwnStage {
         open(sessionTimeout());
     }
 
-    /** With another session time-out than the other tests. */
+    /** A stage with another session time-out than the other tests. */
     final void reopen(Duration session) throws InterruptedException {
         contenders.close();
         open(session);

@@ -37,7 +37,7 @@ public abstract class PermitsContract extends TwoClients {
     private IntFunction<InterProcessLock> semaphore;
     private IntFunction<InterProcessLock> others;
 
-    /** For the test of a semaphore. */
+    /** Creates the suite; the test of a semaphore extends it. */
     protected PermitsContract() {}
 
     /**
@@ -183,7 +183,7 @@ public abstract class PermitsContract extends TwoClients {
         return isBehind;
     }
 
-    /** On a slow machine it may not have seen the lock. */
+    /** Checks that an acquire times out; on a slow machine it may not have seen the lock. */
     private static void assertTimesOut(InterProcessLock lock, Duration limit) throws InterruptedException {
         try {
             assertThat(lock.tryAcquire(limit)).isEmpty();

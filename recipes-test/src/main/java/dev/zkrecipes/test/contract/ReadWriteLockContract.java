@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Nested;
  */
 public abstract class ReadWriteLockContract {
 
-    /** For the test of a lock. */
+    /** Creates the suite; the test of a lock extends it. */
     protected ReadWriteLockContract() {}
 
     /**

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** A lock that belongs to the thread that holds it: {@link Ownership#REENTRANT_THREAD}. */
 public abstract class ReentrantContract extends Stage {
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected ReentrantContract() {}
 
     @Test

@@ -66,7 +66,7 @@ final class Request {
         result(givenBack, "the end of giving back");
     }
 
-    /** The same, for a lost hold: a release may report the loss, closing a lease is silent. */
+    /** Gives back a lost hold: a release may report the loss, closing a lease is silent. */
     void giveBackLost() throws InterruptedException {
         try {
             giveBack();

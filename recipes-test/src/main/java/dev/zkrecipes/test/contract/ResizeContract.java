@@ -26,7 +26,7 @@ public abstract class ResizeContract extends TwoClients {
     private IntFunction<InterProcessLock> semaphore;
     private IntFunction<InterProcessLock> others;
 
-    /** For the test of a semaphore. */
+    /** Creates the suite; the test of a semaphore extends it. */
     protected ResizeContract() {}
 
     /**

@@ -35,7 +35,7 @@ public abstract class RevocationContract extends Stage {
 
     private Revoker revoker;
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected RevocationContract() {}
 
     @BeforeEach

@@ -28,7 +28,7 @@ final class Scene {
     static final String PARENT = "/contract";
     /** Shorter than any session: what goes only with its session is found. */
     private static final Duration IN_TIME = Contenders.SESSION.dividedBy(2);
-    /** For so long the client may look for what a lost session has left. */
+    /** How long the client may look for what a lost session has left. */
     private static final Duration UNTIL_SESSIONS_ARE_OVER = Duration.ofSeconds(20);
 
     final String path = PARENT + "/" + UUID.randomUUID();
@@ -102,7 +102,7 @@ final class Scene {
         return server.children(queues.get(0));
     }
 
-    /** Those of one session. */
+    /** The nodes of one session. */
     List<String> nodesOf(long session) {
         return nodes().stream().filter(node -> isOwnedBy(session, node)).toList();
     }
@@ -116,7 +116,7 @@ final class Scene {
         await().alias("a request that waits").until(this::isWaiting);
     }
 
-    /** The same for a request that does not wait for long: it may be over before this has looked. */
+    /** Waits until a request waits that does not wait for long: it may be over before this has looked. */
     void awaitWaiting(Request request) {
         await().alias("a request that waits").until(() -> isWaiting() || request.isDone());
     }
@@ -181,7 +181,7 @@ final class Scene {
         }
     }
 
-    /** The same, and on no path a watch or an entry is left. */
+    /** Checks that the path is free, and that on no path a watch or an entry is left. */
     void assertNothingLeft() throws InterruptedException {
         assertPathIsFree();
         await().atMost(UNTIL_SESSIONS_ARE_OVER).untilAsserted(() -> {

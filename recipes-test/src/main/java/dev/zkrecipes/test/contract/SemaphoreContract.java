@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Nested;
 public abstract class SemaphoreContract {
     private static final int LIMIT = 3;
 
-    /** For the test of a semaphore. */
+    /** Creates the suite; the test of a semaphore extends it. */
     protected SemaphoreContract() {}
 
     /**
@@ -56,7 +56,7 @@ public abstract class SemaphoreContract {
 
     /** For what permits as a lock can do beyond what all locks can. */
     protected abstract class AsLock extends LockCapabilityContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected AsLock() {}
 
         @Override
@@ -67,7 +67,7 @@ public abstract class SemaphoreContract {
 
     /** The limit can be changed while the semaphore is in use. */
     protected abstract class Resizable extends ResizeContract {
-        /** For a nested class of the test. */
+        /** Creates the suite; a nested class of the test extends it. */
         protected Resizable() {}
 
         @Override

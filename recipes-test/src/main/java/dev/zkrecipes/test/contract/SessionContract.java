@@ -41,7 +41,7 @@ public abstract class SessionContract extends Stage {
     /** Does not expire while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(40);
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected SessionContract() {}
 
     // ---- The session goes.

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Readers share, a writer is alone, and both stand in one queue, so that neither side starves. */
 public abstract class SharingContract extends TwoReadWriteLocks {
-    /** For the test of a lock. */
+    /** Creates the suite; the test of a lock extends it. */
     protected SharingContract() {}
 
     @Test

@@ -26,7 +26,7 @@ public abstract class TurnsContract extends Stage {
     private static final int THREADS = 4;
     private static final int ROUNDS = 10;
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected TurnsContract() {}
 
     @Test

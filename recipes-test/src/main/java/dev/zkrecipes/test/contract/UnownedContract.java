@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** A lock whose holds belong to no thread: {@link Ownership#NOBODY}. */
 public abstract class UnownedContract extends AnyThreadContract {
 
-    /** For the test of a recipe. */
+    /** Creates the suite; the test of a recipe extends it. */
     protected UnownedContract() {}
 
     @Test

@@ -51,7 +51,7 @@ public final class ChildJvms implements AutoCloseable {
         return start(List.of(), main, arguments);
     }
 
-    /** The same with options for the JVM. */
+    /** Starts a JVM with options. */
     public Process start(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -29,7 +29,7 @@ public final class Lateness implements AutoCloseable {
     @GuardedBy("this")
     private long sum;
 
-    /** When the present wait should end. */
+    /** The time when the present wait should end. */
     @GuardedBy("this")
     private long due = System.nanoTime() + MOMENT;
 

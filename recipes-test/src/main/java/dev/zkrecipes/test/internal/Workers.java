@@ -37,7 +37,7 @@ public final class Workers implements AutoCloseable {
     @GuardedBy("this")
     private final List<Worker> workers = new ArrayList<>();
 
-    /** Not yet thrown, in the order in which they happened. */
+    /** Failures that were not thrown yet, in the order in which they happened. */
     @GuardedBy("this")
     private final List<Throwable> failures = new ArrayList<>();
 
