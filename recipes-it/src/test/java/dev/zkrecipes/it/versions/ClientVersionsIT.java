@@ -48,6 +48,12 @@ class ClientVersionsIT {
         tour(Jars.ofTheBuild().withZooKeeper("3.8.6"));
     }
 
+    /** {@code docs/versions.md} says that these may be excluded. */
+    @Test
+    void everyRecipe_worksWithoutTheJarsThatUsersMayExclude() throws Exception {
+        tour(Jars.ofTheBuild().without("netty-tcnative-", "commons-io-", "audience-annotations-"));
+    }
+
     private void tour(Jars jars) throws Exception {
         try (Jvm tour = Jvm.start(folder.resolve("output"), jars, Tour.class, server.connectString())) {
             tour.join();

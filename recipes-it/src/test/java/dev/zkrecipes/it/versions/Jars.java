@@ -48,14 +48,19 @@ final class Jars {
         return new Jars(server);
     }
 
-    /** The same with that client of ZooKeeper in the place of what was there. */
+    /** These jars with that client of ZooKeeper in the place of theirs. */
     Jars withZooKeeper(String version) {
         return with(zooKeeper(version), "zookeeper-");
     }
 
-    /** The same with that Guava in the place of what was there. */
+    /** These jars with that Guava in the place of theirs. */
     Jars withGuava(String version) {
         return with(List.of(jar("guava-" + version)), "guava-");
+    }
+
+    /** These jars but those that begin so. */
+    Jars without(String... prefixes) {
+        return new Jars(paths.stream().filter(path -> !isOneOf(path, prefixes)).toList());
     }
 
     private Jars with(List<Path> others, String prefix) {
