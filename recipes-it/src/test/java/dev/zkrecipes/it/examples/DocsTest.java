@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
@@ -30,6 +31,8 @@ class DocsTest {
     private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
     private static final Pattern LINK =
             Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)|^\\[\\w+\\]: (\\S+)$", Pattern.MULTILINE);
+    private static final Pattern SECTION_LINK = Pattern.compile("\\]\\(([^)#:]*)#([^)]+)\\)");
+    private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
     private static final Pattern TEST_NAME = Pattern.compile("`((?!zk_)[a-z][A-Za-z0-9]*_\\w+)`");
     private static final Pattern METHOD = Pattern.compile("^ +void (\\w+)\\(", Pattern.MULTILINE);
     private static final Pattern FEATURE =
@@ -53,6 +56,26 @@ class DocsTest {
                 .toList();
         assertThat(links)
                 .allSatisfy(link -> assertThat(document.resolveSibling(link)).exists());
+    }
+
+    @ParameterizedTest
+    @MethodSource("documents")
+    void everyLinkIntoAPage_leadsToASection(Path document) throws IOException {
+        for (MatchResult link :
+                SECTION_LINK.matcher(withoutBlocks(document)).results().toList()) {
+            Path page = link.group(1).isEmpty() ? document : document.resolveSibling(link.group(1));
+            assertThat(found(HEADING, withoutBlocks(page)))
+                    .extracting(DocsTest::anchor)
+                    .as(page.toString())
+                    .contains(link.group(2));
+        }
+    }
+
+    /** The anchor that GitHub makes of a heading. */
+    private static String anchor(String heading) {
+        return heading.toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\d _-]", "")
+                .replace(' ', '-');
     }
 
     @ParameterizedTest
