@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.examples.RangeLock.Range;
 import dev.zkrecipes.explore.ExploredLock;
+import dev.zkrecipes.explore.ExploredLock.Maker;
 import dev.zkrecipes.explore.Explorer;
 import dev.zkrecipes.explore.Rule;
-import dev.zkrecipes.explore.Violation;
 import java.util.List;
-import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The examples of docs/drivers.md under faults, on a simulated ensemble. */
@@ -23,13 +23,11 @@ class ExploreExamplesTest {
     @Test
     void groupLock_keepsItsPromises() {
         Rule rule = (front, self) -> front.stream().allMatch(self::equals);
-        ExploredLock groups = ExploredLock.of("group lock", rule, (client, path) -> {
-            GroupLock lock = new GroupLock(client, path);
-            return List.of(lock.lock("red"), lock.lock("blue"));
-        });
-        Explorer explorer = Explorer.of(groups);
-        Optional<Violation> broken = explorer.explore(1, SCHEDULES);
-        assertThat(broken.map(explorer::shrink)).isEmpty();
+        Maker maker = (client, path) ->
+                Stream.of("red", "blue").map(new GroupLock(client, path)::lock).toList();
+        Explorer explorer = Explorer.of(ExploredLock.of("group lock", rule, maker));
+        int schedules = Integer.getInteger("schedules", 1000);
+        assertThat(explorer.explore(1, schedules).map(explorer::shrink)).isEmpty();
     }
 
     /** Holders do not overlap; a request that overlaps none in front of it passes. */

@@ -13,13 +13,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.LongStream;
 
 /** Plays schedules of the recipes: {@code Explore SCHEDULES SEED CLIENTS [RECIPE...]}, as {@code bin/explore} calls it. */
 public final class Explore {
-    /** How many schedules may still be played after one that breaks a promise. */
-    private static final int PORTION = 10_000;
-
     private Explore() {}
 
     /**
@@ -45,7 +41,7 @@ public final class Explore {
         for (String recipe : recipes) {
             Explorer explorer = Explorer.of(requireNonNull(all.get(recipe))).withClients(clients);
             long begin = System.nanoTime();
-            Optional<Violation> broken = explore(explorer, seed, each);
+            Optional<Violation> broken = explorer.explore(seed, each);
             if (broken.isPresent()) {
                 System.out.println(explorer.shrink(broken.get()));
                 System.out.printf(
@@ -64,20 +60,5 @@ public final class Explore {
                     each / seconds);
         }
         System.out.println("no promise was broken");
-    }
-
-    /** All processors take part: each seed is a schedule of its own. */
-    private static Optional<Violation> explore(Explorer explorer, long first, int count) {
-        for (int played = 0; played < count; played += PORTION) {
-            Optional<Violation> broken = LongStream.range(first + played, first + Math.min(count, played + PORTION))
-                    .parallel()
-                    .mapToObj(explorer::play)
-                    .flatMap(Optional::stream)
-                    .findFirst();
-            if (broken.isPresent()) {
-                return broken;
-            }
-        }
-        return Optional.empty();
     }
 }
