@@ -131,7 +131,7 @@ class ConnectionTroubleIT {
     /** Over the limit, a server accepts each connection and resets it. */
     @Test
     @Tag("H111")
-    void limitOfConnections_isNamedAsTheLikelyCause(@TempDir File data) throws Exception {
+    void limitOfConnections_isNamed(@TempDir File data) throws Exception {
         ZooKeeperServer limited = new ZooKeeperServer(data, data, 2000);
         ServerCnxnFactory connections =
                 ServerCnxnFactory.createFactory(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1);
@@ -142,8 +142,11 @@ class ConnectionTroubleIT {
             try (ZooKeeperClient second = client(servers)) {
                 trouble(
                         second,
-                        servers + " resets each connection at once: probably it has as many connections of this machine"
-                                + " as it allows (maxClientCnxns, 60 unless set), or in all (maxCnxns)");
+                        servers
+                                + " resets each connection at once: if it is a proxy, a tunnel or a forwarded port, check"
+                                + " that the server behind it runs; if it is the server itself, probably it has as many"
+                                + " connections of this machine as it allows (maxClientCnxns, 60 unless set), or in all"
+                                + " (maxCnxns)");
                 first.close();
                 Soon.await().until(() -> second.connectionState() == ConnectionState.CONNECTED);
             }
@@ -158,7 +161,7 @@ class ConnectionTroubleIT {
     void serverThatClosesAtOnce_isToldFromASilentOne(boolean reset, String verb) throws Exception {
         try (ClosingServer closing = new ClosingServer(reset);
                 ZooKeeperClient client = client(local(closing.port()))) {
-            trouble(client, local(closing.port()) + " " + verb + " each connection at once: probably");
+            trouble(client, local(closing.port()) + " " + verb + " each connection at once: if it is a proxy");
         }
     }
 

@@ -160,8 +160,9 @@ final class ServerProbe {
                     server + " speaks TLS, and this client does not: set zookeeper.client.secure and the key"
                             + " and trust stores in the clientConfig");
         } else if (reply.ending() != Ending.NONE) {
-            return Finding.trouble(server + " " + reply.ending().verb + " each connection at once: " + LIMIT
-                    + "; if it is a proxy, check what is behind it");
+            return Finding.trouble(server + " " + reply.ending().verb + " each connection at once: if it is a proxy, a"
+                    + " tunnel or a forwarded port, check that the server behind it runs; if it is the server itself, "
+                    + LIMIT);
         }
         return Finding.trouble(server + " accepts connections but does not answer: it is paused, overloaded, or not a"
                 + " ZooKeeper server; check the port and the server");

@@ -15,10 +15,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Completion;
-import dev.zkrecipes.core.spi.Decision;
-import dev.zkrecipes.core.spi.FifoDriver;
 import dev.zkrecipes.core.spi.ForeignLock;
-import dev.zkrecipes.core.spi.LockNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -35,19 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdaptedLock extends OwnedLock {
 
-    /** The rule of a foreign lock is the lock itself: equal ones share their holds. It never queues. */
-    private record ForeignRule(ForeignLock lock, String nodeName) implements FifoDriver {
-        @Override
-        public Optional<LockNode> parse(String childName) {
-            return LockNode.parse(childName, nodeName);
-        }
-
-        @Override
-        public Decision decide(List<LockNode> predecessors, LockNode self) {
-            return Decision.grantedIfFirst(predecessors);
-        }
-    }
-
     private final ForeignLock foreign;
     private final Callbacks callbacks;
     private final @Nullable LockHost client; // null if it works on none
@@ -59,12 +43,7 @@ public final class AdaptedLock extends OwnedLock {
             Callbacks callbacks,
             @Nullable LockHost client,
             LockDataTable holds) {
-        super(
-                LockGroup.of(new LockSpec(List.of(), foreign.path(), new ForeignRule(foreign, nodeName), options)),
-                Owner.THREAD,
-                holds,
-                null,
-                false);
+        super(LockGroup.of(LockSpec.foreign(foreign, nodeName, options)), Owner.THREAD, holds, null, false);
         this.foreign = foreign;
         this.callbacks = callbacks;
         this.client = client;
@@ -173,8 +152,7 @@ public final class AdaptedLock extends OwnedLock {
         return client == null
                 ? null
                 : group().holdAtMost()
-                        .map(most -> new HoldLimit(
-                                client.scheduler(), most, client.scheduler().nanoTime()))
+                        .map(most -> new HoldLimit(client.scheduler(), most))
                         .orElse(null);
     }
 

@@ -16,55 +16,35 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a foreign lock has acquired. It is lost when the foreign lock says so, and given back when it is closed even
  * then; or when its time is over, with which it is given back. Thread-safe.
  */
-final class ForeignHeld implements Held {
+final class ForeignHeld extends Held {
+    private static final Logger log = LoggerFactory.getLogger(ForeignHeld.class);
 
-    /** How it ended, and, if it was lost, why. */
-    private record End(LeaseState state, String reason) {}
-
-    private final LockSpec spec;
     private final ForeignLock.Hold hold;
     private final Callbacks callbacks;
-    private final @Nullable HoldLimit limit; // null if it may be held for any time
-    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
-    private volatile @Nullable Listener listener;
-    private final AtomicReference<@Nullable Observer> observer = new AtomicReference<>();
     private final AtomicBoolean observesRequests = new AtomicBoolean();
     private final AtomicBoolean givenBack = new AtomicBoolean();
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     ForeignHeld(LockSpec spec, ForeignLock.Hold hold, Callbacks callbacks, @Nullable HoldLimit limit) {
-        this.spec = spec;
+        super(spec, limit);
         this.hold = hold;
         this.callbacks = callbacks;
-        this.limit = limit;
     }
 
     @Override
-    public LockSpec spec() {
-        return spec;
-    }
-
-    @Override
-    public LeaseState state() {
-        End last = endByNow();
-        return last != null ? last.state() : hold.state();
-    }
-
-    private @Nullable End endByNow() {
-        if (end.get() == null && limit != null && limit.isOver() && end(LeaseState.LOST, limit.reason())) {
-            callbacks.tellLoss(() -> giveBack(hold::expire));
-        }
-        return end.get();
+    protected LeaseState standing() {
+        return hold.state();
     }
 
     @Override
@@ -74,8 +54,7 @@ final class ForeignHeld implements Held {
 
     @Override
     public boolean isKnownAsLost() {
-        End last = end.get();
-        return last == null ? isLostThere() : last.state() == LeaseState.LOST;
+        return end() == null ? isLostThere() : super.isKnownAsLost();
     }
 
     @Override
@@ -103,8 +82,8 @@ final class ForeignHeld implements Held {
                 // it has none
             }
         }
-        End last = end.get();
-        return new LockLostException("lost the lock " + spec.path() + (last == null ? "" : ": " + last.reason())
+        End last = end();
+        return new LockLostException("lost the lock " + spec().path() + (last == null ? "" : ": " + last.reason())
                 + "; stop what it protects, close every lease of it, then acquire afresh");
     }
 
@@ -135,70 +114,44 @@ final class ForeignHeld implements Held {
     }
 
     private UnsupportedOperationException refused(UnsupportedOperationException why) {
-        return new UnsupportedOperationException("the lock " + spec.path() + ": " + why.getMessage(), why);
+        return new UnsupportedOperationException("the lock " + spec().path() + ": " + why.getMessage(), why);
     }
 
     /** Also begins to listen, and its time. */
     @Override
     public void attach(Listener only) {
-        listener = only;
+        super.attach(only);
         hold.onLost(this::onLost);
         if (hold.state() == LeaseState.LOST) {
             onLost();
         }
-        if (limit != null) {
-            limit.begin(this::endByNow);
-            if (end.get() != null) {
-                limit.end(); // nobody does it later
-            }
-        }
+        limitTime();
     }
 
     private void onLost() {
-        var unused = end(LeaseState.LOST, "what it stands on was lost");
+        afterEnd(endAsLost("what it stands on was lost"));
     }
 
-    private boolean end(LeaseState how, String reason) {
-        boolean isFirst = end.compareAndSet(null, new End(how, reason));
-        if (isFirst) {
-            if (limit != null) {
-                limit.end();
-            }
-            Listener told = listener;
-            if (told != null) {
-                listener = null;
-                told.onEnded(this, how);
-            }
-            if (how == LeaseState.LOST) {
-                tellObserver();
-            }
-        }
-        return isFirst;
-    }
-
+    /** With its time, it is given back. */
     @Override
-    public void observe(Observer only) {
-        observer.set(only);
-        if (end.get() != null) { // whoever ended it has looked before
-            tellObserver();
+    public void lose(String reason) {
+        boolean ends = endAsLost(reason);
+        afterEnd(ends);
+        if (ends) {
+            callbacks.tellLoss(() -> giveBack(hold::expire));
         }
     }
 
-    private void tellObserver() {
-        Observer told = observer.getAndSet(null);
-        End last = end.get();
-        if (told != null && last != null) {
-            if (last.state() == LeaseState.LOST) {
-                told.onLost(last.reason());
-            } else {
-                told.onReleased();
-            }
+    private void afterEnd(boolean isFirst) {
+        if (isFirst) {
+            tellListener();
+            tellObserver();
         }
     }
 
     /** Tells of requests to give the lock back; the observer of them, too. */
     void listen(Consumer<RevocationRequest> only) {
-        Observer told = observesRequests.compareAndSet(false, true) ? observer.get() : null;
+        Observer told = observesRequests.compareAndSet(false, true) ? observer() : null;
         if (told != null) {
             hold.onRevocationRequested(request -> told.onRevocationRequested());
         }
@@ -210,7 +163,10 @@ final class ForeignHeld implements Held {
         if (endByNow() == null && isLostThere()) {
             onLost();
         }
-        boolean isReleased = end(LeaseState.RELEASED, "");
+        boolean isReleased = endAsReleased();
+        if (isReleased) {
+            tellListener();
+        }
         giveBack(waits ? hold::release : hold::releaseInBackground);
         if (isReleased) {
             tellObserver();
@@ -222,6 +178,7 @@ final class ForeignHeld implements Held {
         if (!givenBack.compareAndSet(false, true)) {
             return;
         }
+        Completion.on(gone, (nothing, failure) -> tellIfLost(failure));
         try {
             how.run();
             Completion.forward(hold.released(), gone);
@@ -230,6 +187,17 @@ final class ForeignHeld implements Held {
         } catch (Error e) { // nobody knows whether it is given back
             gone.completeExceptionally(e);
             throw e;
+        }
+    }
+
+    /** To close a lost lease throws nothing, so whoever does it would never know. */
+    private void tellIfLost(@Nullable Throwable failure) {
+        if (failure != null && isKnownAsLost()) {
+            log.warn(
+                    "The lock {} was lost, and giving it back failed: it may stay held for others. See the cause, and free"
+                            + " it by hand if it does.",
+                    spec().path(),
+                    failure);
         }
     }
 

@@ -9,21 +9,30 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What holds stand on: a node of the engine, or what a foreign lock has acquired. It ends once, as RELEASED or as LOST.
  * Thread-safe.
  */
-public interface Held {
+public abstract class Held {
+    private static final AtomicReferenceFieldUpdater<Held, @Nullable End> END =
+            AtomicReferenceFieldUpdater.newUpdater(Held.class, End.class, "end");
+    private static final AtomicReferenceFieldUpdater<Held, @Nullable Observer> OBSERVER =
+            AtomicReferenceFieldUpdater.newUpdater(Held.class, Observer.class, "observer");
+
+    private static final End RELEASED = new End(LeaseState.RELEASED, "");
+
     /** Has to know when it has ended. */
     @FunctionalInterface
-    interface Listener {
+    public interface Listener {
         void onEnded(Held held, LeaseState how);
     }
 
     /** Hears what becomes of it, and changes nothing. */
-    interface Observer {
+    public interface Observer {
         /** It was given back; told on the thread that does so. */
         void onReleased();
 
@@ -34,40 +43,61 @@ public interface Held {
         void onRevocationRequested();
     }
 
-    /** The lock that it is of. */
-    LockSpec spec();
-
-    LeaseState state();
-
-    /** Whether the state is LOST, which may take less to find out than the state. */
-    boolean isLost();
-
-    /** Whether it is lost as far as is known, without a look at the clock. */
-    boolean isKnownAsLost();
-
-    /** Whether nothing is left to give back. */
-    boolean hasEnded();
-
-    /** The error for who uses it though it is lost. */
-    LockLostException lost();
-
-    default void requireNotLost() {
-        if (isLost()) {
-            throw lost();
+    /** How it ended, and, if it was lost, why. */
+    protected record End(LeaseState state, String reason) {
+        public boolean isLoss() {
+            return state == LeaseState.LOST;
         }
     }
 
+    private final LockSpec spec;
+    private final @Nullable HoldLimit limit;
+    private volatile @Nullable End end;
+    private volatile @Nullable Listener listener;
+    private volatile boolean told;
+    private volatile @Nullable Observer observer;
+
+    /**
+     * Has not ended.
+     *
+     * @param limit null if it may be held for any time
+     */
+    protected Held(LockSpec spec, @Nullable HoldLimit limit) {
+        this.spec = spec;
+        this.limit = limit;
+    }
+
+    /** The lock that it is of. */
+    public final LockSpec spec() {
+        return spec;
+    }
+
+    final @Nullable HoldLimit limit() {
+        return limit;
+    }
+
+    // ---- What differs.
+
+    /** The state of one that has not ended. */
+    protected abstract LeaseState standing();
+
+    /** Ends it as lost, unless it has ended. */
+    public abstract void lose(String reason);
+
+    /** Whether the state is LOST, which may take less to find out than the state. */
+    public abstract boolean isLost();
+
+    /** Whether nothing is left to give back. */
+    public abstract boolean hasEnded();
+
+    /** The error for who uses it though it is lost. */
+    public abstract LockLostException lost();
+
     /** The fencing tokens by path. */
-    Map<String, Long> tokens();
+    public abstract Map<String, Long> tokens();
 
     /** Checks of what it stands on. */
-    List<Op> guards();
-
-    /** Sets the only listener, which is told when it has ended, at once if it has. */
-    void attach(Listener only);
-
-    /** Sets the only observer, which is told of the end once. */
-    void observe(Observer only);
+    public abstract List<Op> guards();
 
     /**
      * Gives it back, unless it was.
@@ -75,5 +105,107 @@ public interface Held {
      * @param waits whether the caller waits for the future, so that what has to block may do so here
      * @return completes when it is known to be gone
      */
-    CompletableFuture<Void> release(boolean waits);
+    public abstract CompletableFuture<Void> release(boolean waits);
+
+    // ---- Its end.
+
+    public final LeaseState state() {
+        End last = endByNow();
+        return last == null ? standing() : last.state();
+    }
+
+    protected final @Nullable End end() {
+        return end;
+    }
+
+    /** How it ended, even if only the time says so. */
+    protected @Nullable End endByNow() {
+        if (end == null && limit != null && limit.isOver()) {
+            lose(limit.reason());
+        }
+        return end;
+    }
+
+    /** Whether it is lost as far as is known, without a look at the clock. */
+    public boolean isKnownAsLost() {
+        End last = end;
+        return last != null && last.isLoss();
+    }
+
+    public final void requireNotLost() {
+        if (isLost()) {
+            throw lost();
+        }
+    }
+
+    /** Returns whether it had not ended. */
+    protected final boolean endAsReleased() {
+        return END.compareAndSet(this, null, RELEASED);
+    }
+
+    /** Returns whether it had not ended. */
+    protected final boolean endAsLost(String reason) {
+        return END.compareAndSet(this, null, new End(LeaseState.LOST, reason));
+    }
+
+    /** Begins the time that it may be held, if it has one. Called once, before anybody is told of the grant. */
+    public final void limitTime() {
+        if (limit != null) {
+            limit.begin(this::endByNow);
+            if (end != null) {
+                limit.end(); // nobody does it later
+            }
+        }
+    }
+
+    // ---- Who is told of it.
+
+    /** Sets the only listener, which is told when it has ended, at once if it has. */
+    public void attach(Listener only) {
+        listener = only;
+        End last = end;
+        if (told && last != null) {
+            only.onEnded(this, last.state());
+        }
+    }
+
+    /** It has ended. */
+    protected final void tellListener() {
+        told = true;
+        if (limit != null) {
+            limit.end();
+        }
+        Listener only = listener;
+        End last = end;
+        if (only != null && last != null) {
+            listener = null;
+            only.onEnded(this, last.state());
+        }
+    }
+
+    /** Sets the only observer, which is told of the end once. */
+    public final void observe(Observer only) {
+        observer = only;
+        if (end != null) { // the thread that ended it has looked before
+            tellObserver();
+        }
+    }
+
+    public final @Nullable Observer observer() {
+        return observer;
+    }
+
+    /** It has ended. */
+    protected final void tellObserver() {
+        Observer only = observer == null ? null : OBSERVER.getAndSet(this, null);
+        End last = end;
+        if (only == null || last == null) {
+            return;
+        }
+        if (last.isLoss()) {
+            only.onLost(last.reason());
+        } else {
+            only.onReleased();
+        }
+    }
 }

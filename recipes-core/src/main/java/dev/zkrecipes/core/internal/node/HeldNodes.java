@@ -86,10 +86,10 @@ public final class HeldNodes {
         }
         List<HeldNode> nodes = nodes(grants);
         var unused = anyIsLost(nodes); // a look at the clock
-        List<HeldNode> ending = nodes.stream().filter(HeldNode::endAsReleased).toList();
+        List<HeldNode> ending = nodes.stream().filter(Held::endAsReleased).toList();
         if (!ending.isEmpty()) {
             ending.get(0).scheduler().execute(() -> afterEnd(ending));
-            ending.forEach(HeldNode::tellObserverOfRelease);
+            ending.forEach(Held::tellObserver);
         }
         return CompletableFuture.allOf(nodes.stream().map(HeldNode::gone).toArray(CompletableFuture<?>[]::new));
     }

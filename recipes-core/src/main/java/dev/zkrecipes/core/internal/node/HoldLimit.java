@@ -15,21 +15,21 @@ public final class HoldLimit {
     private final long endsAt;
     private volatile @Nullable Timer timer;
 
-    public HoldLimit(EngineScheduler scheduler, Duration most, long begin) {
+    /** From now on. */
+    public HoldLimit(EngineScheduler scheduler, Duration most) {
+        this(scheduler, most, scheduler.nanoTime() + most.toNanos());
+    }
+
+    private HoldLimit(EngineScheduler scheduler, Duration most, long endsAt) {
         this.scheduler = scheduler;
         this.most = most;
-        this.endsAt = begin + most.toNanos();
+        this.endsAt = endsAt;
     }
 
-    private HoldLimit(HoldLimit same) {
-        this.scheduler = same.scheduler;
-        this.most = same.most;
-        this.endsAt = same.endsAt;
-    }
-
-    /** What is left of it, for a node that continues the hold. */
-    HoldLimit withSameEnd() {
-        return new HoldLimit(this);
+    /** What is left of it, for a node that continues the hold; null if it has none. */
+    static @Nullable HoldLimit withEndOf(Held held) {
+        HoldLimit limit = held.limit();
+        return limit == null ? null : new HoldLimit(limit.scheduler, limit.most, limit.endsAt);
     }
 
     /** Runs the task on the engine thread when the time is over. */

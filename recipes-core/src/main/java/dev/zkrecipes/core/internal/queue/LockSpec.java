@@ -11,6 +11,7 @@ import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.FifoDriver;
+import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.core.spi.SharedRuleDriver;
@@ -43,6 +44,24 @@ public final class LockSpec {
     private final String nodeName;
     private final String kind;
     private final @Nullable String inFront;
+
+    /** The rule of a foreign lock is the lock itself: equal ones share their holds. It never queues. */
+    private record ForeignRule(ForeignLock lock, String nodeName) implements FifoDriver {
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, nodeName);
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
+    }
+
+    /** A foreign lock, as if it made nodes of that name. */
+    public static LockSpec foreign(ForeignLock lock, String nodeName, LockOptions options) {
+        return new LockSpec(List.of(), lock.path(), new ForeignRule(lock, nodeName), options);
+    }
 
     /** Refuses a driver that does not recognise its own nodes. */
     public LockSpec(List<ACL> defaultAcl, String path, LockDriver driver, LockOptions options) {
@@ -123,9 +142,12 @@ public final class LockSpec {
         return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
     }
 
-    /** What to call the rule in messages. */
+    /** What to call the rule in messages: the class of the driver, or what a foreign lock says of itself. */
     public String rule() {
-        return driver.getClass().getName() + " (nodes \"" + nodeName + "\")";
+        String name = driver instanceof ForeignRule foreign
+                ? "\"" + Printable.of(driving(foreign.lock()::toString)) + "\""
+                : driver.getClass().getName();
+        return name + " (nodes \"" + nodeName + "\")";
     }
 
     /**

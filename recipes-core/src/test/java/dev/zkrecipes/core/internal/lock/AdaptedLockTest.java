@@ -320,6 +320,17 @@ class AdaptedLockTest {
         assertThat(lock.isAcquiredInThisProcess()).isFalse();
     }
 
+    /** A lost lease is closed without a word, so the log has to tell. */
+    @Test
+    void releaseOfALostHoldThatFails_isLogged() throws InterruptedException {
+        other.refusesRelease = new IllegalStateException("stuck");
+        Lease lease = lock.acquire();
+        other.lose();
+        assertThat(PrintedWhile.running(lease::close))
+                .containsOnlyOnce("The lock other:1 was lost, and giving it back failed")
+                .contains("stuck");
+    }
+
     @Test
     void lockThatDoesNotTellItsState_canBeGivenBack() throws InterruptedException {
         Lease lease = lock.acquire();

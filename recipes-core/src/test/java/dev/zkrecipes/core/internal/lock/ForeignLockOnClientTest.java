@@ -307,6 +307,7 @@ class ForeignLockOnClientTest {
             assertThat(told).filteredOn("granted"::equals).hasSize(1);
             assertThatThrownBy(ours::acquire)
                     .isInstanceOf(LockRefusedException.class)
+                    .hasMessageContaining("by the rule \"" + other + "\" (")
                     .hasMessageContaining("would wait for itself");
         }
         assertThat(told).filteredOn("release"::equals).hasSize(1);

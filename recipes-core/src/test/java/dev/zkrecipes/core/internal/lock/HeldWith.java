@@ -3,20 +3,77 @@
 
 package dev.zkrecipes.core.internal.lock;
 
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.internal.node.Held;
-import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.Op;
 
 /** Something held to whose release something happens first. No mock: Mockito makes each call of a Held take memory. */
-final class HeldWith {
-    private HeldWith() {}
+final class HeldWith extends Held {
+    private final Held held;
+    private final Runnable first;
+
+    private HeldWith(Held held, Runnable first) {
+        super(held.spec(), null);
+        this.held = held;
+        this.first = first;
+    }
 
     static Held beforeRelease(Held held, Runnable first) {
-        return (Held) Proxy.newProxyInstance(
-                HeldWith.class.getClassLoader(), new Class<?>[] {Held.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("release")) {
-                        first.run();
-                    }
-                    return method.invoke(held, arguments);
-                });
+        return new HeldWith(held, first);
+    }
+
+    @Override
+    public CompletableFuture<Void> release(boolean waits) {
+        first.run();
+        return held.release(waits);
+    }
+
+    @Override
+    protected LeaseState standing() {
+        return held.state();
+    }
+
+    @Override
+    public void lose(String reason) {
+        held.lose(reason);
+    }
+
+    @Override
+    public boolean isLost() {
+        return held.isLost();
+    }
+
+    @Override
+    public boolean isKnownAsLost() {
+        return held.isKnownAsLost();
+    }
+
+    @Override
+    public boolean hasEnded() {
+        return held.hasEnded();
+    }
+
+    @Override
+    public LockLostException lost() {
+        return held.lost();
+    }
+
+    @Override
+    public Map<String, Long> tokens() {
+        return held.tokens();
+    }
+
+    @Override
+    public List<Op> guards() {
+        return held.guards();
+    }
+
+    @Override
+    public void attach(Listener only) {
+        held.attach(only);
     }
 }
