@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -65,7 +66,7 @@ public class QueueBenchmark {
     /** Parses, sorts and decides. */
     @Benchmark
     public Decision sortAndDecide() {
-        return new LockQueue(spec, names, null).decideOnOwn(last);
+        return Objects.requireNonNull(new LockQueue(spec, names, null).decideOnOwn(last));
     }
 
     /** Only parses. */

@@ -17,12 +17,7 @@ final class HandlePort implements AutoCloseable {
     /** A port on a handle that is connected; its answers and watch events come in order. */
     ZooKeeperOperations on(ZooKeeper handle, Runnable closing) {
         return new HandleOperations(
-                handle,
-                new HandleStates(state -> {}, engine).foundIn(State.CONNECTED),
-                engine,
-                engine::handOver,
-                true,
-                closing);
+                handle, new HandleStates(state -> {}, engine).foundIn(State.CONNECTED), engine, true, closing);
     }
 
     @Override

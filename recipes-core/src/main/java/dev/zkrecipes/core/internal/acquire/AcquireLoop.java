@@ -104,9 +104,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     @Override
     protected void onSession(Session found) {
         obstacle = null;
-        for (int i = 0; i < group.paths().size(); i++) {
-            requests.cleaner().flush(group.paths().get(i));
-        }
+        requests.cleaner().flush(group.paths());
         if (mode == Mode.QUEUE) {
             // What its own driver refuses is not queued before it is seen that the path's rule allows it.
             whenConnected(group.isHopeless() ? this::peek : this::enqueue);
@@ -197,12 +195,13 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
      */
     private void create() {
         become(Step.ENQUEUEING);
-        if (creation().knowsRights()) {
-            creation().send(inThisState(this::onCreated));
+        CreateNodes created = creation();
+        if (created.knowsRights()) {
+            created.send(inThisState(this::onCreated));
             // If the create fails, the step has changed by the time this answer comes.
             session().lists().ask(group.query(), inThisState(this::onListed));
         } else {
-            creation().sendTogether(inThisState(answer -> {
+            created.sendTogether(inThisState(answer -> {
                 onCreated(answer);
                 if (answer.isOk()) {
                     checkAccess();
@@ -319,18 +318,19 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
         }
         resetPace();
         requests.tell(session(), group.paths(), taken);
-        OwnNode last = creation().nodeNearTheEnd();
+        CreateNodes own = creation();
+        OwnNode last = own.nodeNearTheEnd();
         if (last != null) {
             resetCounter(last, taken);
             return;
         }
-        JointDecision decision = JointDecision.onOwn(group, creation().parsed(), taken);
+        JointDecision decision = JointDecision.onOwn(group, own.parsed(), taken);
         if (decision instanceof JointDecision.Vanished) {
             onVanished();
         } else if (decision instanceof JointDecision.Never never) {
             fail(never.refusal());
         } else if (decision instanceof JointDecision.Granted) {
-            for (OwnNode node : nodes()) {
+            for (OwnNode node : own.nodes()) {
                 node.seenAlone(taken.names(node.lockPath()).size() == 1);
             }
             grantWhenProven();

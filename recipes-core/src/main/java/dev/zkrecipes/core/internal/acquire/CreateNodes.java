@@ -49,7 +49,9 @@ final class CreateNodes {
     private final Requests requests;
     private final LockGroup group;
     private final Session session;
+    private final List<LockSpec> specs;
     private final List<OwnNode> nodes;
+    private final List<byte[]> data; // of the nodes
     private final List<ParentMaker> parents; // makers of the paths; none before one was missing
 
     CreateNodes(Requests requests, LockGroup group, Session session) {
@@ -61,10 +63,12 @@ final class CreateNodes {
         this.group = group;
         this.session = session;
         this.parents = parents;
-        this.nodes = new ArrayList<>(group.all().size());
-        for (int i = 0; i < group.all().size(); i++) {
-            nodes.add(new OwnNode(
-                    session, group.all().get(i), requests.scheduler().random()));
+        this.specs = group.all();
+        this.nodes = new ArrayList<>(specs.size());
+        this.data = new ArrayList<>(specs.size());
+        for (int i = 0; i < specs.size(); i++) {
+            nodes.add(new OwnNode(session, specs.get(i), requests.scheduler().random()));
+            data.add(requests.nodeData(specs.get(i), group.options()));
         }
         if (nodes.size() > 1) {
             nodes.forEach(node -> node.createdTogether(nodes));
@@ -97,7 +101,7 @@ final class CreateNodes {
     List<LockNode> parsed() {
         List<LockNode> own = new ArrayList<>(nodes.size());
         for (int i = 0; i < nodes.size(); i++) {
-            own.add(group.all().get(i).parseOwn(nodes.get(i).name()));
+            own.add(specs.get(i).parseOwn(nodes.get(i).name()));
         }
         return own;
     }
@@ -125,9 +129,9 @@ final class CreateNodes {
             admit();
             long sentAt = requests.scheduler().nanoTime();
             OwnNode node = nodes.get(0);
-            List<ACL> acl = group.all().get(0).acl();
+            List<ACL> acl = specs.get(0).acl();
             long newest = requests.newest();
-            session.zk().createEphemeralSequential(node.prefix(), data(0), acl, answer -> {
+            session.zk().createEphemeralSequential(node.prefix(), data.get(0), acl, answer -> {
                 if (answer.isOk()) {
                     long zxid = answer.value().stat().getCzxid();
                     node.createdAt(answer.value().path(), zxid);
@@ -141,10 +145,6 @@ final class CreateNodes {
         } else {
             sendTogether(done);
         }
-    }
-
-    private byte[] data(int index) {
-        return requests.nodeData(group.all().get(index), group.options());
     }
 
     /** Counts the nodes, or refuses them. */
@@ -174,7 +174,7 @@ final class CreateNodes {
         long size = PacketLimit.AROUND_OPERATIONS;
         for (int i = 0; i < nodes.size(); i++) {
             size += PacketLimit.sizeOfCreate(
-                    nodes.get(i).prefix(), data(i), group.all().get(i).acl());
+                    nodes.get(i).prefix(), data.get(i), specs.get(i).acl());
         }
         if (size > limit) {
             throw new LockLimitException("lock " + describe() + ": the request for "
@@ -203,8 +203,8 @@ final class CreateNodes {
     private List<Op> operations() {
         List<Op> operations = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
-            List<ACL> acl = group.all().get(i).acl();
-            operations.add(Op.create(nodes.get(i).prefix(), data(i), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
+            List<ACL> acl = specs.get(i).acl();
+            operations.add(Op.create(nodes.get(i).prefix(), data.get(i), acl, CreateMode.EPHEMERAL_SEQUENTIAL));
         }
         String probe = LockPath.child(
                 nodes.get(0).lockPath(), NodeId.next(requests.scheduler().random()) + PROBE);
@@ -234,18 +234,18 @@ final class CreateNodes {
     /** Makes the path of one of the locks, see {@link ParentMaker#make}. */
     void makePath(int index, Consumer<Answer<?>> done) {
         if (parents.isEmpty()) {
-            group.all().forEach(spec -> parents.add(new ParentMaker(session, spec.acl())));
+            specs.forEach(spec -> parents.add(new ParentMaker(session, spec.acl())));
             nameParents();
         }
-        LockSpec spec = group.all().get(index);
+        LockSpec spec = specs.get(index);
         session.checkedAcls().forget(spec.path(), spec.acl());
         parents.get(index).make(spec.path(), spec.initialRule(), done);
     }
 
     /** Whether it is known that the client has the rights that the locks' own ACLs name. */
     boolean knowsRights() {
-        for (int i = 0; i < group.all().size(); i++) {
-            LockSpec spec = group.all().get(i);
+        for (int i = 0; i < specs.size(); i++) {
+            LockSpec spec = specs.get(i);
             if (spec.hasOwnAcl() && !session.checkedAcls().knows(spec.path(), spec.acl())) {
                 return false;
             }
@@ -255,7 +255,7 @@ final class CreateNodes {
 
     /** Whether the paths in this list are those of which the ACLs were found right. */
     boolean isAsChecked(ChildrenSnapshot list) {
-        for (LockSpec spec : group.all()) {
+        for (LockSpec spec : specs) {
             if (spec.hasOwnAcl()
                     && !session.checkedAcls().isAsChecked(spec.path(), spec.acl(), list.stat(spec.path()))) {
                 return false;
@@ -267,7 +267,7 @@ final class CreateNodes {
     /** Compares each path that is to have an ACL of its own with its node, which was created. */
     void checkAcls(Consumer<AclCheck> done) {
         for (int i = 0; i < nodes.size(); i++) {
-            LockSpec spec = group.all().get(i);
+            LockSpec spec = specs.get(i);
             if (spec.hasOwnAcl()) {
                 new AclCheck(session, spec, nodes.get(i)).send(done);
             }

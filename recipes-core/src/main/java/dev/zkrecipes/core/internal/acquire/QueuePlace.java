@@ -174,8 +174,8 @@ final class QueuePlace {
     }
 
     private Decision decision() {
-        LockQueue queue = view.queue(spec);
-        return queue.contains(self) ? queue.decideOnOwn(self) : Decision.waitFor(self);
+        Decision decision = view.queue(spec).decideOnOwn(self);
+        return decision == null ? Decision.waitFor(self) : decision;
     }
 
     /**

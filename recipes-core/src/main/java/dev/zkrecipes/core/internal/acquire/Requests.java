@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -123,11 +124,8 @@ public final class Requests {
      * @param ofAll the options of what the lock is acquired with, or its own
      */
     byte[] nodeData(LockSpec spec, LockOptions ofAll) {
-        return spec.options()
-                .ownerLabel()
-                .or(ofAll::ownerLabel)
-                .map(OwnerLabel::encode)
-                .orElse(nodeData);
+        Optional<String> label = spec.options().ownerLabel().or(ofAll::ownerLabel);
+        return label.isPresent() ? OwnerLabel.encode(label.get()) : nodeData;
     }
 
     String rootName() {

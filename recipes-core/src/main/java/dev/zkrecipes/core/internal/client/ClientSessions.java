@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.client;
 
 import dev.zkrecipes.core.internal.node.LockLog;
-import dev.zkrecipes.core.internal.session.AnsweringOperations;
 import dev.zkrecipes.core.internal.session.Containers;
 import dev.zkrecipes.core.internal.session.MeasuredOperations;
 import dev.zkrecipes.core.internal.session.OpenedSessions;
@@ -119,8 +118,7 @@ final class ClientSessions {
         PauseDetector pauses = new PauseDetector(scheduler, settings.sessionTimeout());
         boolean isNew = source.ownsSessions();
         Session session = new Session(
-                MeasuredOperations.factory(
-                        AnsweringOperations.factory(factory, scheduler, pauses), scheduler, containers),
+                MeasuredOperations.factory(factory, scheduler, containers, pauses),
                 scheduler,
                 settings.longestRetryDelay(),
                 pauses,

@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -46,7 +47,7 @@ public final class LockDataTable {
     private final Collection<Acquisition> requests;
     private final Queue<LockGroup> foreign = new ConcurrentLinkedQueue<>(); // what is waited for without the engine
     private final @Nullable EngineScheduler scheduler;
-    private volatile boolean armed; // written on the engine thread
+    private final AtomicBoolean armed = new AtomicBoolean();
 
     /**
      * Begins without a hold.
@@ -109,8 +110,8 @@ public final class LockDataTable {
     void lookForDeadOwners() {
         if (scheduler == null) {
             ofThreads.values().removeIf(LockData::isForgettable);
-        } else if (!armed) {
-            scheduler.execute(() -> arm(scheduler));
+        } else if (!armed.get() && armed.compareAndSet(false, true)) {
+            scheduler.schedule(PERIOD, this::look);
         }
     }
 
@@ -124,15 +125,8 @@ public final class LockDataTable {
         foreign.remove(group);
     }
 
-    private void arm(EngineScheduler engine) {
-        if (!armed) {
-            engine.schedule(PERIOD, () -> look(engine));
-            armed = true;
-        }
-    }
-
-    private void look(EngineScheduler engine) {
-        armed = false; // before the requests are looked at: one that comes after that arms it itself
+    private void look() {
+        armed.set(false); // before the requests are looked at: one that comes after that arms it itself
         warnOfDropped();
         if (requests.isEmpty() && foreign.isEmpty()) {
             return;
@@ -146,7 +140,7 @@ public final class LockDataTable {
                     .collect(Collectors.toSet());
             orphaned.forEach(data -> look(data, waitedFor));
         }
-        arm(engine);
+        lookForDeadOwners();
     }
 
     private void warnOfDropped() {

@@ -196,10 +196,10 @@ public final class NodeCleaner implements SessionSource.User {
         List.copyOf(onPath(LockPath.parent(nodePath)).values()).forEach(leftover -> leftover.onNodeGone(nodePath));
     }
 
-    /** Sends this path's postponed deletions now, so that no client queues behind its own abandoned node. */
-    public void flush(String lockPath) {
+    /** Sends these paths' postponed deletions now, so that no client queues behind its own abandoned node. */
+    public void flush(List<String> lockPaths) {
         if (hasPostponed()) { // not for each of a thousand requests while there is no connection
-            List.copyOf(onPath(lockPath).values()).forEach(Leftover::hurry);
+            lockPaths.forEach(path -> List.copyOf(onPath(path).values()).forEach(Leftover::hurry));
         }
     }
 
@@ -283,12 +283,12 @@ public final class NodeCleaner implements SessionSource.User {
         }
     }
 
-    boolean hasRoom() {
-        return sent.size() < WINDOW && ready.isEmpty();
-    }
-
     boolean hasPostponed() {
         return !ready.isEmpty() || !resting.isEmpty();
+    }
+
+    boolean hasRoom() {
+        return sent.size() < WINDOW && ready.isEmpty();
     }
 
     /** Sends as many as there is room for. */

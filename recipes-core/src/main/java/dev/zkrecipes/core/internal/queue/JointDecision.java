@@ -43,14 +43,13 @@ public sealed interface JointDecision {
      * @throws LockException as {@link LockQueue}
      */
     static JointDecision onOwn(LockGroup group, List<LockNode> own, ChildrenSnapshot list) {
-        for (int i = 0; i < own.size(); i++) {
-            if (!LockQueue.in(list, group.all().get(i)).contains(own.get(i))) {
-                return new Vanished();
-            }
-        }
         Decision[] each = new Decision[own.size()];
         for (int i = 0; i < each.length; i++) {
-            each[i] = LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i));
+            Decision decision = LockQueue.in(list, group.all().get(i)).decideOnOwn(own.get(i));
+            if (decision == null) {
+                return new Vanished();
+            }
+            each[i] = decision;
         }
         return together(group, each);
     }

@@ -49,13 +49,14 @@ public final class LockQueue {
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
         Key key = new Key(spec);
-        LockQueue known = list.noted(spec.path(), key, LockQueue.class);
+        String path = spec.path();
+        LockQueue known = list.noted(path, key, LockQueue.class);
         if (known != null) {
             return known;
         }
-        byte[] rule = list.rule(spec.path()).map(Content::data).orElse(null);
-        LockQueue sorted = new LockQueue(spec, list.names(spec.path()), rule);
-        list.note(spec.path(), key, sorted);
+        byte[] rule = list.rule(path).map(Content::data).orElse(null);
+        LockQueue sorted = new LockQueue(spec, list.names(path), rule);
+        list.note(path, key, sorted);
         return sorted;
     }
 
@@ -69,7 +70,7 @@ public final class LockQueue {
 
         @Override
         public boolean equals(@Nullable Object other) {
-            return other instanceof Key that && spec.hasRuleOf(that.spec);
+            return other instanceof Key that && (spec == that.spec || spec.hasRuleOf(that.spec));
         }
 
         @Override
@@ -166,14 +167,16 @@ public final class LockQueue {
     }
 
     /**
-     * Asks the driver about a node of ours, in the queue, that wants to be granted.
+     * Asks the driver about a node of ours that wants to be granted; null if it is not in the queue.
      *
      * @throws LockException if the node's number is of no use: ZooKeeper's counter sticks at its end and then repeats
      * @throws LockRefusedException if the driver throws, or waits for what does not stand in front of the node
      */
-    public Decision decideOnOwn(LockNode self) {
-        int place = placeOf(self);
-        if (!self.hasOrdinaryNumber() || isNumberAt(place - 1, self) || isNumberAt(place + 1, self)) {
+    public @Nullable Decision decideOnOwn(LockNode self) {
+        int place = Collections.binarySearch(nodes, self);
+        if (place < 0) {
+            return null;
+        } else if (!self.hasOrdinaryNumber() || isNumberAt(place - 1, self) || isNumberAt(place + 1, self)) {
             throw new LockException("the sequence counter of " + spec.path() + " is exhausted: " + self.name()
                     + " cannot be ordered; stop all users of the path, delete it, and start again");
         }

@@ -32,26 +32,20 @@ public final class ListBatcher {
     private final ZooKeeperOperations zk;
     private final EngineScheduler scheduler;
     private final BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check;
-    private final Map<Wish, Asked> asked = new LinkedHashMap<>();
+    private final Map<ListQuery, Asked> asked = new LinkedHashMap<>();
+    private final Map<ListQuery, Asked> askedBehindWrite = new LinkedHashMap<>();
+    private boolean isUnderWay; // the task that sends them
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
     private final PersistentChildren persistent;
     private long answers; // to lists, so far
 
-    /** What to list, and whether behind a write. */
-    private record Wish(ListQuery query, boolean behindWrite) {
-        @Override
-        public int hashCode() {
-            return query.hashCode() * 31 + Boolean.hashCode(behindWrite);
-        }
-    }
-
     /** A list that is to be sent, and its recipients. */
     private final class Asked {
-        private final Wish wish;
+        private final ListQuery query;
         private final List<Consumer<ChildrenSnapshot>> replies = new ArrayList<>(1);
 
-        Asked(Wish wish) {
-            this.wish = wish;
+        Asked(ListQuery query) {
+            this.query = query;
         }
 
         void tell(ChildrenSnapshot list) {
@@ -84,7 +78,7 @@ public final class ListBatcher {
 
     /** Asks for a list that is sent after everything that was sent so far. */
     public void ask(ListQuery query, Consumer<ChildrenSnapshot> reply) {
-        ask(new Wish(query, false), reply);
+        ask(asked, query, reply);
     }
 
     /**
@@ -93,30 +87,29 @@ public final class ListBatcher {
      * does: it is committed behind them, or instead of them. So the list is sent behind one.
      */
     public void askBehindWrite(ListQuery query, Consumer<ChildrenSnapshot> reply) {
-        ask(new Wish(query, true), reply);
+        ask(askedBehindWrite, query, reply);
     }
 
-    private void ask(Wish wish, Consumer<ChildrenSnapshot> reply) {
-        if (asked.isEmpty()) {
+    private void ask(Map<ListQuery, Asked> kind, ListQuery query, Consumer<ChildrenSnapshot> reply) {
+        if (!isUnderWay) {
+            isUnderWay = true;
             scheduler.execute(this::send);
         }
-        asked.computeIfAbsent(wish, Asked::new).replies.add(reply);
+        kind.computeIfAbsent(query, Asked::new).replies.add(reply);
     }
 
     private void send() {
-        List<Asked> batch = List.copyOf(asked.values());
+        isUnderWay = false;
+        List<Asked> plain = List.copyOf(asked.values());
+        List<Asked> behindWrite = List.copyOf(askedBehindWrite.values());
         asked.clear();
-        for (Asked list : batch) {
-            if (list.wish.behindWrite()) {
-                sendBehindWrite(list);
-            } else {
-                send(list.wish.query(), list::tell);
-            }
-        }
+        askedBehindWrite.clear();
+        plain.forEach(list -> send(list.query, list::tell));
+        behindWrite.forEach(this::sendBehindWrite);
     }
 
     private void sendBehindWrite(Asked asking) {
-        ListQuery query = asking.wish.query();
+        ListQuery query = asking.query;
         List<Answer<?>> written = new ArrayList<>(); // has one when the server answers the list
         check.accept(query.parts().stream().map(ListQuery.Part::path).toList(), written::add);
         send(query, list -> {

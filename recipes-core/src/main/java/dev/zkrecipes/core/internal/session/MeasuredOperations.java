@@ -9,10 +9,10 @@ import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ForwardingOperations;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -44,7 +44,9 @@ import org.slf4j.LoggerFactory;
  * happened to a multi-read, multi-reads are answered UNIMPLEMENTED here for the rest of the session. It says so at
  * once, even before it answers what was sent earlier, and the client does not read an answer out of order: it gives the
  * connection up, and nobody learns why. So a multi-read that was lost is sent again only when everything before it is
- * answered. Confined to the engine thread.
+ * answered.
+ *
+ * <p>Each request is answered, see {@link Silence}. Confined to the engine thread.
  */
 public final class MeasuredOperations implements ForwardingOperations {
     private static final Logger log = LoggerFactory.getLogger(MeasuredOperations.class);
@@ -74,6 +76,7 @@ public final class MeasuredOperations implements ForwardingOperations {
         private boolean isReported;
     }
 
+    private final Silence silence;
     private final ZooKeeperOperations inner;
     private final EngineScheduler scheduler;
     private final Containers containers;
@@ -85,24 +88,34 @@ public final class MeasuredOperations implements ForwardingOperations {
     private boolean knowsMultiReads = true; // unless the server said no, as before 3.6
     private boolean lostMultiRead; // and none was answered since
 
-    MeasuredOperations(ZooKeeperOperations inner, EngineScheduler scheduler, Containers containers, int limit) {
-        this.inner = inner;
+    MeasuredOperations(
+            Factory handles,
+            EngineScheduler scheduler,
+            Containers containers,
+            ToIntFunction<ZooKeeperOperations> limitOf,
+            Consumer<State> states) {
         this.scheduler = scheduler;
         this.containers = containers;
-        this.limit = limit;
+        this.silence = new Silence(handles, scheduler, state -> {
+            note(state);
+            states.accept(state);
+        });
+        this.inner = silence.handle();
+        this.limit = limitOf.applyAsInt(inner);
         note(inner.initialState());
     }
 
-    /** Opens such sessions. */
-    public static Factory factory(Factory inner, EngineScheduler scheduler, Containers containers) {
+    /**
+     * Opens such sessions.
+     *
+     * @param beats of the session that is opened
+     */
+    public static Factory factory(
+            Factory handles, EngineScheduler scheduler, Containers containers, PauseDetector beats) {
         return states -> {
-            List<MeasuredOperations> opened = new ArrayList<>();
-            ZooKeeperOperations session = inner.open(state -> {
-                opened.forEach(operations -> operations.note(state));
-                states.accept(state);
-            });
-            opened.add(new MeasuredOperations(session, scheduler, containers, PacketLimit.of(session)));
-            return opened.get(0);
+            MeasuredOperations opened = new MeasuredOperations(handles, scheduler, containers, PacketLimit::of, states);
+            beats.onBeat(opened.silence::beat);
+            return opened;
         };
     }
 
@@ -110,6 +123,23 @@ public final class MeasuredOperations implements ForwardingOperations {
     @Override
     public ZooKeeperOperations inner() {
         return inner;
+    }
+
+    @Override
+    public <T> Consumer<Answer<T>> answered(Consumer<Answer<T>> reply) {
+        return silence.endedBy(reply);
+    }
+
+    // ---- What each acquire and each release asks for: short, and one call less deep than the rest.
+
+    @Override
+    public void createEphemeralSequential(String prefix, byte[] data, List<ACL> acl, Consumer<Answer<Created>> reply) {
+        inner.createEphemeralSequential(prefix, data, acl, silence.endedBy(reply));
+    }
+
+    @Override
+    public void delete(String path, Consumer<Answer<String>> reply) {
+        inner.delete(path, silence.endedBy(reply));
     }
 
     // ---- What is lost with a connection.
@@ -195,23 +225,25 @@ public final class MeasuredOperations implements ForwardingOperations {
                     List.of(new NodePart(Part.CHILDREN, path)),
                     stat -> new Children(List.of(), stat),
                     answered -> inner.children(path, answered),
-                    answer -> onChildren(path, answer, reply));
+                    answer -> {
+                        if (answer.isOk()) {
+                            learn(path, answer.value().names());
+                        }
+                        reply.accept(answer);
+                    });
             return;
         }
         long sentOn = connection; // what every acquire pays for
-        inner.children(path, answer -> {
-            if (!answer.isOk() || !suspicions.isEmpty()) {
+        inner.children(path, silence.endedBy(answer -> {
+            boolean isOk = answer.isOk();
+            if (!isOk || !suspicions.isEmpty()) {
                 note(new NodePart(Part.CHILDREN, path), answer, sentOn);
             }
-            onChildren(path, answer, reply);
-        });
-    }
-
-    private void onChildren(String path, Answer<Children> answer, Consumer<Answer<Children>> reply) {
-        if (answer.isOk()) {
-            learn(path, answer.value().names());
-        }
-        reply.accept(answer);
+            if (isOk) {
+                learn(path, answer.value().names());
+            }
+            reply.accept(answer);
+        }));
     }
 
     @Override
@@ -245,15 +277,15 @@ public final class MeasuredOperations implements ForwardingOperations {
             return;
         }
         long sentOn = connection;
-        send.accept(answer -> {
+        send.accept(answered(answer -> {
             parts.forEach(part -> note(part, answer, sentOn));
             reply.accept(answer);
-        });
+        }));
     }
 
     private <T> void examine(List<NodePart> suspects, Function<Stat, @Nullable T> known, Consumer<Answer<T>> reply) {
         NodePart suspect = suspects.get(0);
-        inner.acl(suspect.path(), answer -> {
+        acl(suspect.path(), answer -> {
             if (answer.isOk() && mayBeTooLarge(suspect, answer.value().stat())) {
                 report(suspect, answer.value().stat());
                 reply.accept(new Answer<>(
@@ -289,7 +321,7 @@ public final class MeasuredOperations implements ForwardingOperations {
             sendTogether(operations, reply);
             return;
         }
-        inner.acl(
+        acl(
                 operations.get(0).getPath(),
                 answer -> { // its answer comes behind all others, whatever it says
                     if (answer.isUnsettled()) {
@@ -327,7 +359,7 @@ public final class MeasuredOperations implements ForwardingOperations {
             return;
         }
         long sentOn = connection;
-        inner.createContainer(path, acl, answer -> {
+        inner.createContainer(path, acl, answered(answer -> {
             boolean first = connection == sentOn;
             containers.note(answer, isLost(answer, sentOn) && first);
             if (answer.code() == Code.UNIMPLEMENTED) {
@@ -335,12 +367,12 @@ public final class MeasuredOperations implements ForwardingOperations {
             } else {
                 reply.accept(answer);
             }
-        });
+        }));
     }
 
     private void createPersistent(String path, List<ACL> acl, Consumer<Answer<String>> reply) {
         List<Op> create = List.of(Op.create(path, new byte[0], acl, CreateMode.PERSISTENT));
-        inner.multi(create, answer -> reply.accept(new Answer<>(answer.code(), path)));
+        inner.multi(create, answered(answer -> reply.accept(new Answer<>(answer.code(), path))));
     }
 
     /** The operations with a persistent node in place of each container. */
@@ -373,7 +405,7 @@ public final class MeasuredOperations implements ForwardingOperations {
             return;
         }
         long sentOn = connection;
-        inner.multi(operations, answer -> {
+        inner.multi(operations, answered(answer -> {
             boolean first = connection == sentOn;
             boolean lost = isLost(answer, sentOn);
             if (isLarge) {
@@ -383,6 +415,6 @@ public final class MeasuredOperations implements ForwardingOperations {
                 containers.note(answer, lost && first);
             }
             reply.accept(answer);
-        });
+        }));
     }
 }

@@ -83,7 +83,8 @@ public final class PauseDetector {
 
     private void beat() {
         long now = scheduler.nanoTime();
-        if (now - lastBeat > Math.max(stopLength(), period + stopLength() / 4)) {
+        long stop = stopLength();
+        if (now - lastBeat > Math.max(stop, period + stop / 4)) {
             boolean another = !stopped || lastBeat - resumedAt >= timeoutNanos;
             stoppedAt = another ? lastBeat : stoppedAt;
             resumedAt = now;

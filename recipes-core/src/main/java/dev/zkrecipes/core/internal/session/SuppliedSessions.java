@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Sessions of handles that the application opens and replaces. The supplier is user code, so it is asked on a thread of
  * its own, one question at a time for all waiting requests. While it throws, or returns a handle that has ended, it is
  * asked again at the pace of retries, as long as a request waits or there is no session at all. A handle that was given
- * up, see {@link AnsweringOperations}, is not used again: what waits for it fails.
+ * up, see {@link Silence}, is not used again: what waits for it fails.
  */
 public final class SuppliedSessions implements SessionSource {
     private static final Logger log = LoggerFactory.getLogger(SuppliedSessions.class);

@@ -86,10 +86,13 @@ public final class EngineExecutor implements EngineScheduler {
 
     @Override
     public void execute(Runnable task) {
-        Thread caller = Thread.currentThread();
         add(task, false);
+        if (runner.get() != null) {
+            return; // who steps down looks again
+        }
+        Thread caller = Thread.currentThread();
         if (isOnItsThreadOnly || isVirtual(caller)) {
-            wake();
+            LockSupport.unpark(thread);
         } else if (runner.compareAndSet(null, caller)) {
             runSome();
         }
@@ -104,24 +107,20 @@ public final class EngineExecutor implements EngineScheduler {
     @Override
     public void handOver(Runnable task) {
         add(task, true);
-        wake();
+        if (runner.get() == null) { // otherwise the runner looks again
+            LockSupport.unpark(thread);
+        }
     }
 
     /** A task that cannot be given is one that fails: what its giver has begun may stay half done. */
     private void add(Runnable task, boolean isForOwnThread) {
         try {
             if (!closed && (failure == null || Thread.currentThread() == thread)) {
-                tasks.add(new Task(task, nanoTime(), isForOwnThread));
+                tasks.add(new Task(task, System.nanoTime(), isForOwnThread));
             }
         } catch (Throwable t) {
             fail(t);
             throw t;
-        }
-    }
-
-    private void wake() {
-        if (runner.get() == null) { // otherwise the runner looks again
-            LockSupport.unpark(thread);
         }
     }
 
@@ -156,14 +155,14 @@ public final class EngineExecutor implements EngineScheduler {
             return true;
         }
         long nanos = Deadline.saturatedNanos(timeout);
-        long begin = nanoTime();
+        long begin = System.nanoTime();
         Thread waiter = Thread.currentThread();
         var unused = future.whenComplete((value, error) -> LockSupport.unpark(waiter));
         while (!future.isDone()) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            long left = nanos - (nanoTime() - begin);
+            long left = nanos - (System.nanoTime() - begin);
             if (left <= 0) {
                 return false;
             }
@@ -219,7 +218,7 @@ public final class EngineExecutor implements EngineScheduler {
     private boolean runNext() {
         Task next = tasks.peek();
         Alarm first = alarms.isEmpty() ? null : alarms.first();
-        if (first != null && first.at - (next == null ? nanoTime() : next.at) <= 0) {
+        if (first != null && first.at - (next == null ? System.nanoTime() : next.at) <= 0) {
             alarms.remove(first);
             first.body.run();
             return true;
@@ -232,7 +231,7 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     private long nextAlarm() {
-        return alarms.isEmpty() ? nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
+        return alarms.isEmpty() ? System.nanoTime() + LONGEST_DELAY_NANOS : alarms.first().at;
     }
 
     /** Drops the tasks that were given; from now on only the engine's own thread gives more. */

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core.internal.zk;
 
+import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.zk.HandleWatches.Stub;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
@@ -13,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.zookeeper.AsyncCallback.VoidCallback;
 import org.apache.zookeeper.CreateMode;
@@ -35,7 +37,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     private final State initialState;
     private final HandleStates states;
     private final EngineScheduler scheduler;
-    private final Consumer<Runnable> delivery;
+    private final BooleanSupplier mayRunHere;
     private final Runnable closing;
     private final HandleWatches watches;
     private final boolean isOwn;
@@ -45,27 +47,37 @@ public final class HandleOperations implements ZooKeeperOperations {
     private List<Runnable> toDrop = new ArrayList<>();
 
     /**
-     * Begins in the current state.
+     * Begins in the current state. The event thread of a handle of our own may run tasks of the engine; when the handle
+     * ends, requests are answered on other threads of ZooKeeper's, which have to go on.
      *
      * @param states told of every request that is lost with the connection
-     * @param delivery takes what answers and events have to do on the engine thread
      * @param isOwn whether the handle was opened by this library
      */
     public HandleOperations(
+            ZooKeeper handle, HandleStates states, EngineScheduler scheduler, boolean isOwn, Runnable closing) {
+        this(handle, states, scheduler, isOwn ? Blocking::isEventThread : () -> false, isOwn, closing);
+    }
+
+    /**
+     * Begins in the current state.
+     *
+     * @param mayRunHere asked on the thread that brings an answer or an event: whether it may run tasks of the engine
+     */
+    HandleOperations(
             ZooKeeper handle,
             HandleStates states,
             EngineScheduler scheduler,
-            Consumer<Runnable> delivery,
+            BooleanSupplier mayRunHere,
             boolean isOwn,
             Runnable closing) {
         this.initialState = states.current();
         this.states = states;
         this.handle = handle;
         this.scheduler = scheduler;
-        this.delivery = delivery;
+        this.mayRunHere = mayRunHere;
         this.closing = closing;
         this.isOwn = isOwn;
-        this.watches = new HandleWatches(delivery);
+        this.watches = new HandleWatches(this::onEngine);
         states.whenConnected(this::dropAgain);
         states.whileDisconnected(this::lookForAConnection);
     }
@@ -97,10 +109,8 @@ public final class HandleOperations implements ZooKeeperOperations {
                 data,
                 acl,
                 CreateMode.EPHEMERAL_SEQUENTIAL,
-                (int rc, String path, Object ctx, String name, Stat stat) -> {
-                    Answer<Created> answer = answer(rc, name != null && stat != null ? new Created(name, stat) : null);
-                    deliver(reply, answer);
-                },
+                (int rc, String path, Object ctx, String name, Stat stat) ->
+                        deliver(reply, answer(rc, name != null && stat != null ? new Created(name, stat) : null)),
                 null);
     }
 
@@ -111,7 +121,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 new byte[0],
                 acl,
                 CreateMode.CONTAINER,
-                (int rc, String asked, Object ctx, String name) -> deliver(reply, rc, path),
+                (int rc, String asked, Object ctx, String name) -> deliver(reply, answer(rc, path)),
                 null);
     }
 
@@ -121,13 +131,14 @@ public final class HandleOperations implements ZooKeeperOperations {
                 path,
                 false,
                 (int rc, String asked, Object ctx, List<String> names, Stat stat) ->
-                        deliver(reply, rc, names != null && stat != null ? new Children(names, stat) : null),
+                        deliver(reply, answer(rc, names != null && stat != null ? new Children(names, stat) : null)),
                 null);
     }
 
     @Override
     public void read(String path, Consumer<Answer<Content>> reply) {
-        handle.getData(path, false, (rc, asked, ctx, data, stat) -> deliver(reply, rc, content(data, stat)), null);
+        handle.getData(
+                path, false, (rc, asked, ctx, data, stat) -> deliver(reply, answer(rc, content(data, stat))), null);
     }
 
     @Override
@@ -136,7 +147,7 @@ public final class HandleOperations implements ZooKeeperOperations {
                 path,
                 new Stat(),
                 (rc, asked, ctx, acl, stat) ->
-                        deliver(reply, rc, acl != null && stat != null ? new Access(acl, stat) : null),
+                        deliver(reply, answer(rc, acl != null && stat != null ? new Access(acl, stat) : null)),
                 null);
     }
 
@@ -145,7 +156,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         handle.getData(
                 path,
                 watches.feeding(watch, isOwn),
-                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), rc, content(data, stat)),
+                (rc, asked, ctx, data, stat) -> deliver(watches.noting(watch, reply), answer(rc, content(data, stat))),
                 null);
     }
 
@@ -155,7 +166,7 @@ public final class HandleOperations implements ZooKeeperOperations {
         handle.getChildren(
                 path,
                 watches.feeding(watch, false),
-                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), rc, path),
+                (rc, asked, ctx, names) -> deliver(watches.noting(watch, reply), answer(rc, path)),
                 null);
     }
 
@@ -200,7 +211,7 @@ public final class HandleOperations implements ZooKeeperOperations {
     /** Asks the server whether it is there, if the handle says so. */
     private void lookForAConnection() {
         if (handle.getState().isConnected()) {
-            handle.exists("/", false, (rc, asked, ctx, stat) -> delivery.accept(() -> onLooked(rc)), null);
+            handle.exists("/", false, (rc, asked, ctx, stat) -> onEngine(() -> onLooked(rc)), null);
         }
     }
 
@@ -220,7 +231,7 @@ public final class HandleOperations implements ZooKeeperOperations {
 
     @Override
     public void delete(String path, Consumer<Answer<String>> reply) {
-        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, rc, path), null);
+        handle.delete(path, -1, (rc, asked, ctx) -> deliver(reply, answer(rc, path)), null);
     }
 
     @Override
@@ -233,10 +244,6 @@ public final class HandleOperations implements ZooKeeperOperations {
     public void close() {
         watches.clear();
         closing.run();
-    }
-
-    private <T> void deliver(Consumer<Answer<T>> reply, int rc, @Nullable T value) {
-        deliver(reply, answer(rc, value));
     }
 
     /**
@@ -258,24 +265,39 @@ public final class HandleOperations implements ZooKeeperOperations {
     }
 
     private <T> void deliver(Consumer<Answer<T>> reply, Answer<T> answer) {
-        Runnable task = () -> take(answer, reply);
-        if (answer.code() == Code.CONNECTIONLOSS) {
-            scheduler.handOver(task); // others are lost with it, and what is to be done about them is done once for all
+        Code code = answer.code();
+        if (code == Code.CONNECTIONLOSS) { // others are lost, too: what follows is to be done once for all
+            scheduler.handOver(() -> {
+                states.onLoss();
+                reply.accept(answer);
+            });
+        } else if (code == Code.AUTHFAILED) {
+            onEngine(() -> {
+                onAuthFailed();
+                reply.accept(answer);
+            });
+        } else if (mayRunHere.getAsBoolean()) {
+            scheduler.execute(() -> reply.accept(answer));
         } else {
-            delivery.accept(task);
+            scheduler.handOver(() -> reply.accept(answer));
         }
     }
 
-    private <T> void take(Answer<T> answer, Consumer<Answer<T>> reply) {
-        if (answer.code() == Code.CONNECTIONLOSS) {
-            states.onLoss();
-        } else if (answer.code() == Code.AUTHFAILED && !states.current().isFinal()) {
-            // A server that requires an authentication closes the connection, not the session, for each request.
+    private void onEngine(Runnable task) {
+        if (mayRunHere.getAsBoolean()) {
+            scheduler.execute(task);
+        } else {
+            scheduler.handOver(task);
+        }
+    }
+
+    /** A server that requires an authentication closes the connection, not the session, for each request. */
+    private void onAuthFailed() {
+        if (!states.current().isFinal()) {
             states.become(State.AUTH_FAILED);
             watches.clear();
             scheduler.executeBlocking(closing);
         }
-        reply.accept(answer);
     }
 
     /** ZooKeeper hands out null for a node that was made without data. */

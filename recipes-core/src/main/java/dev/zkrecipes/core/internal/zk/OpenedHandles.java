@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.zk;
 
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import java.io.IOException;
@@ -50,21 +49,9 @@ public final class OpenedHandles implements ZooKeeperOperations.Factory {
                     config == null ? new ZKClientConfig() : config);
             opened.set(handle);
             settings.auth().forEach(auth -> handle.addAuthInfo(auth.scheme(), auth.credentials()));
-            return new HandleOperations(handle, states, scheduler, this::deliver, true, () -> close(handle));
+            return new HandleOperations(handle, states, scheduler, true, () -> close(handle));
         } catch (IOException | RuntimeException e) {
             throw new LockException("cannot open a ZooKeeper handle to " + connectString, e);
-        }
-    }
-
-    /**
-     * The event thread of our own handle may run tasks. When the handle ends, requests are answered on other threads of
-     * ZooKeeper's, which have to go on.
-     */
-    private void deliver(Runnable task) {
-        if (Blocking.isEventThread()) {
-            scheduler.execute(task);
-        } else {
-            scheduler.handOver(task);
         }
     }
 

@@ -38,8 +38,8 @@ public final class WrappedHandles implements ZooKeeperOperations.Factory {
         // Looked at after the watch's request was sent: if the connection goes now, that request is answered with it.
         State now = handle.getState() == ZooKeeper.States.CONNECTED ? State.CONNECTED : State.CONNECTING;
         // Its event thread is the application's, too: it hands over what it brings, and runs nothing for the engine.
-        HandleOperations operations = new HandleOperations(
-                handle, states.foundIn(now), scheduler, scheduler::handOver, false, listener::stop);
+        HandleOperations operations =
+                new HandleOperations(handle, states.foundIn(now), scheduler, false, listener::stop);
         listener.onEnd = operations::close; // the handle may be kept though its session has ended
         return operations;
     }

@@ -320,7 +320,7 @@ class NodeCleanerTest {
         giveBack(lease);
         assertThat(engine.cleaner().leaving(PATH, session())).isEmpty();
         operations.delayAnswerOf(Request.DELETE, Duration.ofSeconds(1));
-        engine.cleaner().flush(PATH);
+        engine.cleaner().flush(List.of(PATH));
         assertThat(engine.cleaner().leaving(PATH, session())).hasSize(1);
     }
 
@@ -538,7 +538,7 @@ class NodeCleanerTest {
         operations.refuse(Request.DELETE, Code.CONNECTIONLOSS);
         giveBack(lease);
         assertThat(engine.cleaner().hasPostponed()).isTrue();
-        engine.cleaner().flush(PATH);
+        engine.cleaner().flush(List.of(PATH));
         scheduler.run();
         assertClean();
         List<CompletableFuture<Lease>> leases =
@@ -548,7 +548,7 @@ class NodeCleanerTest {
         leases.forEach(this::giveBack);
         assertThat(operations.requests()).hasSize(100).containsOnly(Request.DELETE);
         assertThat(engine.cleaner().hasPostponed()).isTrue();
-        engine.cleaner().flush(PATH);
+        engine.cleaner().flush(List.of(PATH));
         assertThat(operations.requests()).containsExactly(Request.DELETE);
         assertThat(engine.cleaner().hasPostponed()).isFalse();
         scheduler.advance(Duration.ofSeconds(1));

@@ -269,8 +269,8 @@ class MeasuredOperationsTest {
     @Test
     @Tag("H75")
     void requestBelowARaisedLimit_isNotSentAfterTwoLosses_unlessOneIsAnswered() {
-        ZooKeeperOperations raised =
-                new MeasuredOperations(operations(), scheduler, new Containers(false, scheduler), 4 * DEFAULT);
+        ZooKeeperOperations raised = new MeasuredOperations(
+                told -> operations(), scheduler, new Containers(false, scheduler), opened -> 4 * DEFAULT, state -> {});
         write(raised, DEFAULT);
         lose();
         write(raised, DEFAULT);
@@ -443,7 +443,8 @@ class MeasuredOperationsTest {
             states = told;
             return operations();
         };
-        return MeasuredOperations.factory(handles, scheduler, new Containers(false, scheduler))
+        PauseDetector beats = new PauseDetector(scheduler, Duration.ofSeconds(12));
+        return MeasuredOperations.factory(handles, scheduler, new Containers(false, scheduler), beats)
                 .open(state -> {});
     }
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A handle that neither answers nor ends is given up. */
-class AnsweringOperationsTest {
+class SilenceTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(12);
 
     private final ManualScheduler scheduler = new ManualScheduler();
@@ -50,12 +50,13 @@ class AnsweringOperationsTest {
         when(handle.sessionId()).thenReturn(7L);
         when(handle.sessionTimeout()).thenReturn(TIMEOUT);
         doAnswer(call -> asked.add(call.getArgument(1))).when(handle).delete(any(), any());
-        operations = AnsweringOperations.factory(
+        operations = MeasuredOperations.factory(
                         listener -> {
                             states = listener;
                             return handle;
                         },
                         scheduler,
+                        new Containers(false, scheduler),
                         beats)
                 .open(told::add);
         beats.begin();
