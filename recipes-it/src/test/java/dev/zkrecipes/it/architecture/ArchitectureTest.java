@@ -114,8 +114,10 @@ class ArchitectureTest {
                 .and()
                 .areNotAssignableTo(Throwable.class)
                 .and()
-                // The skeleton of machines in several rooms: a sealed class cannot permit those of another package.
+                // A sealed class cannot permit those of another package: machines, and what holds stand on.
                 .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.session.SessionTask")
+                .and()
+                .doNotHaveFullyQualifiedName("dev.zkrecipes.core.internal.node.Held")
                 .should(beFinalOrSealed())
                 .check(HOUSE);
     }

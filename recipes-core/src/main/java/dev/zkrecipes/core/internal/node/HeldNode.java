@@ -52,7 +52,13 @@ public final class HeldNode extends Held implements KeepAlive.Grant {
 
     /** The shared mode that follows from an exclusive one: with its token, and what is left of its time. */
     public HeldNode(HeldNode exclusive, LockSpec spec, OwnNode node) {
-        this(spec, node, exclusive.token(), HoldLimit.withEndOf(exclusive), exclusive.scheduler, exclusive.cleaner);
+        this(
+                spec,
+                node,
+                exclusive.token(),
+                HoldLimit.withEndOf(exclusive.limit()),
+                exclusive.scheduler,
+                exclusive.cleaner);
     }
 
     private HeldNode(

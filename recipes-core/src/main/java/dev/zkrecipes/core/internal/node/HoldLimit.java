@@ -26,9 +26,8 @@ public final class HoldLimit {
         this.endsAt = endsAt;
     }
 
-    /** What is left of it, for a node that continues the hold; null if it has none. */
-    static @Nullable HoldLimit withEndOf(Held held) {
-        HoldLimit limit = held.limit();
+    /** What is left of a limit, for a node that continues the hold. */
+    static @Nullable HoldLimit withEndOf(@Nullable HoldLimit limit) {
         return limit == null ? null : new HoldLimit(limit.scheduler, limit.most, limit.endsAt);
     }
 

@@ -70,7 +70,7 @@ public final class LockQueue {
 
         @Override
         public boolean equals(@Nullable Object other) {
-            return other instanceof Key that && (spec == that.spec || spec.hasRuleOf(that.spec));
+            return other instanceof Key that && (spec.equals(that.spec) || spec.hasRuleOf(that.spec));
         }
 
         @Override

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.session;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
-import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Factory;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -46,7 +45,7 @@ final class Silence {
      *
      * @param told told of its states, up to the first final one
      */
-    Silence(Factory handles, EngineScheduler scheduler, Consumer<State> told) {
+    Silence(ZooKeeperOperations.Factory handles, EngineScheduler scheduler, Consumer<State> told) {
         this.scheduler = scheduler;
         this.told = told;
         this.handle = handles.open(this::become);
