@@ -6,6 +6,8 @@ package dev.zkrecipes.cli.operate;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.State;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -101,7 +103,7 @@ public final class BreakCommand implements Callable<Integer> {
                 return ExitCodes.FAILED;
             }
             for (Place place : places) {
-                Breaking breaking = new Breaking(client, ConnectOptions.CONNECT_LIMIT, targets.path(), place);
+                Breaking breaking = new Breaking(client, targets.path(), place);
                 out.println(
                         switch (breaking.run()) {
                             case BROKEN -> "deleted the node of " + Targets.describe(place);
@@ -116,9 +118,9 @@ public final class BreakCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.println("This deletes in the queue of " + targets.path() + ":");
         places.forEach(place -> out.println("  " + Targets.describe(place)
-                + (place.holds() ? "" : ", which is not known to hold: it may queue again")));
+                + (holds(place) ? "" : ", which is not known to hold: it may queue again")));
         out.println(
-                places.stream().anyMatch(Place::holds)
+                places.stream().anyMatch(BreakCommand::holds)
                         ? "The next in the queue gets the lock at once. The holder hears of the loss, but may keep working until then."
                         : "The holder of the lock keeps it.");
         out.print("Break? [y/N] ");
@@ -131,5 +133,9 @@ public final class BreakCommand implements Callable<Integer> {
                     "there is nobody to ask, so nothing was broken: give --yes to break all the same");
         }
         return AGREEMENT.contains(answer.strip().toLowerCase(Locale.ROOT));
+    }
+
+    private static boolean holds(Place place) {
+        return place.state() == State.HOLDS;
     }
 }

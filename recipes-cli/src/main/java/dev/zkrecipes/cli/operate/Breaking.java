@@ -3,12 +3,14 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import java.time.Duration;
+import dev.zkrecipes.core.spi.PathView.Place;
+import java.util.Optional;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -21,10 +23,9 @@ final class Breaking {
     private static final int MOST_FAILURES = 5;
 
     private final ZooKeeperClient client;
-    private final Duration connectLimit;
     private final String path;
-    private final Place place;
-    private int version;
+    private final Optional<Stat> seen;
+    private int version = -1;
 
     /** How it ended. */
     enum Outcome {
@@ -33,12 +34,10 @@ final class Breaking {
         GONE
     }
 
-    Breaking(ZooKeeperClient client, Duration connectLimit, String lockPath, Place place) {
+    Breaking(ZooKeeperClient client, String lockPath, Place place) {
         this.client = client;
-        this.connectLimit = connectLimit;
-        this.path = lockPath.equals("/") ? "/" + place.node() : lockPath + "/" + place.node();
-        this.place = place;
-        this.version = place.origin().version();
+        this.path = (lockPath.equals("/") ? "/" : lockPath + "/") + place.node().name();
+        this.seen = place.stat();
     }
 
     /**
@@ -81,11 +80,11 @@ final class Breaking {
      * is known.
      */
     private boolean isStillThere(ZooKeeper zk) throws InterruptedException, KeeperException {
-        if (!place.origin().readable()) {
+        if (seen.isEmpty()) {
             return true;
         }
         Stat stat = zk.exists(path, false);
-        if (stat == null || stat.getCzxid() != place.origin().czxid()) {
+        if (stat == null || stat.getCzxid() != seen.get().getCzxid()) {
             return false;
         }
         version = stat.getVersion();
@@ -93,7 +92,7 @@ final class Breaking {
     }
 
     private ZooKeeper connected() throws InterruptedException {
-        if (client.awaitConnected(connectLimit)) {
+        if (client.awaitConnected(ConnectOptions.CONNECT_LIMIT)) {
             return client.zooKeeper().orElseThrow(this::unreachable);
         }
         throw unreachable();

@@ -3,16 +3,24 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.Json;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.State;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** What stands at a path or below it, as one line of JSON. What is unknown is left out. */
 final class JsonPage {
     private JsonPage() {}
 
-    static String of(TreeView view) {
+    static String of(Tree view) {
         if (!view.deep()) {
             Map<String, Object> lock = lock(view.lock(), view.seen());
             lock.put("seen", view.seen().toString());
@@ -28,69 +36,47 @@ final class JsonPage {
         return Json.of(tree);
     }
 
-    private static Map<String, Object> lock(LockView lock, Instant now) {
+    private static Map<String, Object> lock(Lock lock, Instant now) {
+        PathView view = lock.view();
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("path", lock.path());
+        json.put("path", view.path());
         json.put("exists", lock.exists());
-        json.put("recipe", recipe(lock.recipe()));
-        lock.limit().ifPresent(limit -> json.put("limit", limit(limit)));
-        json.put("holding", lock.count(Standing.HOLDS));
-        json.put("waiting", lock.count(Standing.WAITS));
-        json.put("unknown", lock.count(Standing.UNKNOWN));
-        json.put(
-                "participants",
-                lock.places().stream().map(place -> place(place, now)).toList());
+        json.put("recipe", view.recipe().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+        view.limit()
+                .ifPresent(limit ->
+                        json.put("limit", Map.of("configured", limit.configured(), "current", limit.current())));
+        json.put("holding", lock.in(State.HOLDS).size());
+        json.put("waiting", lock.in(State.WAITS).size());
+        json.put("unknown", lock.in(State.UNKNOWN).size());
+        List<Object> participants = new ArrayList<>();
+        view.places().forEach(place -> participants.add(place(place, participants.size(), now)));
+        json.put("participants", participants);
         json.put("notes", lock.notes());
         return json;
     }
 
-    private static Map<String, Object> limit(Limit limit) {
+    private static Map<String, Object> place(Place place, int position, Instant now) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("configured", limit.configured());
-        json.put("current", limit.current());
-        return json;
-    }
-
-    private static String recipe(SeenRecipe recipe) {
-        return switch (recipe) {
-            case NONE -> "none";
-            case MUTEX -> "mutex";
-            case READ_WRITE -> "read-write";
-            case SEMAPHORE -> "semaphore";
-            case CURATOR_SEMAPHORE -> "curator-semaphore";
-            case MIXED -> "mixed";
-            case UNKNOWN -> "unknown";
-        };
-    }
-
-    private static Map<String, Object> place(Place place, Instant now) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("position", place.position());
-        json.put(
-                "state",
-                switch (place.standing()) {
-                    case HOLDS -> "holds";
-                    case WAITS -> "waits";
-                    case UNKNOWN -> "unknown";
-                });
-        json.put("node", place.node());
-        json.put("kind", place.kind());
-        json.put("payload", place.payload());
-        json.put("weight", place.weight());
-        json.put("readable", place.origin().readable());
-        if (place.origin().readable()) {
-            json.put("owner", place.data().owner());
+        json.put("position", position);
+        json.put("state", place.state().name().toLowerCase(Locale.ROOT));
+        json.put("node", place.node().name());
+        json.put("kind", place.node().kind());
+        json.put("payload", place.node().payload());
+        json.put("weight", place.permits());
+        json.put("readable", place.stat().isPresent());
+        place.stat().ifPresent(stat -> {
+            json.put("owner", place.owner());
             // Text, as a reader may keep numbers with no more than 53 bits.
-            json.put("session", "0x" + Long.toHexString(place.origin().session()));
-            json.put("created", place.origin().created().toString());
-            json.put("ageMillis", place.age(now).toMillis());
+            json.put("session", "0x" + Long.toHexString(stat.getEphemeralOwner()));
+            json.put("created", Instant.ofEpochMilli(stat.getCtime()).toString());
+            json.put("ageMillis", Math.max(0, now.toEpochMilli() - stat.getCtime()));
             json.put(
                     "requests", place.requests().stream().map(JsonPage::request).toList());
-        }
+        });
         return json;
     }
 
-    private static Map<String, Object> request(GiveBackRequest request) {
+    private static Map<String, Object> request(RevocationRequest request) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("requester", request.requester());
         request.grace().ifPresent(grace -> json.put("graceMillis", grace.toMillis()));

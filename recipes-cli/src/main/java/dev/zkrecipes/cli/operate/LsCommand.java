@@ -10,6 +10,7 @@ import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
         name = "ls",
         header = "Shows who holds a lock and who waits.",
         description = {
-            "Shows the queue of a lock in order: who holds and who waits, what each asks for, its weight (permits), its age, "
+            "Shows the queue of a lock in order: who holds and who waits, what each wants, how long ago it queued, its "
                     + "session and owner label. zklock recognises the recipe by its nodes, and says what they do not show. It also "
                     + "shows locks of Apache Curator.",
             ""
@@ -55,8 +56,8 @@ public final class LsCommand implements Callable<Integer> {
     /** The least time between two states: a busy lock changes faster than anybody reads. */
     private static final Duration PACE = Duration.ofMillis(200);
 
-    /** A connection that returns before that is not worth a message. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /** How often ages are drawn; a connection that returns before that is not worth a message. */
+    private static final Duration SECOND = Duration.ofSeconds(1);
 
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
@@ -83,12 +84,10 @@ public final class LsCommand implements Callable<Integer> {
     @Option(
             names = "--watch",
             description =
-                    "Show the state again after each change, until Ctrl-C: in place of the previous one on a terminal, otherwise after it.")
+                    "Show the state again after each change, until Ctrl-C, and how long ago the lock was granted: on a terminal in place of the previous state and each second, otherwise after it.")
     private boolean watch;
 
-    @Option(
-            names = "--json",
-            description = "Print JSON, one line for each state. Labels are in it as they were written.")
+    @Option(names = "--json", description = "Print JSON, one line for each state.")
     private boolean json;
 
     /** For picocli. */
@@ -104,50 +103,45 @@ public final class LsCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         try (ZooKeeperClient client = connection.open()) {
-            TreeReader tree = new TreeReader(client, ConnectOptions.CONNECT_LIMIT, path, recursive, watch);
+            Reads reads = new Reads(client, watch);
             if (watch) {
-                watch(client, tree, screen(out));
+                watch(client, reads);
             } else {
-                out.println(String.join(System.lineSeparator(), lines(tree.read())));
+                Tree tree = Tree.read(reads, path, recursive);
+                out.println(String.join(
+                        System.lineSeparator(),
+                        json ? List.of(JsonPage.of(tree)) : TextPage.of(tree, tree.seen(), new SeenGrants())));
                 out.flush();
             }
             return ExitCodes.OK;
         }
     }
 
-    private Screen screen(PrintWriter out) {
-        if (json) {
-            return new Screen(out, Screen.Manner.LINES);
-        }
-        return new Screen(out, Terminal.isOutput() ? Screen.Manner.DRAWN : Screen.Manner.BLOCKS);
-    }
-
-    private List<String> lines(TreeView view) {
-        return json ? List.of(JsonPage.of(view)) : TextPage.of(view);
-    }
-
-    private boolean show(Screen screen, TreeView view) {
-        List<String> lines = new ArrayList<>(lines(view));
-        if (!json) {
-            lines.add(0, TIME.format(view.seen()));
-        }
-        return screen.show(lines);
+    private Screen.Manner manner() {
+        return json ? Screen.Manner.LINES : Screen.isTerminal() ? Screen.Manner.DRAWN : Screen.Manner.BLOCKS;
     }
 
     /** Runs until nobody reads any more, or a signal ends the process. */
-    private void watch(ZooKeeperClient client, TreeReader tree, Screen screen) throws InterruptedException {
-        client.addConnectionListener(state -> tree.wake());
+    private void watch(ZooKeeperClient client, Reads reads) throws InterruptedException {
+        Screen screen = new Screen(spec.commandLine().getOut(), manner());
+        SeenGrants grants = new SeenGrants();
+        client.addConnectionListener(state -> reads.wake());
         try {
-            TreeView before = tree.read();
-            boolean isRead = show(screen, before);
+            Tree tree = Tree.read(reads, path, recursive);
+            grants.see(tree);
+            boolean isRead = show(screen, tree, grants);
             while (isRead) {
-                tree.awaitChange();
-                awaitConnected(client, before);
-                TreeView now = tree.read();
-                if (!now.isSameAs(before)) {
-                    isRead = show(screen, now);
-                    before = now;
-                    TimeUnit.NANOSECONDS.sleep(PACE.toNanos());
+                if (reads.awaitChange(SECOND)) {
+                    awaitConnected(client, tree);
+                    Tree before = tree;
+                    tree = Tree.read(reads, path, recursive);
+                    if (!tree.isSameAs(before)) {
+                        grants.see(tree);
+                        isRead = show(screen, tree, grants);
+                        TimeUnit.NANOSECONDS.sleep(PACE.toNanos());
+                    }
+                } else if (screen.isDrawn()) {
+                    isRead = show(screen, tree, grants);
                 }
             }
         } catch (ClientClosedException e) {
@@ -155,8 +149,18 @@ public final class LsCommand implements Callable<Integer> {
         }
     }
 
-    private void awaitConnected(ZooKeeperClient client, TreeView shown) throws InterruptedException {
-        if (!client.awaitConnected(PATIENCE)) {
+    private boolean show(Screen screen, Tree tree, SeenGrants grants) {
+        if (json) {
+            return screen.show(List.of(JsonPage.of(tree)));
+        }
+        Instant now = screen.isDrawn() ? Instant.now() : tree.seen();
+        List<String> lines = new ArrayList<>(TextPage.of(tree, now, grants));
+        lines.add(0, TIME.format(now));
+        return screen.show(lines);
+    }
+
+    private void awaitConnected(ZooKeeperClient client, Tree shown) throws InterruptedException {
+        if (!client.awaitConnected(SECOND)) {
             spec.commandLine()
                     .getErr()
                     .println("zklock: not connected; the state shown here was seen at " + TIME.format(shown.seen())

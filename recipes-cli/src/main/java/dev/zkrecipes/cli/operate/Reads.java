@@ -3,146 +3,230 @@
 
 package dev.zkrecipes.cli.operate;
 
+import dev.zkrecipes.cli.connect.ConnectOptions;
+import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.zookeeper.AsyncCallback.Children2Callback;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
 import org.apache.zookeeper.AsyncCallback.StatCallback;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Many reads at a time in one session. A window limits how many are under way: a server turns a client away that has a
- * thousand requests open.
+ * Reads of many nodes at a time, which survive lost connections and sessions. What was read is kept until ZooKeeper
+ * tells of a change. Not thread-safe, but for {@link #wake} and the events.
  */
-final class Reads {
+final class Reads implements Watcher {
+    /** A server turns a client away that has a thousand requests open. */
     private static final int WINDOW = 400;
 
-    private final ZooKeeper zk;
+    private static final int MOST_FAILURES = 4;
+    private static final Duration PAUSE = Duration.ofMillis(200);
+    /** Whatever others keep in their nodes shall not fill the memory. */
+    private static final int LONGEST_DATA = 16 << 10;
+
+    private final ZooKeeperClient client;
     private final @Nullable Watcher watcher;
+    private final Map<String, Answer<List<String>>> lists = new ConcurrentHashMap<>();
+    private final Map<String, Answer<Content>> contents = new ConcurrentHashMap<>();
+    private final Semaphore changes = new Semaphore(0);
+    private @Nullable ZooKeeper handle;
 
-    /**
-     * A list of children.
-     *
-     * @param names in the order of the server
-     * @param stat of the parent
-     */
-    record Children(List<String> names, Stat stat) {}
-
-    /**
-     * The answers to reads of some paths.
-     *
-     * @param byPath a reply for each
-     */
-    record Replies<T>(Map<String, Reply<T>> byPath) {
-        Reply<T> to(String path) {
-            Reply<T> reply = byPath.get(path);
-            if (reply == null) {
-                throw new IllegalArgumentException("nobody asked for " + path);
-            }
-            return reply;
-        }
-    }
-
-    /** Converts the data of a node as soon as they arrive, so that they need not all be kept. */
+    /** Reads with the connection. */
     @FunctionalInterface
-    interface Digest<T> {
-        T of(byte[] data, Stat stat);
+    interface Look<T> {
+        T read() throws InterruptedException;
     }
 
-    /** Takes a reply, on ZooKeeper's event thread. */
+    /** Takes an answer, on ZooKeeper's event thread. */
     private interface Sink<T> {
         void accept(int code, @Nullable T value);
     }
 
-    /** Sends a request. */
     private interface Ask<T> {
         void send(String path, Sink<T> sink);
     }
 
-    /**
-     * Reads through a handle.
-     *
-     * @param watcher is told of changes to what was read; if there is none, nothing is watched
-     */
-    Reads(ZooKeeper zk, Optional<Watcher> watcher) {
-        this.zk = zk;
-        this.watcher = watcher.orElse(null);
+    /** A read without an answer about the node, because the connection or the session was lost. */
+    private static final class BrokenReadException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        BrokenReadException(String path, Code code) {
+            super("reading " + PlainText.of(path, 300) + " failed with " + code);
+        }
+    }
+
+    Reads(ZooKeeperClient client, boolean watched) {
+        this.client = client;
+        this.watcher = watched ? this : null;
     }
 
     /**
-     * Lists children.
+     * Looks, and again if the connection is lost meanwhile.
      *
-     * @throws BrokenReadException if a list got no answer
+     * @throws LockConnectionException if there is no connection in time, or it breaks again and again
+     * @throws LockAccessException if the credentials are refused
      */
-    Replies<Children> children(Collection<String> paths) throws InterruptedException {
-        return all(paths, (path, sink) -> {
-            Children2Callback callback = (code, p, context, names, stat) ->
-                    sink.accept(code, names == null || stat == null ? null : new Children(names, stat));
-            zk.getChildren(path, watcher, callback, null);
+    <T> T attempt(String root, Look<T> look) throws InterruptedException {
+        for (int failures = 1; ; failures++) {
+            ZooKeeper now = connected("while reading " + PlainText.of(root) + ": its state is unknown; try again");
+            if (handle != now) { // a new session has none of the watches
+                handle = now;
+                lists.clear();
+                contents.clear();
+            }
+            try {
+                return look.read();
+            } catch (BrokenReadException e) {
+                if (failures == MOST_FAILURES) {
+                    throw new LockConnectionException(
+                            "the connection was lost " + failures + " times while reading "
+                                    + PlainText.of(root) + " (" + e.getMessage()
+                                    + "): try again; if that does not help, the list is longer than a packet may be: set"
+                                    + " JAVA_TOOL_OPTIONS=-Djute.maxbuffer=BYTES, more than 1048575",
+                            e);
+                }
+                awaitChange(PAUSE);
+            }
+        }
+    }
+
+    private ZooKeeper connected(String otherwise) throws InterruptedException {
+        Duration limit = ConnectOptions.CONNECT_LIMIT;
+        boolean connected = client.awaitConnected(limit);
+        return client.zooKeeper()
+                .filter(any -> connected)
+                .orElseThrow(() -> new LockConnectionException(
+                        "no server answered within " + limit.toMillis() / 1e3 + " s " + otherwise));
+    }
+
+    /** Lists children; if the node is missing, its creation is watched. */
+    Map<String, Answer<List<String>>> children(Collection<String> paths) throws InterruptedException {
+        return all(paths, lists, this::list);
+    }
+
+    private void list(String path, Sink<List<String>> sink) {
+        StatCallback looked = (code, p, context, stat) -> {
+            if (code == Code.OK.intValue()) {
+                list(path, sink); // it has just appeared
+            } else {
+                sink.accept(code, null);
+            }
+        };
+        ChildrenCallback listed = (code, p, context, names) -> {
+            if (code == Code.NONODE.intValue() && watcher != null) {
+                zk().exists(path, watcher, looked, null);
+            } else {
+                sink.accept(code, names);
+            }
+        };
+        zk().getChildren(path, watcher, listed, null);
+    }
+
+    /** Reads data. */
+    Map<String, Answer<Content>> contents(Collection<String> paths) throws InterruptedException {
+        return all(paths, contents, (path, sink) -> {
+            DataCallback callback =
+                    (code, p, context, data, stat) -> sink.accept(code, stat == null ? null : content(data, stat));
+            zk().getData(path, watcher, callback, null);
         });
     }
 
-    /**
-     * Reads data.
-     *
-     * @throws BrokenReadException if a node got no answer
-     */
-    <T> Replies<T> data(Collection<String> paths, Digest<T> digest) throws InterruptedException {
-        return all(paths, (path, sink) -> {
-            DataCallback callback = (code, p, context, data, stat) ->
-                    sink.accept(code, stat == null ? null : digest.of(data == null ? new byte[0] : data, stat));
-            zk.getData(path, watcher, callback, null);
-        });
+    private static Content content(byte @Nullable [] data, Stat stat) {
+        byte[] whole = data == null ? new byte[0] : data;
+        return new Content(whole.length <= LONGEST_DATA ? whole : Arrays.copyOf(whole, LONGEST_DATA), stat);
     }
 
-    /**
-     * Whether a node is there; if not, its creation is watched.
-     *
-     * @throws BrokenReadException if there was no answer
-     */
-    boolean exists(String path) throws InterruptedException {
-        return all(List.<String>of(path), (Ask<Stat>) (asked, sink) -> {
-                    StatCallback callback = (code, p, context, stat) -> sink.accept(code, stat);
-                    zk.exists(asked, watcher, callback, null);
-                })
-                .to(path)
-                .isOk();
+    private ZooKeeper zk() {
+        ZooKeeper now = handle;
+        if (now == null) {
+            throw new IllegalStateException("a read outside an attempt");
+        }
+        return now;
     }
 
-    private static <T> Replies<T> all(Collection<String> paths, Ask<T> ask) throws InterruptedException {
+    private static <T> Map<String, Answer<T>> all(Collection<String> paths, Map<String, Answer<T>> known, Ask<T> ask)
+            throws InterruptedException {
         Semaphore room = new Semaphore(WINDOW);
-        Map<String, Reply<T>> replies = new HashMap<>(paths.size() * 2); // event thread; ours when all permits are back
-        AtomicReference<@Nullable BrokenReadException> broken = new AtomicReference<>();
+        Map<String, Answer<T>> answers = new ConcurrentHashMap<>();
+        Map<String, Code> broken = new ConcurrentHashMap<>();
         for (String path : paths) {
+            Answer<T> before = known.get(path);
+            if (before != null) {
+                answers.put(path, before);
+                continue;
+            }
             room.acquire();
-            if (broken.get() != null) {
+            if (!broken.isEmpty()) {
                 room.release();
                 break;
             }
             ask.send(path, (number, value) -> {
-                Code code = Code.get(number);
-                if (code == Code.OK || code == Code.NONODE || code == Code.NOAUTH) {
-                    replies.put(path, new Reply<>(code, value));
-                } else {
-                    broken.compareAndSet(null, new BrokenReadException(path, code));
+                Code code = Answer.codeOf(number);
+                Answer<T> answer = new Answer<>(code, value);
+                if (answer.isOk()) {
+                    known.put(path, answer); // on the thread of the events, so that none is in front of it
+                } else if (code != Code.NONODE && code != Code.NOAUTH) {
+                    broken.put(path, code);
                 }
+                answers.put(path, answer);
                 room.release();
             });
         }
         room.acquire(WINDOW);
-        BrokenReadException failure = broken.get();
-        if (failure != null) {
-            throw failure;
+        if (broken.containsValue(Code.AUTHFAILED)) {
+            throw new LockAccessException("ZooKeeper refused the credentials, or requires some that were not given"
+                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the"
+                    + " servers): check --auth-file, --auth, and the SASL settings in --config");
         }
-        return new Replies<>(replies);
+        broken.forEach((path, code) -> {
+            throw new BrokenReadException(path, code);
+        });
+        return new HashMap<>(answers);
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+        String path = event.getPath();
+        if (path != null) {
+            switch (event.getType()) {
+                case NodeChildrenChanged -> lists.remove(path);
+                case NodeDataChanged -> contents.remove(path);
+                default -> {
+                    lists.remove(path);
+                    contents.remove(path);
+                }
+            }
+        }
+        wake();
+    }
+
+    /** Lets {@link #awaitChange} return. Thread-safe. */
+    void wake() {
+        changes.release();
+    }
+
+    /** Waits until something may have changed, or so long; whether something has. */
+    boolean awaitChange(Duration atMost) throws InterruptedException {
+        boolean changed = changes.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS);
+        changes.drainPermits();
+        return changed;
     }
 }

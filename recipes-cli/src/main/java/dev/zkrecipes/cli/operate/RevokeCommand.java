@@ -6,7 +6,6 @@ package dev.zkrecipes.cli.operate;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.Seconds;
-import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.Participant;
@@ -14,15 +13,19 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.Recipe;
+import dev.zkrecipes.core.spi.PathView.State;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -101,11 +104,12 @@ public final class RevokeCommand implements Callable<Integer> {
         }
         targets.check();
         try (ZooKeeperClient client = connection.open()) {
-            LockView lock = targets.look(client);
+            PathView lock = targets.look(client);
             List<Place> places = targets.in(lock);
-            if (lock.recipe() == SeenRecipe.CURATOR_SEMAPHORE) {
-                throw new LockException("nobody listens for requests at " + targets.path()
-                        + ": Curator's semaphores do not support them; stop the holder, or use zklock break");
+            if (lock.recipe() == Recipe.CURATOR_SEMAPHORE || lock.recipe() == Recipe.LATCH) {
+                throw new LockException(
+                        "nobody listens for requests at " + targets.path()
+                                + ": Curator's semaphores and leader latches do not support them; stop the holder, or use zklock break");
             }
             List<Revocation> asked = places.isEmpty() ? List.of() : ask(client, lock, places);
             if (asked.isEmpty()) {
@@ -116,23 +120,22 @@ public final class RevokeCommand implements Callable<Integer> {
     }
 
     /** One request to whoever holds the lock when it is sent; or one to each named node. */
-    private List<Revocation> ask(ZooKeeperClient client, LockView lock, List<Place> places)
+    private List<Revocation> ask(ZooKeeperClient client, PathView lock, List<Place> places)
             throws InterruptedException {
         Revoker revoker = new Revoker(client);
         if (!targets.areNamed()) {
             InterProcessLock held = lockOf(client, lock);
             return grace == null ? revoker.request(held) : revoker.request(held, grace);
         }
-        Instant now = Instant.now();
         List<Revocation> asked = new ArrayList<>();
         for (Place place : places) {
-            Participant participant = participant(place, now);
+            Participant participant = participant(place, lock.places().indexOf(place));
             asked.add(grace == null ? revoker.request(participant) : revoker.request(participant, grace));
         }
         return asked;
     }
 
-    private static InterProcessLock lockOf(ZooKeeperClient client, LockView lock) {
+    private static InterProcessLock lockOf(ZooKeeperClient client, PathView lock) {
         return switch (lock.recipe()) {
             case MUTEX -> new InterProcessMutex(client, lock.path());
             case READ_WRITE -> new InterProcessReadWriteLock(client, lock.path()).readLock();
@@ -140,22 +143,23 @@ public final class RevokeCommand implements Callable<Integer> {
                 new InterProcessSemaphore(
                                 client, lock.path(), lock.limit().orElseThrow().configured())
                         .permits(1);
-            case NONE, CURATOR_SEMAPHORE, MIXED, UNKNOWN ->
+            case NONE, LATCH, CURATOR_SEMAPHORE, MIXED, UNKNOWN ->
                 throw new IllegalArgumentException("no lock of ours: " + lock.recipe());
         };
     }
 
-    private Participant participant(Place place, Instant now) {
+    private Participant participant(Place place, int position) {
+        long created = place.stat().map(Stat::getCtime).orElse(System.currentTimeMillis());
         return new Participant(
                 targets.path(),
-                place.node(),
-                place.kind(),
-                place.payload(),
-                PlainText.of(place.data().owner()),
-                place.origin().session(),
-                place.age(now),
-                place.position(),
-                place.holds());
+                place.node().name(),
+                place.node().kind(),
+                place.node().payload(),
+                place.owner(),
+                place.stat().map(Stat::getEphemeralOwner).orElse(0L),
+                Duration.ofMillis(Math.max(0, System.currentTimeMillis() - created)),
+                position,
+                place.state() == State.HOLDS);
     }
 
     private int follow(List<Revocation> asked) throws InterruptedException {

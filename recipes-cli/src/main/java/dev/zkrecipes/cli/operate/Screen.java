@@ -3,19 +3,29 @@
 
 package dev.zkrecipes.cli.operate;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Shows one state after the other: in place of the previous one on a terminal, otherwise after it. */
 final class Screen {
     private static final String HOME = "\033[H";
     private static final String CLEAR_LINE = "\033[K";
+    private static final Pattern SIZE = Pattern.compile("(\\d{1,4}) (\\d{1,4})\\s*");
     private static final String CLEAR_BELOW = "\033[J";
 
     private final PrintWriter out;
     private final Manner manner;
     private boolean shown;
+
+    /** So many lines of so many characters. */
+    record Size(int rows, int columns) {}
 
     /** How one state follows another. */
     enum Manner {
@@ -32,6 +42,10 @@ final class Screen {
         this.manner = manner;
     }
 
+    boolean isDrawn() {
+        return manner == Manner.DRAWN;
+    }
+
     /**
      * Shows a state.
      *
@@ -39,7 +53,7 @@ final class Screen {
      */
     boolean show(List<String> lines) {
         switch (manner) {
-            case DRAWN -> out.print(frame(lines, Terminal.size()));
+            case DRAWN -> out.print(frame(lines, size()));
             case BLOCKS, LINES -> {
                 if (shown && manner == Manner.BLOCKS) {
                     out.println();
@@ -52,7 +66,7 @@ final class Screen {
     }
 
     /** In one piece, so that nobody sees it being drawn. */
-    static String frame(List<String> lines, Terminal.Size size) {
+    static String frame(List<String> lines, Size size) {
         List<String> fitting = new ArrayList<>(lines);
         int room = size.rows() - 1;
         if (fitting.size() > room) {
@@ -70,5 +84,40 @@ final class Screen {
     private static String cut(String line, int columns) {
         int length = line.codePointCount(0, line.length());
         return length <= columns ? line : line.substring(0, line.offsetByCodePoints(0, columns));
+    }
+
+    /** Whether standard output is a terminal that knows the usual escape sequences. Java does not tell; sh does. */
+    static boolean isTerminal() {
+        String kind = System.getenv("TERM");
+        return kind != null
+                && !kind.equals("dumb")
+                && run("test -t 1", Redirect.INHERIT).isPresent();
+    }
+
+    private static Size size() {
+        return run("stty size </dev/tty", Redirect.PIPE)
+                .map(SIZE::matcher)
+                .filter(Matcher::matches)
+                .map(found -> new Size(Integer.parseInt(found.group(1)), Integer.parseInt(found.group(2))))
+                .filter(size -> size.rows() > 1 && size.columns() > 1)
+                .orElse(new Size(24, 80));
+    }
+
+    /** The output of a command; empty if it failed. */
+    private static Optional<String> run(String command, Redirect output) {
+        try {
+            Process process = new ProcessBuilder(List.of("/bin/sh", "-c", command))
+                    .redirectInput(Redirect.INHERIT)
+                    .redirectOutput(output)
+                    .redirectError(Redirect.DISCARD)
+                    .start();
+            String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            return process.waitFor() == 0 ? Optional.of(text) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
     }
 }

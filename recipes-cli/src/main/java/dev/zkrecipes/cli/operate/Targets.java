@@ -3,11 +3,13 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.connect.LockPathConverter;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.State;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
@@ -55,8 +57,8 @@ final class Targets {
     }
 
     /** Reads the queue at the path. */
-    LockView look(ZooKeeperClient client) throws InterruptedException {
-        return TreeReader.look(client, ConnectOptions.CONNECT_LIMIT, path);
+    PathView look(ZooKeeperClient client) throws InterruptedException {
+        return Tree.read(new Reads(client, false), path, false).lock().view();
     }
 
     /**
@@ -65,15 +67,17 @@ final class Targets {
      * @param lock what stands at the path
      * @throws LockException if a named node is not there, or if nobody can tell who holds the lock
      */
-    List<Place> in(LockView lock) {
+    List<Place> in(PathView lock) {
         if (names.isEmpty()) {
             requireKnownHolders(lock);
-            return lock.holders();
+            return lock.places().stream()
+                    .filter(place -> place.state() == State.HOLDS)
+                    .toList();
         }
         List<Place> named = new ArrayList<>();
         for (String name : names) {
             named.add(lock.places().stream()
-                    .filter(place -> place.node().equals(name))
+                    .filter(place -> place.node().name().equals(name))
                     .findFirst()
                     .orElseThrow(() -> new LockException("no node " + PlainText.of(name) + " stands in the queue of "
                             + path + ": it is gone, or was never there; see zklock ls " + path)));
@@ -81,15 +85,15 @@ final class Targets {
         return named;
     }
 
-    private void requireKnownHolders(LockView lock) {
+    private void requireKnownHolders(PathView lock) {
         boolean known = switch (lock.recipe()) {
-            case NONE, MUTEX, READ_WRITE, CURATOR_SEMAPHORE -> true;
+            case NONE, MUTEX, LATCH, READ_WRITE, CURATOR_SEMAPHORE -> true;
             case SEMAPHORE -> lock.limit().isPresent();
             case MIXED, UNKNOWN -> false;
         };
         if (!known) {
-            throw new LockException("zklock cannot tell who holds " + path + " (" + lock.recipe()
-                    + "): name the nodes with --node, as zklock ls " + path + " shows them");
+            throw new LockException("zklock cannot tell who holds " + path
+                    + ": name the nodes with --node, as zklock ls " + path + " shows them");
         }
     }
 
@@ -99,6 +103,6 @@ final class Targets {
     }
 
     static String describe(Place place) {
-        return describe(place.data().owner(), place.node());
+        return describe(place.owner(), place.node().name());
     }
 }

@@ -3,167 +3,225 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.operate.Table.Column;
+import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.Recipe;
+import dev.zkrecipes.core.spi.PathView.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.zookeeper.data.Stat;
 
 /** What stands at a path or below it, as lines of plain text for people. */
 final class TextPage {
     private static final int LONGEST_LABEL = 60;
     private static final int LONGEST_NAME = 120;
     private static final int NAMED_HOLDERS = 3;
-    private static final String UNKNOWN = "-";
+    private static final Set<String> NUMBERS = Set.of("PLACE", "QUEUED", "GRANTED", "HOLD", "WAIT", "?");
 
-    private TextPage() {}
+    private final Instant now;
+    private final SeenGrants grants;
+    private final List<String> lines = new ArrayList<>();
 
-    static List<String> of(TreeView view) {
-        List<String> lines = new ArrayList<>();
-        if (view.deep()) {
-            addTree(lines, view);
-        } else {
-            addLock(lines, view.lock(), view.seen());
-        }
-        view.notes().forEach(note -> lines.add("note: " + note));
-        return lines;
+    private TextPage(Instant now, SeenGrants grants) {
+        this.now = now;
+        this.grants = grants;
     }
 
-    private static void addLock(List<String> lines, LockView lock, Instant now) {
-        lines.add(PlainText.of(lock.path()) + ": " + headline(lock));
-        if (!lock.places().isEmpty()) {
-            lines.addAll(queue(lock, now).lines());
+    /**
+     * The lines.
+     *
+     * @param now the time up to which ages count
+     * @param grants when the holders got what they hold, as far as somebody has watched
+     */
+    static List<String> of(Tree tree, Instant now, SeenGrants grants) {
+        TextPage page = new TextPage(now, grants);
+        if (tree.deep()) {
+            page.addTree(tree);
+        } else {
+            page.addLock(tree.lock());
+        }
+        tree.notes().forEach(note -> page.lines.add("note: " + note));
+        return page.lines;
+    }
+
+    private void addLock(Lock lock) {
+        lines.add(PlainText.of(lock.view().path()) + ": " + headline(lock));
+        if (!lock.view().places().isEmpty()) {
+            addQueue(lock.view());
         }
         lock.notes().forEach(note -> lines.add("note: " + note));
     }
 
     /** One lock in a few words. */
-    static String headline(LockView lock) {
-        if (lock.places().isEmpty()) {
-            return lock.recipe() == SeenRecipe.NONE ? "free" : lock.recipe() + limit(lock) + ", free";
+    private static String headline(Lock lock) {
+        String recipe = recipe(lock.view());
+        if (lock.view().places().isEmpty()) {
+            return lock.view().recipe() == Recipe.NONE ? recipe : recipe + ", free";
         }
-        boolean weighed = lock.recipe() == SeenRecipe.SEMAPHORE;
-        List<String> parts = new ArrayList<>();
-        parts.add(lock.recipe() + limit(lock));
-        for (Standing standing : Standing.values()) {
-            int count = lock.count(standing);
-            if (count > 0 || standing != Standing.UNKNOWN) {
-                parts.add(verb(standing, count) + (weighed ? permits(standing, lock.weight(standing)) : ""));
-            }
-        }
-        return String.join(", ", parts);
+        int unknown = lock.in(State.UNKNOWN).size();
+        return recipe
+                + counted(lock, State.HOLDS, " hold", " ")
+                + counted(lock, State.WAITS, " wait", " for ")
+                + (unknown > 0 ? ", " + unknown + " of unknown state" : "");
     }
 
-    private static String limit(LockView lock) {
-        return lock.limit()
-                .map(limit -> " of " + Queue.counted(limit.current(), "permit"))
-                .orElse("");
+    private static String counted(Lock lock, State state, String verb, String before) {
+        List<Place> places = lock.in(state);
+        long permits = places.stream().mapToLong(Place::permits).sum();
+        boolean told = permits > 0 && lock.view().recipe() == Recipe.SEMAPHORE;
+        return ", " + places.size() + verb + (places.size() == 1 ? "s" : "") + (told ? before + permits : "");
     }
 
-    private static String verb(Standing standing, int count) {
-        String plural = count == 1 ? "s" : "";
-        return switch (standing) {
-            case HOLDS -> count + " hold" + plural;
-            case WAITS -> count + " wait" + plural;
-            case UNKNOWN -> count + " of unknown state";
+    private static String recipe(PathView view) {
+        return switch (view.recipe()) {
+            case NONE -> "free";
+            case MUTEX -> "mutex";
+            case LATCH -> "leader latch";
+            case READ_WRITE -> "read-write lock";
+            case SEMAPHORE ->
+                view.limit()
+                        .map(limit -> "semaphore of " + Tree.counted(limit.current(), "permit"))
+                        .orElse("semaphore");
+            case CURATOR_SEMAPHORE -> "Curator's semaphore";
+            case MIXED -> "several recipes";
+            case UNKNOWN -> "unknown recipe";
         };
     }
 
-    private static String permits(Standing standing, long weight) {
-        return weight == 0 ? "" : (standing == Standing.WAITS ? " for " : " ") + weight;
+    private void addQueue(PathView view) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("PLACE", "STATE", "WANTS", "QUEUED", "GRANTED", "SESSION", "OWNER", "NODE", "REMARK"));
+        for (Place place : view.places()) {
+            long session = place.stat().map(Stat::getEphemeralOwner).orElse(0L);
+            rows.add(List.of(
+                    String.valueOf(rows.size() - 1),
+                    place.state() == State.UNKNOWN ? "?" : place.state().name().toLowerCase(Locale.ROOT),
+                    wanted(place),
+                    queuedSince(place).map(this::ago).orElse("-"),
+                    grants.since(view, place).map(this::ago).orElse(""),
+                    session == 0 ? "-" : "0x" + Long.toHexString(session),
+                    PlainText.of(place.owner(), LONGEST_LABEL),
+                    PlainText.of(place.node().name(), LONGEST_NAME),
+                    remark(place)));
+        }
+        addTable(rows);
     }
 
-    private static Table queue(LockView lock, Instant now) {
-        boolean remarked =
-                lock.places().stream().anyMatch(place -> !remark(place).isEmpty());
-        List<Column> columns = new ArrayList<>(List.of(
-                Column.right("PLACE"),
-                Column.left("STATE"),
-                Column.left("KIND"),
-                Column.right("WEIGHT"),
-                Column.right("AGE"),
-                Column.left("SESSION"),
-                Column.left("OWNER"),
-                Column.left("NODE")));
-        if (remarked) {
-            columns.add(Column.left("REMARK"));
-        }
-        Table table = new Table(columns);
-        for (Place place : lock.places()) {
-            List<String> row = new ArrayList<>(List.of(
-                    String.valueOf(place.position()),
-                    place.standing().toString(),
-                    PlainText.of(place.kind(), LONGEST_LABEL),
-                    String.valueOf(place.weight()),
-                    place.origin().readable() ? Ages.show(place.age(now)) : UNKNOWN,
-                    place.origin().session() == 0
-                            ? UNKNOWN
-                            : "0x" + Long.toHexString(place.origin().session()),
-                    PlainText.of(place.data().owner(), LONGEST_LABEL),
-                    PlainText.of(place.node(), LONGEST_NAME)));
-            if (remarked) {
-                row.add(remark(place));
-            }
-            table.add(row);
-        }
-        return table;
+    /** What a node asks for, in a person's words. */
+    private static String wanted(Place place) {
+        String kind = place.node().kind();
+        return switch (kind) {
+            case "lock-" -> place.node().name().contains("/") ? "1 permit" : "lock";
+            case "latch-" -> "leadership";
+            case "__READ__" -> "read";
+            case "__WRIT__" -> "write";
+            case "lease-", "lease." -> Tree.counted(place.permits(), "permit");
+            default -> PlainText.of(kind + place.node().payload(), LONGEST_LABEL);
+        };
     }
 
     private static String remark(Place place) {
-        String asked = place.requests().stream()
-                .map(request -> "asked back by " + PlainText.of(request.requester(), LONGEST_LABEL)
+        List<String> remarks = new ArrayList<>(Tree.isOrphan(place) ? List.of("no session") : List.of());
+        place.requests()
+                .forEach(request -> remarks.add("asked back by " + PlainText.of(request.requester(), LONGEST_LABEL)
                         + request.grace()
-                                .map(grace -> ", broken after " + Ages.show(grace))
-                                .orElse(""))
-                .collect(Collectors.joining("; "));
-        return place.origin().isOrphan() ? "no session" + (asked.isEmpty() ? "" : "; " + asked) : asked;
+                                .map(grace -> ", broken after " + age(grace))
+                                .orElse("")));
+        return String.join("; ", remarks);
     }
 
-    private static void addTree(List<String> lines, TreeView view) {
-        long held = view.locks().stream()
-                .filter(lock -> lock.count(Standing.HOLDS) > 0)
+    private void addTree(Tree tree) {
+        long held = tree.locks().stream()
+                .filter(lock -> !lock.in(State.HOLDS).isEmpty())
                 .count();
-        lines.add(
-                PlainText.of(view.root()) + ": " + Queue.counted(view.locks().size(), "lock") + ", " + held + " held");
-        if (view.locks().isEmpty()) {
-            return;
+        lines.add(PlainText.of(tree.root()) + ": " + Tree.counted(tree.locks().size(), "lock") + ", " + held + " held");
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("PATH", "RECIPE", "HOLD", "WAIT", "?", "HELD BY"));
+        for (Lock lock : tree.locks()) {
+            rows.add(List.of(
+                    PlainText.of(lock.view().path()),
+                    recipe(lock.view()),
+                    String.valueOf(lock.in(State.HOLDS).size()),
+                    String.valueOf(lock.in(State.WAITS).size()),
+                    String.valueOf(lock.in(State.UNKNOWN).size()),
+                    heldBy(lock)));
         }
-        Table table = new Table(List.of(
-                Column.left("PATH"),
-                Column.left("RECIPE"),
-                Column.right("HOLD"),
-                Column.right("WAIT"),
-                Column.right("?"),
-                Column.left("HELD BY")));
-        for (LockView lock : view.locks()) {
-            table.add(List.of(
-                    PlainText.of(lock.path()),
-                    lock.recipe() + limit(lock),
-                    String.valueOf(lock.count(Standing.HOLDS)),
-                    String.valueOf(lock.count(Standing.WAITS)),
-                    String.valueOf(lock.count(Standing.UNKNOWN)),
-                    heldBy(lock, view.seen())));
+        if (rows.size() > 1) {
+            addTable(rows);
         }
-        lines.addAll(table.lines());
-        for (LockView lock : view.locks()) {
-            lock.notes().forEach(note -> lines.add("note: " + PlainText.of(lock.path()) + ": " + note));
-        }
+        tree.locks()
+                .forEach(lock -> lock.notes()
+                        .forEach(note ->
+                                lines.add("note: " + PlainText.of(lock.view().path()) + ": " + note)));
     }
 
-    private static String heldBy(LockView lock, Instant now) {
-        List<Place> holders = lock.holders();
+    private String heldBy(Lock lock) {
+        List<Place> holders = lock.in(State.HOLDS);
         String named = holders.stream()
                 .limit(NAMED_HOLDERS)
-                .map(place -> PlainText.of(place.data().owner(), LONGEST_LABEL) + age(place, now))
+                .map(place -> PlainText.of(place.owner(), LONGEST_LABEL)
+                        + grants.since(lock.view(), place)
+                                .map(since -> " (granted " + ago(since) + ")")
+                                .or(() -> queuedSince(place).map(since -> " (queued " + ago(since) + ")"))
+                                .orElse(""))
                 .collect(Collectors.joining(", "));
         int more = holders.size() - NAMED_HOLDERS;
         return more > 0 ? named + " and " + more + " more" : named;
     }
 
-    private static String age(Place place, Instant now) {
-        Duration age = place.age(now);
-        return place.origin().readable() ? " (" + Ages.show(age) + ")" : "";
+    private static Optional<Instant> queuedSince(Place place) {
+        return place.stat().map(stat -> Instant.ofEpochMilli(stat.getCtime()));
+    }
+
+    private String ago(Instant since) {
+        return age(Duration.between(since, now)) + " ago";
+    }
+
+    /** The two largest units. Never negative, as the servers have clocks of their own. */
+    static String age(Duration age) {
+        if (age.toDays() > 0) {
+            return String.format(Locale.ROOT, "%dd%02dh", age.toDays(), age.toHoursPart());
+        } else if (age.toHours() > 0) {
+            return String.format(Locale.ROOT, "%dh%02dm", age.toHours(), age.toMinutesPart());
+        } else if (age.toMinutes() > 0) {
+            return String.format(Locale.ROOT, "%dm%02ds", age.toMinutes(), age.toSecondsPart());
+        }
+        return Math.max(0, age.toSeconds()) + "s";
+    }
+
+    /** Adds columns, each as wide as its widest entry; without those that are empty below their titles. */
+    private void addTable(List<List<String>> rows) {
+        List<String> titles = rows.get(0);
+        int[] widths = new int[titles.size()];
+        for (int i = 0; i < widths.length; i++) {
+            for (List<String> row : rows.subList(1, rows.size())) {
+                widths[i] = Math.max(widths[i], width(row.get(i)));
+            }
+            widths[i] = widths[i] == 0 ? 0 : Math.max(widths[i], titles.get(i).length());
+        }
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < widths.length; i++) {
+                if (widths[i] > 0) {
+                    String padding = " ".repeat(widths[i] - width(row.get(i)));
+                    boolean right = NUMBERS.contains(titles.get(i));
+                    line.append(right ? padding + row.get(i) : row.get(i) + padding)
+                            .append("  ");
+                }
+            }
+            lines.add(line.toString().stripTrailing());
+        }
+    }
+
+    private static int width(String text) {
+        return text.codePointCount(0, text.length());
     }
 }

@@ -3,281 +3,285 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.operate.Folder.Status;
-import dev.zkrecipes.cli.operate.Place.Origin;
-import dev.zkrecipes.cli.operate.Reads.Children;
-import dev.zkrecipes.cli.operate.Reads.Replies;
+import static java.util.function.Predicate.not;
+
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.State;
+import dev.zkrecipes.core.spi.port.Answer;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.data.Stat;
 
 /**
- * A path, with or without what is below it, as zklock has read it. A refresh reads only what is not known or may have
- * changed. Not thread-safe.
+ * What stands at a path or, if deep, at all paths below it.
+ *
+ * @param root the path
+ * @param deep whether what is below it was looked at too
+ * @param seen when the server was asked, by this machine's clock
+ * @param locks in the order of their paths
+ * @param notes remarks for readers, each a sentence fit for a terminal
  */
-final class Tree {
+record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<String> notes) {
     private static final String MISSING =
             "the path does not exist: ZooKeeper removes the path of a lock some time after its last user";
-
-    private final String root;
-    private final boolean deep;
-    private final Map<String, Folder> folders = new TreeMap<>();
+    private static final String LEASES = "leases";
+    private static final String LOCKS = "locks";
 
     /**
-     * A tree of which nothing was read yet.
+     * A lock, or the only path.
      *
-     * @param deep whether to look at what is below the path
+     * @param view what stands there
+     * @param exists whether there is such a node
+     * @param notes remarks for readers
      */
-    Tree(String root, boolean deep) {
-        this.root = root;
-        this.deep = deep;
-        folders.put(root, new Folder(root));
-    }
-
-    /** Something about this path has changed: a node below it came or went, or its own data. */
-    void markDirty(String path) {
-        Folder folder = folders.get(path);
-        if (folder != null) {
-            folder.markDirty();
-        }
-        int slash = path.lastIndexOf('/');
-        Folder parent = folders.get(slash <= 0 ? "/" : path.substring(0, slash));
-        if (parent != null && folder == null) {
-            parent.forget(path.substring(slash + 1));
+    record Lock(PathView view, boolean exists, List<String> notes) {
+        List<Place> in(State state) {
+            return view.places().stream()
+                    .filter(place -> place.state() == state)
+                    .toList();
         }
     }
 
-    /** Forgets everything: a new session has none of the watches. */
-    void forgetAll() {
-        folders.clear();
-        folders.put(root, new Folder(root));
+    /** A path that was read: its data, its children that look like lock nodes, and the names of those to look into. */
+    private record Folder(Content head, Map<String, Optional<Content>> nodes, List<String> others) {
+        PathView view(String path) {
+            return PathView.of(path, head.data(), nodes);
+        }
     }
 
     /**
      * Reads what is not known.
      *
-     * @throws BrokenReadException if the connection or the session was lost; what was read is kept
-     * @throws LockAccessException if the path itself may not be read
+     * @throws LockAccessException if the root may not be read
      */
-    void refresh(Reads reads) throws InterruptedException {
-        List<Folder> toBeRead = toBeRead();
-        do {
-            readFolders(toBeRead, reads);
-            readNodes(reads);
-            growAndPrune();
-            toBeRead = toBeRead();
-        } while (!toBeRead.isEmpty());
-        if (folder(root).status() == Status.NO_RIGHTS) {
-            throw new LockAccessException("no right to read " + root + ": give credentials that have it (--auth-file)");
-        }
-    }
-
-    private List<Folder> toBeRead() {
-        return folders.values().stream()
-                .filter(folder -> folder.status() == Status.TO_BE_READ)
-                .toList();
-    }
-
-    private void readFolders(List<Folder> toBeRead, Reads reads) throws InterruptedException {
-        List<String> paths = toBeRead.stream().map(Folder::path).toList();
-        Replies<Children> lists = reads.children(paths);
-        Replies<Read> heads = reads.data(paths, Read::of);
-        for (Folder folder : toBeRead) {
-            Reply<Children> list = lists.to(folder.path());
-            Reply<Read> head = heads.to(folder.path());
-            if (list.isOk() && head.isOk()) {
-                // Else the data are not those of the list, and both are read once more.
-                if (list.get().stat().getVersion() == head.get().version()
-                        && list.get().stat().getCzxid() == head.get().czxid()) {
-                    folder.setRead(list.get().names(), head.get().limit());
-                    lookAgainBelow(folder);
-                }
-            } else if (list.code() == head.code()) {
-                boolean missing = list.code() == Code.NONODE;
-                if (!missing) {
-                    folder.setUnread(Status.NO_RIGHTS);
-                } else if (!folder.path().equals(root) || !reads.exists(root)) {
-                    folder.setUnread(Status.MISSING);
-                }
+    static Tree read(Reads reads, String root, boolean deep) throws InterruptedException {
+        return reads.attempt(root, () -> {
+            Map<String, Folder> folders = new TreeMap<>();
+            List<String> notes = new ArrayList<>();
+            List<String> level = List.of(root);
+            while (!level.isEmpty()) {
+                Map<String, Folder> found = readLevel(reads, level, notes);
+                folders.putAll(found);
+                level = found.entrySet().stream()
+                        .flatMap(folder -> below(folder.getKey(), folder.getValue(), root, deep))
+                        .toList();
             }
-        }
-    }
-
-    /** What was missing when it was read may have been recreated since. */
-    private void lookAgainBelow(Folder folder) {
-        for (String name : folder.subFolders()) {
-            Folder below = folders.get(child(folder.path(), name));
-            if (below != null && below.status() == Status.MISSING) {
-                below.markDirty();
-            }
-        }
-    }
-
-    /** What a read of a path gives. */
-    private record Read(Optional<Limit> limit, int version, long czxid) {
-        static Read of(byte[] data, Stat stat) {
-            return new Read(Limit.decode(data), stat.getVersion(), stat.getCzxid());
-        }
-    }
-
-    /** What a read of a lock node gives. */
-    private record Found(NodeData data, Origin origin, boolean hasChildren) {
-        static final Found UNREADABLE = new Found(NodeData.NONE, Origin.UNREADABLE, false);
-
-        static Found of(byte[] data, Stat stat) {
-            Origin origin = new Origin(
-                    true,
-                    stat.getEphemeralOwner(),
-                    Instant.ofEpochMilli(stat.getCtime()),
-                    stat.getCzxid(),
-                    stat.getVersion());
-            return new Found(NodeData.decode(data), origin, stat.getNumChildren() > 0);
-        }
-    }
-
-    private void readNodes(Reads reads) throws InterruptedException {
-        Map<String, Folder> unread = new TreeMap<>();
-        for (Folder folder : folders.values()) {
-            if (folder.status() == Status.READ) {
-                folder.unreadNames().forEach(name -> unread.put(child(folder.path(), name), folder));
-            }
-        }
-        Replies<Found> replies = reads.data(unread.keySet(), Found::of);
-        unread.forEach((path, folder) -> {
-            String name = path.substring(path.lastIndexOf('/') + 1);
-            Reply<Found> reply = replies.to(path);
-            if (reply.isOk() || reply.code() == Code.NOAUTH) {
-                Found found = reply.isOk() ? reply.get() : Found.UNREADABLE;
-                folder.put(name, new Node(folder.named(name), found.data(), found.origin(), found.hasChildren()));
-            } else {
-                folder.drop(name);
-            }
+            return of(root, deep, folders, notes);
         });
     }
 
-    /** Adds what was found below, and removes what is gone. */
-    private void growAndPrune() {
-        Set<String> wanted = new HashSet<>();
-        Deque<String> toVisit = new ArrayDeque<>(List.of(root));
-        while (!toVisit.isEmpty()) {
-            String path = toVisit.pop();
-            wanted.add(path);
-            wantedBelow(path).forEach(name -> toVisit.push(child(path, name)));
-        }
-        folders.keySet().retainAll(wanted);
-        wanted.forEach(path -> folders.computeIfAbsent(path, Folder::new));
+    private static Stream<String> below(String path, Folder folder, String root, boolean deep) {
+        boolean maybeCurators = path.equals(root) && folder.others.containsAll(List.of(LEASES, LOCKS));
+        return folder.others.stream()
+                .filter(name -> deep || (maybeCurators && List.of(LEASES, LOCKS).contains(name)))
+                .map(name -> child(path, name));
     }
 
-    /** The names of the folders to look into, below one that may have been read. */
-    private Collection<String> wantedBelow(String path) {
-        Folder folder = folders.get(path);
-        if (folder == null) {
-            return List.of();
-        }
-        if (deep) {
-            return folder.subFolders();
-        }
-        boolean maybeCurators = folder.has(CuratorSemaphore.LEASES) && folder.has(CuratorSemaphore.LOCKS);
-        return maybeCurators && path.equals(root)
-                ? List.of(CuratorSemaphore.LEASES, CuratorSemaphore.LOCKS)
-                : List.of();
-    }
-
-    /** What was read, as of now. */
-    TreeView view(Instant seen) {
-        List<LockView> locks = new ArrayList<>();
-        List<String> notes = new ArrayList<>();
-        Set<String> shown = new HashSet<>();
-        for (Folder folder : folders.values()) {
-            curators(folder).ifPresent(semaphore -> {
-                locks.add(semaphore);
-                shown.add(folder.path());
-                shown.add(child(folder.path(), CuratorSemaphore.LEASES));
-                shown.add(child(folder.path(), CuratorSemaphore.LOCKS));
-            });
-        }
-        for (Folder folder : folders.values()) {
-            if (folder.status() == Status.NO_RIGHTS) {
-                notes.add("no right to read " + PlainText.of(folder.path()) + ": nothing is known of it");
-            } else if (!shown.contains(folder.path())) {
-                (deep ? below(folder) : alone(folder)).ifPresent(locks::add);
+    private static Map<String, Folder> readLevel(Reads reads, List<String> paths, List<String> notes)
+            throws InterruptedException {
+        Map<String, Answer<List<String>>> lists = reads.children(paths);
+        Map<String, Answer<Content>> heads = reads.contents(paths);
+        List<String> nodes = new ArrayList<>();
+        for (String path : paths) {
+            if (got(lists, path).isOk()) {
+                got(lists, path).value().stream()
+                        .filter(PathView::mayBeLockNode)
+                        .forEach(name -> nodes.add(child(path, name)));
+            } else if (got(lists, path).code() == Code.NOAUTH) {
+                notes.add("no right to read " + PlainText.of(path) + ": nothing is known of it");
             }
         }
-        if (deep && folder(root).status() == Status.MISSING) {
-            notes.add(MISSING);
+        Map<String, Answer<Content>> contents = reads.contents(nodes);
+        Map<String, Folder> folders = new HashMap<>();
+        for (String path : paths) {
+            if (got(lists, path).isOk() && got(heads, path).isOk()) {
+                folders.put(
+                        path,
+                        folder(path, got(lists, path).value(), got(heads, path).value(), contents));
+            }
         }
-        locks.sort(Comparator.comparing(LockView::path));
-        return new TreeView(root, deep, seen, locks, notes);
+        return folders;
     }
 
-    /** For one of many paths: empty unless it is a lock. Nothing shows that an empty path belongs to one. */
-    private static Optional<LockView> below(Folder folder) {
-        LockView view = folder.queue().view();
-        return view.recipe() == SeenRecipe.NONE ? Optional.empty() : Optional.of(view);
+    private static Folder folder(String path, List<String> names, Content head, Map<String, Answer<Content>> contents) {
+        Map<String, Optional<Content>> nodes = new HashMap<>();
+        List<String> others = new ArrayList<>();
+        for (String name : names) {
+            Answer<Content> read = contents.get(child(path, name));
+            if (read == null) {
+                others.add(name);
+            } else if (read.code() != Code.NONODE) {
+                nodes.put(name, Optional.ofNullable(read.valueOrNull()));
+                if (read.isOk() && read.value().stat().getNumChildren() > 0) {
+                    others.add(name);
+                }
+            }
+        }
+        return new Folder(head, nodes, others);
     }
 
-    /** For the only path: whatever it is. */
-    private Optional<LockView> alone(Folder folder) {
-        if (!folder.path().equals(root)) {
-            return Optional.empty();
+    private static <T> Answer<T> got(Map<String, Answer<T>> answers, String path) {
+        Answer<T> answer = answers.get(path);
+        if (answer == null) {
+            throw new IllegalArgumentException("nobody asked for " + path);
         }
-        if (folder.status() == Status.MISSING) {
-            return Optional.of(
-                    new LockView(root, false, SeenRecipe.NONE, Optional.empty(), List.of(), List.of(MISSING)));
+        return answer;
+    }
+
+    private static Tree of(String root, boolean deep, Map<String, Folder> folders, List<String> notes) {
+        if (!notes.isEmpty() && !folders.containsKey(root)) {
+            throw new LockAccessException("no right to read " + root + ": give credentials that have it (--auth-file)");
         }
-        LockView view = folder.queue().view();
-        List<String> notes = new ArrayList<>(view.notes());
-        int others = folder.subFolders().size();
-        if (others > 0) {
-            notes.add(Queue.counted(others, "other node") + " below the path; zklock ls -r looks for locks among them");
+        Map<String, Lock> locks = new TreeMap<>();
+        Map<String, Folder> rest = new TreeMap<>(folders);
+        folders.forEach((path, folder) -> curators(path, folder, folders).ifPresent(view -> {
+            locks.put(path, new Lock(view, true, notesOn(view)));
+            List.of(path, child(path, LEASES), child(path, LOCKS)).forEach(rest::remove);
+        }));
+        rest.forEach((path, folder) -> {
+            PathView view = folder.view(path);
+            if (deep ? view.recipe() != PathView.Recipe.NONE : path.equals(root)) {
+                List<String> all = notesOn(view);
+                if (!deep) {
+                    all.addAll(notesBeside(folder, view));
+                }
+                locks.put(path, new Lock(view, true, all));
+            }
+        });
+        if (!folders.containsKey(root)) {
+            if (deep) {
+                notes.add(MISSING);
+            } else {
+                locks.put(root, new Lock(PathView.of(root, new byte[0], Map.of()), false, List.of(MISSING)));
+            }
         }
-        int lookAlikes = folder.lookAlikes();
+        return new Tree(root, deep, Instant.now(), List.copyOf(locks.values()), List.copyOf(notes));
+    }
+
+    private static Optional<PathView> curators(String path, Folder folder, Map<String, Folder> folders) {
+        String leasesPath = child(path, LEASES);
+        String locksPath = child(path, LOCKS);
+        Folder leases = folders.get(leasesPath);
+        Folder locks = folders.get(locksPath);
+        return leases == null
+                        || locks == null
+                        || !leases.others.isEmpty()
+                        || !locks.others.isEmpty()
+                        || !folder.view(path).places().isEmpty()
+                ? Optional.empty()
+                : PathView.ofCuratorSemaphore(path, leases.view(leasesPath), locks.view(locksPath));
+    }
+
+    /** Notes on what is unusual, or what the nodes do not show. */
+    static List<String> notesOn(PathView view) {
+        List<String> notes = new ArrayList<>();
+        String kinds = view.places().stream()
+                .map(place -> PlainText.of(place.node().kind(), 40))
+                .collect(Collectors.toCollection(TreeSet::new))
+                .stream()
+                .collect(Collectors.joining(", "));
+        switch (view.recipe()) {
+            case MIXED ->
+                notes.add(
+                        "nodes of several recipes (" + kinds + ") share this path, so zklock cannot tell who holds; no"
+                                + " lock can be acquired here until one kind is gone");
+            case UNKNOWN ->
+                notes.add("zklock does not know the rule of " + kinds
+                        + ", so it cannot tell who holds: this is the order of the queue");
+            case SEMAPHORE ->
+                view.limit()
+                        .ifPresentOrElse(
+                                limit -> {
+                                    if (limit.configured() != limit.current()) {
+                                        notes.add("the limit was made as " + limit.configured() + " and resized to "
+                                                + limit.current() + ": earlier holders may be shown as waiting");
+                                    }
+                                },
+                                () -> notes.add("the data of the path are not the limit of a semaphore, so zklock"
+                                        + " cannot tell who holds"));
+            case CURATOR_SEMAPHORE -> {
+                notes.add("Curator keeps the limit in the code of its users, not in ZooKeeper");
+                if (view.places().stream().anyMatch(place -> place.state() == State.UNKNOWN)) {
+                    notes.add("ZooKeeper does not show whether the newest lease is held or still waits for room");
+                }
+            }
+            case NONE, MUTEX, LATCH, READ_WRITE -> {}
+        }
+        addCounted(
+                notes,
+                view,
+                not(Tree::isReadable),
+                " may not be read with these rights: owner, session and age unknown");
+        addCounted(
+                notes,
+                view,
+                Tree::isOrphan,
+                " without a session: no lock makes such nodes, and they stay until somebody deletes them (zklock break"
+                        + " --node)");
+        if (view.places().stream().anyMatch(place -> !place.node().hasOrdinaryNumber())) {
+            notes.add("the sequence counter of the path is exhausted: nodes beyond its end are granted nothing");
+        }
+        return notes;
+    }
+
+    private static void addCounted(List<String> notes, PathView view, Predicate<Place> which, String remark) {
+        long count = view.places().stream().filter(which).count();
+        if (count > 0) {
+            notes.add(counted(count, "node") + remark);
+        }
+    }
+
+    private static List<String> notesBeside(Folder folder, PathView view) {
+        List<String> notes = new ArrayList<>();
+        if (!folder.others.isEmpty()) {
+            notes.add(counted(folder.others.size(), "other node")
+                    + " below the path; zklock ls -r looks for locks among them");
+        }
+        int lookAlikes = folder.nodes.size() - view.places().size();
         if (lookAlikes > 0) {
-            notes.add(Queue.counted(lookAlikes, "node")
-                    + " that no session owns named like those of a lock of unknown kind:"
+            notes.add(counted(lookAlikes, "node") + " that no session owns named like those of a lock of unknown kind:"
                     + " no lock can be acquired beside them");
         }
-        return Optional.of(new LockView(root, true, view.recipe(), view.limit(), view.places(), notes));
+        return notes;
     }
 
-    private Optional<LockView> curators(Folder folder) {
-        Folder leases = folders.get(child(folder.path(), CuratorSemaphore.LEASES));
-        Folder locks = folders.get(child(folder.path(), CuratorSemaphore.LOCKS));
-        if (leases == null
-                || locks == null
-                || leases.status() != Status.READ
-                || locks.status() != Status.READ
-                || !leases.subFolders().isEmpty()
-                || !locks.subFolders().isEmpty()
-                || !folder.queue().nodes().isEmpty()
-                || !CuratorSemaphore.isOne(leases.queue(), locks.queue())) {
-            return Optional.empty();
-        }
-        return Optional.of(new CuratorSemaphore(folder.path(), leases.queue(), locks.queue()).view());
+    static boolean isReadable(Place place) {
+        return place.stat().isPresent();
     }
 
-    private Folder folder(String path) {
-        Folder found = folders.get(path);
-        if (found == null) {
-            throw new IllegalArgumentException(path + " is not in the tree");
-        }
-        return found;
+    /** Whether no session owns it, so that it stays until somebody deletes it. */
+    static boolean isOrphan(Place place) {
+        return place.stat().isPresent() && place.stat().get().getEphemeralOwner() == 0;
+    }
+
+    static String counted(long count, String noun) {
+        return count + " " + noun + (count == 1 ? "" : "s");
     }
 
     private static String child(String parent, String name) {
         return parent.equals("/") ? "/" + name : parent + "/" + name;
+    }
+
+    /** Whether there is nothing new to show. */
+    boolean isSameAs(Tree before) {
+        return locks.equals(before.locks) && notes.equals(before.notes);
+    }
+
+    /** Of one path only. */
+    Lock lock() {
+        return locks.get(0);
     }
 }

@@ -5,8 +5,8 @@
  * What an operator does with locks: {@code zklock ls}, {@code revoke} and {@code break}, on any path, whichever library
  * created its nodes.
  *
- * <p>{@code Tree} reads and keeps up to date, {@code Queue} says what
- * the nodes of a path mean, {@code LockView} is the result, and pages of text and JSON show it.
+ * <p>{@code Reads} asks ZooKeeper, {@code Tree} is what stands at a path or below it, in the words of
+ * {@link dev.zkrecipes.core.spi.PathView}, and pages of text and JSON show it.
  */
 @NullMarked
 package dev.zkrecipes.cli.operate;

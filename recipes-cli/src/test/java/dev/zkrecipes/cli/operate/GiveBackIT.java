@@ -12,6 +12,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.PathView.Place;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
@@ -203,7 +204,7 @@ class GiveBackIT {
 
     @Test
     void curatorsSemaphore_isNotAsked_butCanBeBroken() {
-        String node = Listed.CURATOR_ID + "-lease-0000000000";
+        String node = "_c_01234567-89ab-cdef-0123-456789abcdef" + "-lease-0000000000";
         server.createNode(path, NOTHING);
         server.createNode(path + "/locks", NOTHING);
         server.createNode(path + "/leases", NOTHING);
@@ -285,15 +286,16 @@ class GiveBackIT {
     void changedNode_isDeleted_butItsSuccessorIsNot() throws Exception {
         server.createNode(path, NOTHING);
         server.createNode(path + "/lock-0000000001", NOTHING);
-        Place seen =
-                TreeReader.look(client, Duration.ofSeconds(20), path).places().get(0);
+        Place seen = Tree.read(new Reads(client, false), path, false)
+                .lock()
+                .view()
+                .places()
+                .get(0);
         server.setData(path + "/lock-0000000001", "marked".getBytes(StandardCharsets.UTF_8));
-        assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())
-                .isEqualTo(Breaking.Outcome.BROKEN);
+        assertThat(new Breaking(client, path, seen).run()).isEqualTo(Breaking.Outcome.BROKEN);
         server.createNode(path + "/lock-0000000001", NOTHING);
         server.setData(path + "/lock-0000000001", "another".getBytes(StandardCharsets.UTF_8));
-        assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())
-                .isEqualTo(Breaking.Outcome.GONE);
+        assertThat(new Breaking(client, path, seen).run()).isEqualTo(Breaking.Outcome.GONE);
         assertThat(server.children(path)).containsExactly("lock-0000000001");
     }
 
@@ -301,12 +303,14 @@ class GiveBackIT {
     void recreatedNode_ofTheSameVersion_isNotDeleted() throws Exception {
         server.createNode(path, NOTHING);
         server.createNode(path + "/lock-0000000001", NOTHING);
-        Place seen =
-                TreeReader.look(client, Duration.ofSeconds(20), path).places().get(0);
+        Place seen = Tree.read(new Reads(client, false), path, false)
+                .lock()
+                .view()
+                .places()
+                .get(0);
         server.deleteNode(path + "/lock-0000000001");
         server.createNode(path + "/lock-0000000001", NOTHING);
-        assertThat(new Breaking(client, Duration.ofSeconds(20), path, seen).run())
-                .isEqualTo(Breaking.Outcome.GONE);
+        assertThat(new Breaking(client, path, seen).run()).isEqualTo(Breaking.Outcome.GONE);
         assertThat(server.children(path)).containsExactly("lock-0000000001");
     }
 

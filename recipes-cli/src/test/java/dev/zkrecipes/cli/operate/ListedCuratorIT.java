@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.retry.RetryOneTime;
@@ -95,8 +96,8 @@ class ListedCuratorIT {
         Thread waiting = waiter(theirs.writeLock()::acquire);
         awaitNodes(path, 3);
         assertThat(ls().get(0)).isEqualTo(path + ": read-write lock, 2 hold, 1 waits");
-        assertThat(ls().get(2)).contains("__READ__");
-        assertThat(ls().get(4)).contains("waits", "__WRIT__");
+        assertThat(ls().get(2)).contains("  read  ", "__READ__");
+        assertThat(ls().get(4)).contains("waits  write", "__WRIT__");
         end(waiting);
     }
 
@@ -107,7 +108,7 @@ class ListedCuratorIT {
         semaphore.acquire(2);
         Soon.await().until(() -> server.children(path + "/locks").isEmpty());
         assertThat(ls().get(0)).isEqualTo(path + ": Curator's semaphore, 2 hold, 0 wait");
-        assertThat(ls().get(2)).contains("holds  lease-", "crawler  leases/_c_");
+        assertThat(ls().get(2)).contains("holds  1 permit", "crawler  leases/_c_");
         Thread third = waiter(semaphore::acquire);
         awaitNodes(path + "/leases", 3);
         awaitNodes(path + "/locks", 1);
@@ -143,6 +144,23 @@ class ListedCuratorIT {
         assertThat(waiter.isAlive()).isTrue();
         waiter.interrupt();
         waiter.join(20_000);
+    }
+
+    @Test
+    void leaderLatch_showsItsLeader() throws Exception {
+        try (LeaderLatch first = new LeaderLatch(curator, path, "alice");
+                LeaderLatch second = new LeaderLatch(curator, path, "bob")) {
+            first.start();
+            Soon.await().until(first::hasLeadership);
+            second.start();
+            awaitNodes(path, 2);
+            assertThat(ls().get(0)).isEqualTo(path + ": leader latch, 1 holds, 1 waits");
+            assertThat(ls().get(2)).contains("holds  leadership", "  alice  ");
+            assertThat(ls().get(3)).contains("waits  leadership", "  bob  ");
+            assertThat(Ran.zklock("revoke", "--connect", server.connectString(), path)
+                            .err())
+                    .contains("leader latches do not support them");
+        }
     }
 
     @Test

@@ -20,6 +20,9 @@ import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.LockNode;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.PathView.Place;
+import dev.zkrecipes.core.spi.PathView.State;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.mutex.InterProcessSemaphoreMutex;
@@ -30,7 +33,6 @@ import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -83,8 +85,8 @@ class LsIT {
         return ran;
     }
 
-    private LockView look(String lockPath) throws InterruptedException {
-        return TreeReader.look(client, Duration.ofSeconds(20), lockPath);
+    private PathView look(String lockPath) throws InterruptedException {
+        return Tree.read(new Reads(client, false), lockPath, false).lock().view();
     }
 
     /** Asks and waits until the node is in the queue. */
@@ -99,19 +101,19 @@ class LsIT {
 
     /** That of the library. */
     private void assertAgrees(InterProcessLock lock) throws InterruptedException {
-        LockView view = look(path);
+        PathView view = look(path);
         List<Participant> participants = lock.participants();
         assertThat(view.places()).hasSameSizeAs(participants);
         for (int i = 0; i < participants.size(); i++) {
             Participant participant = participants.get(i);
             Place place = view.places().get(i);
-            assertThat(place.node()).isEqualTo(participant.node());
-            assertThat(place.kind()).isEqualTo(participant.kind());
-            assertThat(place.payload()).isEqualTo(participant.payload());
-            assertThat(place.data().owner()).isEqualTo(participant.owner());
-            assertThat(place.origin().session()).isEqualTo(participant.sessionId());
-            assertThat(place.position()).isEqualTo(participant.position());
-            assertThat(place.holds()).isEqualTo(participant.holding());
+            assertThat(place.node().name()).isEqualTo(participant.node());
+            assertThat(place.node().kind()).isEqualTo(participant.kind());
+            assertThat(place.node().payload()).isEqualTo(participant.payload());
+            assertThat(place.owner()).isEqualTo(participant.owner());
+            assertThat(place.stat().orElseThrow().getEphemeralOwner()).isEqualTo(participant.sessionId());
+            assertThat(i).isEqualTo(participant.position());
+            assertThat(place.state() == State.HOLDS).isEqualTo(participant.holding());
         }
     }
 
@@ -127,8 +129,8 @@ class LsIT {
         String session =
                 "0x" + Long.toHexString(client.zooKeeper().orElseThrow().getSessionId());
         assertThat(lines.get(2))
-                .matches(" +0  holds  lock- +1 +\\d+s +" + session + "  orders 7  \\w{32}-lock-0000000000");
-        assertThat(lines.get(4)).matches(" +2  waits  lock- .*-lock-0000000002");
+                .matches(" +0  holds  lock +\\d+s ago +" + session + "  orders 7  \\w{32}-lock-0000000000");
+        assertThat(lines.get(4)).matches(" +2  waits  lock  .*-lock-0000000002");
         assertThat(lines).hasSize(5);
     }
 
@@ -143,8 +145,9 @@ class LsIT {
             assertThat(ls(path).lines().get(0)).isEqualTo(path + ": read-write lock, 2 hold, 2 wait");
             written.close();
             Soon.await()
-                    .untilAsserted(
-                            () -> assertThat(Listed.standings(look(path))).isEqualTo("hhw"));
+                    .untilAsserted(() -> assertThat(look(path).places())
+                            .extracting(Place::state)
+                            .containsExactly(State.HOLDS, State.HOLDS, State.WAITS));
             assertAgrees(lock.writeLock());
         }
     }
@@ -239,10 +242,11 @@ class LsIT {
         server.createNode(path + "/curator", NOTHING);
         server.createNode(path + "/curator/leases", NOTHING);
         server.createNode(path + "/curator/locks", NOTHING);
-        server.createNode(path + "/curator/leases/" + Listed.CURATOR_ID + "-lease-0000000000", NOTHING);
+        server.createNode(
+                path + "/curator/leases/" + "_c_01234567-89ab-cdef-0123-456789abcdef-lease-0000000000", NOTHING);
         assertThat(ls("-r", path).lines().stream()
                         .filter(line -> !line.startsWith("note: "))
-                        .map(line -> line.replaceAll(" {2,}\\(?", " | ").replaceAll("\\([0-9]+s\\)", "(0s)")))
+                        .map(line -> line.replaceAll(" {2,}\\(?", " | ").replaceAll("queued [0-9]+s ago", "0s")))
                 .containsExactly(
                         path + ": 4 locks, 3 held",
                         "PATH | RECIPE | HOLD | WAIT | ? | HELD BY",
@@ -277,7 +281,7 @@ class LsIT {
         client.zooKeeper()
                 .orElseThrow()
                 .create(path + "/lock-", NOTHING, new ArrayList<>(List.of(own)), CreateMode.EPHEMERAL_SEQUENTIAL);
-        assertThat(ls(path).lines().get(2)).matches(" +0  holds  lock- +1    -  -        unknown  lock-0000000000");
+        assertThat(ls(path).lines().get(2)).matches(" +0  holds  lock        -  -        unknown  lock-0000000000");
         assertThat(ls(path).out()).contains("note: 1 node may not be read with these rights");
         assertThat(ls("--json", path).out()).contains("\"readable\":false").doesNotContain("\"owner\"");
     }
@@ -296,9 +300,9 @@ class LsIT {
                     .allMatch(PlainText::isPlain);
         }
         String json = ls("--json", path).out();
-        assertThat(json).hasLineCount(1).contains("x\\u001b[31m\\u000d\\u202egnp.exe\\u2028forged\\u009b");
+        assertThat(json).hasLineCount(1).contains("x\\\\u001b[31m\\\\u000d\\\\u202egnp.exe\\\\u2028forged\\\\u009b");
         assertThat(ReadJson.read(json).at("/participants/0/owner").asText())
-                .isEqualTo("x\u001b[31m\r\u202egnp.exe\u2028forged\u009b");
+                .isEqualTo("x\\u001b[31m\\u000d\\u202egnp.exe\\u2028forged\\u009b");
     }
 
     @Test
@@ -355,9 +359,8 @@ class LsIT {
             server.createNode(deepest.append("/x").toString(), NOTHING);
         }
         Soon.get(new InterProcessMutex(client, deepest.toString()).acquireAsync());
-        TreeReader tree = new TreeReader(client, Duration.ofSeconds(20), path, true, false);
-        FutureTask<TreeView> look = new FutureTask<>(tree::read);
+        FutureTask<Tree> look = new FutureTask<>(() -> Tree.read(new Reads(client, false), path, true));
         new Thread(null, look, "looks", 200 << 10).start();
-        assertThat(look.get().locks()).extracting(LockView::path).containsExactly(deepest.toString());
+        assertThat(look.get().locks()).extracting(lock -> lock.view().path()).containsExactly(deepest.toString());
     }
 }

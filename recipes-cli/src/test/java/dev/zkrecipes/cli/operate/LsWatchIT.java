@@ -159,7 +159,7 @@ class LsWatchIT {
     }
 
     @Test
-    void terminal_isDrawnOver() throws Exception {
+    void terminal_isDrawnOverEachSecond_withoutPolling() throws Exception {
         Tool.SCRIPT.require();
         Soon.get(Soon.get(mutex.acquireAsync()).closeAsync()); // makes the path, which would be one picture more
         Path typescript = folder.resolve("typescript");
@@ -175,7 +175,13 @@ class LsWatchIT {
                             && Files.readString(typescript).contains("/locks/x: free"));
             Soon.get(mutex.acquireAsync());
             await().atMost(LIMIT).until(() -> Files.readString(typescript).contains("/locks/x: mutex, 1 holds"));
-            assertThat(Files.readString(typescript).split("\033\\[H", -1)).hasSize(3);
+            RequestCounts before = server.requests();
+            int drawn = Files.readString(typescript).split("\033\\[H", -1).length;
+            await().atMost(LIMIT).until(() -> Files.readString(typescript).split("\033\\[H", -1).length >= drawn + 3);
+            assertThat(Files.readString(typescript)).contains("GRANTED").contains("1s ago");
+            RequestCounts asked = server.requests().minus(before);
+            assertThat(asked.of(RequestType.GET_DATA) + asked.of(RequestType.GET_CHILDREN))
+                    .isZero();
         } finally {
             script.descendants().forEach(ProcessHandle::destroy);
             script.destroy();

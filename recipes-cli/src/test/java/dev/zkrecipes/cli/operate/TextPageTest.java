@@ -3,107 +3,171 @@
 
 package dev.zkrecipes.cli.operate;
 
-import static dev.zkrecipes.cli.operate.Listed.NOW;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.operate.Tree.Lock;
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.spi.PathView;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class TextPageTest {
-    private static List<String> page(Queue queue) {
-        return TextPage.of(new TreeView(queue.path(), false, NOW, List.of(queue.view()), List.of()));
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+    private static final String OF_THREE = "zkrecipes 1\nconfigured=3\ncurrent=3\n";
+
+    /** A path with nodes of five seconds ago, of sessions 1, 2 and so on. */
+    private static Lock lock(String path, String data, String... namesAndOwners) {
+        Map<String, Optional<Content>> children = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndOwners.length; i += 2) {
+            Stat stat = new Stat();
+            stat.setCtime(NOW.minusSeconds(5).toEpochMilli());
+            stat.setEphemeralOwner(i / 2 + 1);
+            children.put(
+                    namesAndOwners[i],
+                    Optional.of(new Content(namesAndOwners[i + 1].getBytes(StandardCharsets.UTF_8), stat)));
+        }
+        PathView view = PathView.of(path, data.getBytes(StandardCharsets.UTF_8), children);
+        return new Lock(view, true, Tree.notesOn(view));
+    }
+
+    private static Tree tree(Instant seen, Lock... locks) {
+        return new Tree("/x", locks.length > 1, seen, List.of(locks), List.of());
+    }
+
+    private static List<String> page(Lock... locks) {
+        return TextPage.of(tree(NOW, locks), NOW, new SeenGrants());
     }
 
     @Test
-    void queue_isATable() {
-        Queue queue = new Queue(
-                "/semaphores/imports",
-                List.of(
-                        Listed.node("a-lease.2-0000000009", 0x10, new NodeData("alice", List.of())),
-                        Listed.node("lease.12-0000000010", 0xabcdef, new NodeData("bob", List.of()))),
-                Optional.of(new Limit(13, 13)));
-        // a-lease.2- is of no known form: an id is missing or whole.
-        assertThat(page(queue).get(0)).startsWith("/semaphores/imports: several recipes");
-        Queue known = new Queue(
-                "/semaphores/imports",
-                List.of(
-                        Listed.node("lease.2-0000000009", 0x10, new NodeData("alice", List.of())),
-                        Listed.node("lease.12-0000000010", 0xabcdef, new NodeData("bob", List.of()))),
-                Optional.of(new Limit(13, 13)));
-        assertThat(page(known))
+    void queue_isATable_inWords() {
+        assertThat(page(lock("/x", OF_THREE, "lease.2-0000000009", "alice", "lease.12-0000000010", "bob")))
                 .containsExactly(
-                        "/semaphores/imports: semaphore of 13 permits, 1 holds 2, 1 waits for 12",
-                        "PLACE  STATE  KIND    WEIGHT  AGE  SESSION   OWNER  NODE",
-                        "    0  holds  lease.       2   5s  0x10      alice  lease.2-0000000009",
-                        "    1  waits  lease.      12   5s  0xabcdef  bob    lease.12-0000000010");
+                        "/x: semaphore of 3 permits, 2 hold 14, 0 wait",
+                        "PLACE  STATE  WANTS       QUEUED  SESSION  OWNER  NODE",
+                        "    0  holds  2 permits   5s ago  0x1      alice  lease.2-0000000009",
+                        "    1  holds  12 permits  5s ago  0x2      bob    lease.12-0000000010");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "lock-, lock, mutex",
+        "latch-, leadership, leader latch",
+        "__READ__, read, read-write lock",
+        "__WRIT__, write, read-write lock",
+        "lease.1-, 1 permit, semaphore",
+        "lease-, 1 permit, Curator's semaphore",
+        "range.1~9-, range.1~9, unknown recipe"
+    })
+    void whatANodeWants_isSaidInWords(String kind, String wanted, String recipe) {
+        List<String> page = page(lock("/x", "", kind + "0000000001", "alice"));
+        assertThat(page.get(0)).startsWith("/x: " + recipe + ", ");
+        assertThat(page.get(2)).containsPattern(" (holds|\\?) +" + Pattern.quote(wanted) + " +5s ago");
+    }
+
+    /** ZooKeeper tells only when a node was made. */
+    @Test
+    void grant_isToldIfItWasSeen() {
+        SeenGrants grants = new SeenGrants();
+        String[] all = {"lock-0000000001", "alice", "lock-0000000002", "bob"};
+        grants.see(tree(NOW, lock("/x", "", all)));
+        assertThat(TextPage.of(tree(NOW, lock("/x", "", all)), NOW, grants).get(1))
+                .doesNotContain("GRANTED");
+        Tree second = tree(NOW.plusSeconds(60), lock("/x", "", "lock-0000000002", "bob", "lock-0000000003", "eve"));
+        grants.see(second);
+        assertThat(TextPage.of(second, NOW.plusSeconds(62), grants))
+                .containsExactly(
+                        "/x: mutex, 1 holds, 1 waits",
+                        "PLACE  STATE  WANTS     QUEUED  GRANTED  SESSION  OWNER  NODE",
+                        "    0  holds  lock   1m07s ago   2s ago  0x1      bob    lock-0000000002",
+                        "    1  waits  lock   1m07s ago           0x2      eve    lock-0000000003");
+        Tree both = tree(NOW.plusSeconds(61), second.lock(), lock("/y", "", "lock-0000000001", "dan"));
+        grants.see(both);
+        assertThat(TextPage.of(both, NOW.plusSeconds(62), grants))
+                .anyMatch(line -> line.endsWith("  bob (granted 2s ago)"))
+                .anyMatch(line -> line.endsWith("  dan (granted 1s ago)"));
     }
 
     @Test
     void requestToGiveBack_isRemarked() {
-        NodeData data = new NodeData(
-                "alice",
-                List.of(
-                        new GiveBackRequest("ops", Optional.of(Duration.ofSeconds(90))),
-                        new GiveBackRequest("cron", Optional.empty())));
-        Queue queue = new Queue("/x", List.of(Listed.node("lock-0000000001", 1, data)), Optional.empty());
-        assertThat(page(queue))
+        String data = "zkrecipes 1\nowner=alice\nrevoke=a 90000 ops\nrevoke=b - cron\n";
+        assertThat(page(lock("/x", "", "lock-0000000001", data)))
                 .anyMatch(line -> line.endsWith("  asked back by ops, broken after 1m30s; asked back by cron"));
     }
 
     @Test
     void foreignText_cannotForgeALineOrMoveTheCursor() {
-        NodeData data = new NodeData(
-                "x\n/forged: free\u001b[2J\u202e\u009b", List.of(new GiveBackRequest("\r\u2028", Optional.empty())));
-        Queue queue = new Queue("/x", List.of(Listed.node("k\u001b\u202e#0000000001", 1, data)), Optional.empty());
-        assertThat(String.join("", page(queue)).codePoints()).allMatch(PlainText::isPlain);
-        assertThat(page(queue)).hasSize(4);
+        String data = "zkrecipes 1\nowner=x\r/forged: free\u001b[2J\u202e\u009b\nrevoke=a 1 \r\u2028\n";
+        List<String> page = page(lock("/x", "", "k\u001b\u202e#0000000001", data));
+        assertThat(String.join("", page).codePoints()).allMatch(PlainText::isPlain);
+        assertThat(page).hasSize(4);
     }
 
     @Test
     void freeLock_isSaidToBeFree() {
-        assertThat(page(Listed.queue())).containsExactly("/locks/x: free");
-        assertThat(page(Listed.queue(Optional.of(new Limit(1, 1)))))
-                .containsExactly("/locks/x: semaphore of 1 permit, free");
+        assertThat(page(lock("/x", ""))).containsExactly("/x: free");
+        assertThat(page(lock("/x", OF_THREE))).containsExactly("/x: semaphore of 3 permits, free");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "lock-0000000001 __READ__0000000002, 'nodes of several recipes (__READ__, lock-) share this path'",
+        "range.1~3-0000000001, zklock does not know the rule of range.",
+        "lease.1-0000000001, the data of the path are not the limit of a semaphore",
+        "lock-0000000001 lock-2147483647, the sequence counter of the path is exhausted",
+        "lease-0000000001, Curator keeps the limit in the code of its users"
+    })
+    void whatIsUnusual_isNoted(String names, String note) {
+        String[] nodes = Stream.of(names.split(" "))
+                .flatMap(name -> Stream.of(name, "alice"))
+                .toArray(String[]::new);
+        List<String> page = page(lock("/x", "", nodes));
+        assertThat(page.get(page.size() - 1)).startsWith("note: " + note);
+        assertThat(page).filteredOn(line -> line.startsWith("note: ")).hasSize(1);
     }
 
     @Test
     void tree_hasALineForEachLock() {
-        LockView mutex = Listed.queue("lock-0000000001", "lock-0000000002").view();
-        LockView many = Listed.queue(
-                        Optional.of(new Limit(9, 9)),
-                        IntStream.range(0, 5)
-                                .mapToObj(i -> "lease.1-000000000" + i)
-                                .toArray(String[]::new))
-                .view();
-        TreeView view = new TreeView("/locks", true, NOW, List.of(mutex, many), List.of("no right to read /locks/y"));
-        assertThat(TextPage.of(view))
+        List<String> leases = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            leases.addAll(List.of("lease.1-000000000" + i, "owner " + i));
+        }
+        Lock mutex = lock("/x/a", "", "lock-0000000001", "alice", "lock-0000000002", "bob");
+        Lock many = lock("/x/b", "zkrecipes 1\nconfigured=9\ncurrent=9\n", leases.toArray(String[]::new));
+        assertThat(page(mutex, many))
                 .containsExactly(
-                        "/locks: 2 locks, 2 held",
-                        "PATH      RECIPE                  HOLD  WAIT  ?  HELD BY",
-                        "/locks/x  mutex                      1     1  0  owner 1 (5s)",
-                        "/locks/x  semaphore of 9 permits     5     0  0"
-                                + "  owner 1 (5s), owner 1 (5s), owner 1 (5s) and 2 more",
-                        "note: no right to read /locks/y");
+                        "/x: 2 locks, 2 held",
+                        "PATH  RECIPE                  HOLD  WAIT  ?  HELD BY",
+                        "/x/a  mutex                      1     1  0  alice (queued 5s ago)",
+                        "/x/b  semaphore of 9 permits     5     0  0  owner 0 (queued 5s ago),"
+                                + " owner 1 (queued 5s ago), owner 2 (queued 5s ago) and 2 more");
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 0s", "59999, 59s", "60000, 1m00s", "3599000, 59m59s", "3600000, 1h00m", "90000000, 1d01h"})
+    @CsvSource({"-1, 0s", "0, 0s", "59999, 59s", "60000, 1m00s", "3599000, 59m59s", "3600000, 1h00m", "90000000, 1d01h"
+    })
     void age_hasTwoUnits(long millis, String shown) {
-        assertThat(Ages.show(Duration.ofMillis(millis))).isEqualTo(shown);
+        assertThat(TextPage.age(Duration.ofMillis(millis))).isEqualTo(shown);
     }
 
     @Test
     void frame_fitsTheTerminal() {
         List<String> lines = List.of("12345678", "b", "c", "d", "e");
-        assertThat(Screen.frame(lines, new Terminal.Size(5, 6)))
+        assertThat(Screen.frame(lines, new Screen.Size(5, 6)))
                 .isEqualTo("\033[H123456\033[K\r\nb\033[K\r\nc\033[K\r\n... 2 \033[K\r\n\033[J");
-        assertThat(Screen.frame(lines, new Terminal.Size(6, 80)))
+        assertThat(Screen.frame(lines, new Screen.Size(6, 80)))
                 .contains("e\033[K\r\n")
                 .doesNotContain("more");
     }

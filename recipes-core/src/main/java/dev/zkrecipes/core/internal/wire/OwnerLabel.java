@@ -18,7 +18,7 @@ public final class OwnerLabel {
     static final String CURATOR_REVOCATION = "__REVOKE__";
 
     private static final int LONGEST = 200;
-    static final String VERSION_LINE = "zkrecipes 1";
+    public static final String VERSION_LINE = "zkrecipes 1";
     private static final String OWNER = "owner=";
 
     private OwnerLabel() {}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.core.spi;
+
+import com.google.common.primitives.Ints;
+import dev.zkrecipes.core.RevocationRequest;
+import dev.zkrecipes.core.internal.wire.OwnerLabel;
+import dev.zkrecipes.core.internal.wire.RevocationMarks;
+import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What stands on a path, for tools that show it: the recipe, as far as its nodes tell, and who holds by its rule. It
+ * knows the recipes of this library and those of Apache Curator, asks no server, and changes nothing. Where a lock
+ * object is at hand, {@link dev.zkrecipes.core.InterProcessLock#participants()} tells the same.
+ *
+ * @param path the path
+ * @param recipe what it is
+ * @param limit of a semaphore of this library, if the data of the path are one
+ * @param places its lock nodes, in the order of the queue
+ */
+public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<Place> places) {
+    private static final String READ = "__READ__";
+    private static final Map<String, Recipe> KINDS = Map.of(
+            "lock-",
+            Recipe.MUTEX,
+            "latch-",
+            Recipe.LATCH,
+            READ,
+            Recipe.READ_WRITE,
+            "__WRIT__",
+            Recipe.READ_WRITE,
+            "lease-",
+            Recipe.CURATOR_SEMAPHORE);
+
+    /** What the nodes of a path are. */
+    public enum Recipe {
+        /** No lock node is there. */
+        NONE,
+        /** A mutex, a member of a multi-lock, or Curator's {@code InterProcessMutex}: {@code lock-}. */
+        MUTEX,
+        /** Curator's {@code LeaderLatch}: {@code latch-}. */
+        LATCH,
+        /** A read-write lock of either library: {@code __READ__}, {@code __WRIT__}. */
+        READ_WRITE,
+        /** A semaphore of this library: {@code lease.}, with the limit in the data of the path. */
+        SEMAPHORE,
+        /** Leases of Curator's {@code InterProcessSemaphoreV2}: {@code lease-}. Only its users know the limit. */
+        CURATOR_SEMAPHORE,
+        /** Nodes of several recipes, of which each refuses to grant beside the others'. */
+        MIXED,
+        /** Nodes in the form of lock nodes, of a kind that is not known: those of somebody's own {@link LockDriver}. */
+        UNKNOWN
+    }
+
+    /** How a node stands. */
+    public enum State {
+        /** It holds. */
+        HOLDS,
+        /** It waits. */
+        WAITS,
+        /** The nodes do not show it. */
+        UNKNOWN
+    }
+
+    /**
+     * The limit of a semaphore.
+     *
+     * @param configured what its users name in their code
+     * @param current what is in force
+     */
+    public record Limit(int configured, int current) {}
+
+    /**
+     * One node.
+     *
+     * @param node its name and the parts of it; of Curator's semaphore with the folder, as in {@code leases/...}
+     * @param state how it stands
+     * @param permits how many it asks for; 1 if it names none
+     * @param owner the owner label, or other short text in its data, fit to print; {@code "unknown"} if there is none
+     * @param requests the requests to give the lock back, the oldest first
+     * @param stat its session, since when it is queued, and so on; empty if it may not be read
+     */
+    public record Place(
+            LockNode node,
+            State state,
+            int permits,
+            String owner,
+            List<RevocationRequest> requests,
+            Optional<Stat> stat) {
+
+        private Place as(String folder, State now) {
+            LockNode inside = new LockNode(folder + node.name(), node.kind(), node.payload(), node.number());
+            return new Place(inside, now, permits, owner, requests, stat);
+        }
+    }
+
+    /**
+     * Whether a child may be a node of a lock, by its name: what {@link #of} is to be told of.
+     *
+     * @param childName its name
+     * @return false if no lock counts it, whatever it is
+     */
+    public static boolean mayBeLockNode(String childName) {
+        return parse(childName).isPresent();
+    }
+
+    /**
+     * Says what stands on a path.
+     *
+     * @param path the path
+     * @param data its data
+     * @param children what was read of its children, by name; empty for those that may not be read
+     * @return the view; without the children that no lock counts: names of another form, and of an unknown kind if no
+     *     session owns the node
+     */
+    public static PathView of(String path, byte[] data, Map<String, Optional<Content>> children) {
+        List<Place> places = new ArrayList<>();
+        children.forEach((name, content) -> parse(name)
+                .filter(node -> recipe(node) != Recipe.UNKNOWN
+                        || content.isEmpty()
+                        || content.get().stat().getEphemeralOwner() != 0)
+                .ifPresent(node -> places.add(new Place(
+                        node,
+                        State.UNKNOWN,
+                        permits(node).orElse(1),
+                        content.map(read -> OwnerLabel.decode(read.data())).orElse(OwnerLabel.UNKNOWN),
+                        content.map(RevocationMarks::in).orElse(List.of()),
+                        content.map(Content::stat)))));
+        places.sort(Comparator.comparing(Place::node));
+        Set<Recipe> recipes = places.stream().map(place -> recipe(place.node())).collect(Collectors.toSet());
+        Optional<Limit> limit =
+                limit(data).filter(any -> Set.of(Recipe.SEMAPHORE).containsAll(recipes));
+        Recipe recipe = limit.isPresent()
+                ? Recipe.SEMAPHORE
+                : recipes.stream().findFirst().orElse(Recipe.NONE);
+        recipe = recipes.size() > 1 ? Recipe.MIXED : recipe;
+        return new PathView(path, recipe, limit, decided(recipe, limit, places));
+    }
+
+    /**
+     * Takes two folders of Curator's {@code InterProcessSemaphoreV2} together. Whoever has the mutex of the second
+     * makes its lease first and waits then, so a lease is held, but perhaps not the newest one.
+     *
+     * @param path the path of the semaphore
+     * @param leases its folder {@code leases}
+     * @param locks its folder {@code locks}
+     * @return the view; empty if the folders are not those of a semaphore, or have no nodes
+     */
+    public static Optional<PathView> ofCuratorSemaphore(String path, PathView leases, PathView locks) {
+        if (!Set.of(Recipe.CURATOR_SEMAPHORE, Recipe.NONE).contains(leases.recipe)
+                || !Set.of(Recipe.MUTEX, Recipe.NONE).contains(locks.recipe)
+                || leases.recipe == locks.recipe) {
+            return Optional.empty();
+        }
+        List<Place> all = new ArrayList<>();
+        leases.places.forEach(lease -> all.add(lease.as("leases/", State.HOLDS)));
+        boolean waits = !all.isEmpty()
+                && !locks.places.isEmpty()
+                && isOfOneSession(all.get(all.size() - 1), locks.places.get(0));
+        if (waits) {
+            all.add(all.remove(all.size() - 1).as("", State.UNKNOWN));
+        }
+        locks.places.stream().skip(waits ? 1 : 0).forEach(lock -> all.add(lock.as("locks/", State.WAITS)));
+        return Optional.of(new PathView(path, Recipe.CURATOR_SEMAPHORE, Optional.empty(), List.copyOf(all)));
+    }
+
+    private static boolean isOfOneSession(Place one, Place other) {
+        long session = one.stat().map(Stat::getEphemeralOwner).orElse(0L);
+        return session != 0 && other.stat().map(Stat::getEphemeralOwner).equals(Optional.of(session));
+    }
+
+    private static Optional<LockNode> parse(String name) {
+        return KINDS.keySet().stream()
+                .flatMap(kind -> LockNode.parse(name, kind).stream())
+                .findFirst()
+                .or(() -> LockNode.parseWithPayload(name, "lease."))
+                .or(() -> LockNode.ofAnyKind(name));
+    }
+
+    private static Recipe recipe(LockNode node) {
+        return KINDS.getOrDefault(node.kind(), permits(node).isPresent() ? Recipe.SEMAPHORE : Recipe.UNKNOWN);
+    }
+
+    private static Optional<Integer> permits(LockNode node) {
+        return node.kind().equals("lease.") ? number(node.payload()) : Optional.empty();
+    }
+
+    private static Optional<Integer> number(String text) {
+        return Optional.ofNullable(Ints.tryParse(text)).filter(n -> n >= 1 && text.equals(n.toString()));
+    }
+
+    private static Optional<Limit> limit(byte[] data) {
+        List<String> lines = List.of(new String(data, StandardCharsets.UTF_8).split("\n", -1));
+        if (!lines.get(0).equals(OwnerLabel.VERSION_LINE)) {
+            return Optional.empty();
+        }
+        Optional<Integer> current = number(lines, "current=");
+        return number(lines, "configured=").flatMap(made -> current.map(now -> new Limit(made, now)));
+    }
+
+    private static Optional<Integer> number(List<String> lines, String name) {
+        return lines.stream()
+                .filter(line -> line.startsWith(name))
+                .flatMap(line -> number(line.substring(name.length())).stream())
+                .findFirst();
+    }
+
+    /** In one pass. Nodes of one number are not in front of each other: a writer that took the read lock has two. */
+    private static List<Place> decided(Recipe recipe, Optional<Limit> limit, List<Place> places) {
+        List<Place> decided = new ArrayList<>();
+        boolean writer = false;
+        long permits = 0;
+        int begin = 0; // of those with this number; the writer and the permits are in front of it
+        for (Place place : places) {
+            for (; places.get(begin).node().number() != place.node().number(); begin++) {
+                writer |= !places.get(begin).node().kind().equals(READ);
+                permits += places.get(begin).permits();
+            }
+            boolean free = place.node().kind().equals(READ) ? !writer : begin == 0;
+            if (limit.isPresent()) {
+                int most = limit.get().current();
+                // What asks for more than the limit was let in before the limit was lowered.
+                free = permits + place.permits() <= most || place.permits() > most;
+            }
+            State byRule = free && place.node().hasOrdinaryNumber() ? State.HOLDS : State.WAITS;
+            State state = switch (recipe) {
+                case MUTEX, LATCH, READ_WRITE -> byRule;
+                case SEMAPHORE -> limit.isPresent() ? byRule : State.UNKNOWN;
+                case CURATOR_SEMAPHORE -> State.HOLDS;
+                case NONE, MIXED, UNKNOWN -> State.UNKNOWN;
+            };
+            decided.add(place.as("", state));
+        }
+        return List.copyOf(decided);
+    }
+}
