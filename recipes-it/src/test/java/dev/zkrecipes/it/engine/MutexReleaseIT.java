@@ -15,6 +15,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.Worker;
 import dev.zkrecipes.test.internal.Workers;
 import java.io.ByteArrayOutputStream;
@@ -61,19 +62,19 @@ class MutexReleaseIT {
     void releaseWithTheInterruptFlagSet_deletesTheNodeAndKeepsTheFlag() throws Exception {
         try (ZooKeeperClient client = client(server.connectString())) {
             InterProcessMutex mutex = new InterProcessMutex(client, path);
-            List<ThrowingCallable> ways = List.of(
+            List<Workers.Body> ways = List.of(
                     mutex.acquire()::close, mutex::release, () -> mutex.asLock().unlock());
             mutex.acquire();
             mutex.acquire();
             assertThat(mutex.holdCount()).isEqualTo(3);
             mutex.release();
             mutex.release();
-            for (ThrowingCallable way : ways) {
+            for (Workers.Body way : ways) {
                 if (mutex.holdCount() == 0) {
                     mutex.acquire();
                 }
                 Thread.currentThread().interrupt();
-                Stopwatch.time(way);
+                Lateness.without(way);
                 // The call waited for the server's word, so the node is gone now.
                 assertThat(server.children(path)).isEmpty();
                 assertThat(Thread.interrupted()).as("flag").isTrue();
@@ -105,7 +106,7 @@ class MutexReleaseIT {
             proxy.latency(AT_ONCE);
 
             List<Duration> took = onEventThread(
-                    client, () -> List.of(Stopwatch.time(released::release), Stopwatch.time(lease::close)));
+                    client, () -> List.of(Lateness.without(released::release), Lateness.without(lease::close)));
             assertThat(took).allSatisfy(each -> assertThat(each).isLessThan(AT_ONCE));
             await().until(() -> server.children(path + "/released").isEmpty()
                     && server.children(path + "/closed").isEmpty());
@@ -132,7 +133,7 @@ class MutexReleaseIT {
                     () -> client.awaitConnected(Duration.ofSeconds(20)));
             Duration took = onEventThread(
                     client,
-                    () -> Stopwatch.time(() -> {
+                    () -> Lateness.without(() -> {
                         for (ThrowingCallable call : calls) {
                             assertThatThrownBy(call)
                                     .isInstanceOf(IllegalStateException.class)

@@ -16,6 +16,7 @@ import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Lateness;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,10 +61,10 @@ class ReleaseWithoutAServerIT {
             server.stop();
             await().until(() -> client.connectionState() == ConnectionState.SUSPENDED);
 
-            assertThat(Stopwatch.time(closed::close)).isLessThan(AT_ONCE);
-            assertThat(Stopwatch.time(closed::close)).isLessThan(AT_ONCE);
+            assertThat(Lateness.without(closed::close)).isLessThan(AT_ONCE);
+            assertThat(Lateness.without(closed::close)).isLessThan(AT_ONCE);
             assertThatThrownBy(first::release).isInstanceOf(IllegalMonitorStateException.class);
-            assertThat(Stopwatch.time(second::release)).isLessThan(AT_ONCE);
+            assertThat(Lateness.without(second::release)).isLessThan(AT_ONCE);
             assertThatThrownBy(second::release).isInstanceOf(IllegalMonitorStateException.class);
             released.close();
             List<CompletableFuture<Void>> ends =
@@ -98,7 +99,7 @@ class ReleaseWithoutAServerIT {
             Lease lease = mutex.acquire();
             proxy.pause();
             long start = System.nanoTime();
-            assertThat(Stopwatch.time(lease::close)).isLessThan(Duration.ofMillis(900));
+            assertThat(Lateness.without(lease::close)).isLessThan(Duration.ofMillis(900));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(400));
             assertThat(server.children(path)).hasSize(1);
             assertThat(lease.closeAsync()).isNotDone();
