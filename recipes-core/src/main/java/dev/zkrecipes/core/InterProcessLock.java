@@ -104,10 +104,9 @@ public interface InterProcessLock {
     /**
      * Releases the calling thread's youngest hold that is neither closed nor lost, through whichever lock object of
      * this recipe on this path it was acquired. If all open holds are lost, releases the youngest of them. Waits for
-     * ZooKeeper's confirmation, at most for the request time-out
-     * and only while connected, or not at all if the lock {@linkplain LockOptions#withReleaseInBackground releases in the
-     * background}; the deletion continues in the background until it is confirmed. Works with the interrupt flag set
-     * and keeps it.
+     * ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the lock
+     * {@linkplain LockOptions#withReleaseInBackground releases in the background}; the deletion continues in the
+     * background until it is confirmed. Works with the interrupt flag set and keeps it.
      *
      * @throws IllegalMonitorStateException if the calling thread has no open hold
      * @throws LockLostException if every open hold had been lost; the youngest is released all the same

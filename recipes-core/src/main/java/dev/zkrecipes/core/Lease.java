@@ -161,8 +161,9 @@ public interface Lease extends AutoCloseable {
     /**
      * Releases this hold, once; further calls do nothing. With the last hold the lock is released: waits for
      * ZooKeeper's confirmation, at most for the request time-out and only while connected, or not at all if the lock
-     * {@linkplain LockOptions#withReleaseInBackground releases in the background}; the deletion continues in the background
-     * until it is confirmed. Works with the interrupt flag set and keeps it. A lost lease is closed silently.
+     * {@linkplain LockOptions#withReleaseInBackground releases in the background}; the deletion continues in the
+     * background until it is confirmed. Works with the interrupt flag set and keeps it. A lost lease is closed
+     * silently.
      *
      * @throws LockAccessException if ZooKeeper refuses to delete the node, which the error names. The hold is released
      *     all the same, but others stay locked out until the session ends, another client deletes the node, or this

@@ -130,7 +130,7 @@ public final class LockOptions {
      * @return the changed copy
      */
     public LockOptions withQueueLossPolicy(QueueLossPolicy policy) {
-        Objects.requireNonNull(policy, "policy");
+        Objects.requireNonNull(policy, "queueLossPolicy");
         return new LockOptions(policy, acl, releasesInBackground, holdAtMost, ownerLabel, name);
     }
 

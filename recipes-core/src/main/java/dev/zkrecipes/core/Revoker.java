@@ -50,7 +50,7 @@ public final class Revoker {
     /**
      * Makes a revoker; sends nothing.
      *
-     * @param client the client that asks, created by this library
+     * @param client the client that asks
      */
     public Revoker(ZooKeeperClient client) {
         this.requests = new RevocationRequests(EngineClient.of(Objects.requireNonNull(client, "client")));

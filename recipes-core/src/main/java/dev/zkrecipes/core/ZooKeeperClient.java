@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.core;
 
+import dev.zkrecipes.core.internal.client.EngineClient;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -20,7 +21,16 @@ import org.apache.zookeeper.ZooKeeper;
  * <p>Instances are thread-safe. Closing a client ends every waiting acquire with {@link ClientClosedException}, makes
  * every lease LOST, deletes what the client holds and leaves no thread behind.
  */
-public interface ZooKeeperClient extends AutoCloseable {
+public final class ZooKeeperClient implements AutoCloseable {
+    static {
+        EngineClient.reachedBy(client -> client.engine, kind -> builder().source(kind));
+    }
+
+    private final EngineClient engine;
+
+    ZooKeeperClient(EngineClient engine) {
+        this.engine = engine;
+    }
 
     /**
      * Makes a client that opens its own sessions, with the defaults of {@link ZooKeeperClientBuilder}. Returns at once
@@ -30,7 +40,7 @@ public interface ZooKeeperClient extends AutoCloseable {
      * @return the client; close it when done
      * @throws IllegalArgumentException if the connect string is malformed
      */
-    static ZooKeeperClient connect(String connectString) {
+    public static ZooKeeperClient connect(String connectString) {
         return builder().connectString(connectString).build();
     }
 
@@ -44,7 +54,7 @@ public interface ZooKeeperClient extends AutoCloseable {
      * @return the client; close it before the handle
      * @throws IllegalArgumentException if the handle is of a kind that locks cannot rely on
      */
-    static ZooKeeperClient wrap(ZooKeeper handle) {
+    public static ZooKeeperClient wrap(ZooKeeper handle) {
         return builder().handle(handle).build();
     }
 
@@ -56,7 +66,7 @@ public interface ZooKeeperClient extends AutoCloseable {
      * @param handles returns the handle to use now
      * @return the client; close it before the handles
      */
-    static ZooKeeperClient over(Supplier<ZooKeeper> handles) {
+    public static ZooKeeperClient over(Supplier<ZooKeeper> handles) {
         return builder().handles(handles).build();
     }
 
@@ -65,7 +75,7 @@ public interface ZooKeeperClient extends AutoCloseable {
      *
      * @return a builder
      */
-    static ZooKeeperClientBuilder builder() {
+    public static ZooKeeperClientBuilder builder() {
         return new ZooKeeperClientBuilder();
     }
 
@@ -74,7 +84,9 @@ public interface ZooKeeperClient extends AutoCloseable {
      *
      * @return the state, without asking the server
      */
-    ConnectionState connectionState();
+    public ConnectionState connectionState() {
+        return engine.connectionState();
+    }
 
     /**
      * Calls {@code listener} for every change of state from now on, once and in order, on the callback executor. If a
@@ -82,14 +94,18 @@ public interface ZooKeeperClient extends AutoCloseable {
      *
      * @param listener what to call
      */
-    void addConnectionListener(Consumer<ConnectionState> listener);
+    public void addConnectionListener(Consumer<ConnectionState> listener) {
+        engine.addConnectionListener(listener);
+    }
 
     /**
      * Stops calling a listener. A call that has begun continues.
      *
      * @param listener one that was added
      */
-    void removeConnectionListener(Consumer<ConnectionState> listener);
+    public void removeConnectionListener(Consumer<ConnectionState> listener) {
+        engine.removeConnectionListener(listener);
+    }
 
     /**
      * Waits until the client is connected.
@@ -101,7 +117,9 @@ public interface ZooKeeperClient extends AutoCloseable {
      * @throws ClientClosedException if the client is closed, before or meanwhile
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
-    boolean awaitConnected(Duration timeout) throws InterruptedException;
+    public boolean awaitConnected(Duration timeout) throws InterruptedException {
+        return engine.awaitConnected(timeout);
+    }
 
     /**
      * Changes the servers to connect to, for the present session and all later ones; for a client that opens its own
@@ -114,23 +132,36 @@ public interface ZooKeeperClient extends AutoCloseable {
      * @throws IllegalStateException if the client uses handles of the application's
      * @throws ClientClosedException if the client is closed
      */
-    void updateConnectString(String connectString);
+    public void updateConnectString(String connectString) {
+        engine.updateConnectString(connectString);
+    }
 
     /**
      * The handle of the current session, for a {@code multi} with {@link Lease#guard()}. Do not close it.
      *
      * @return the handle; empty if there is none now
      */
-    Optional<ZooKeeper> zooKeeper();
+    public Optional<ZooKeeper> zooKeeper() {
+        return engine.zooKeeper();
+    }
 
     /**
      * The label that others see in {@link InterProcessLock#participants()}.
      *
      * @return the owner label
      */
-    String ownerLabel();
+    public String ownerLabel() {
+        return engine.ownerLabel();
+    }
 
     /** Closes the client; further calls do nothing. Waits at most for the request time-out. Never throws. */
     @Override
-    void close();
+    public void close() {
+        engine.close();
+    }
+
+    @Override
+    public String toString() {
+        return engine.toString();
+    }
 }

@@ -294,10 +294,13 @@ public final class ZooKeeperClientBuilder {
             throw new IllegalStateException("nothing to connect to: set one of connectString, handle, handles");
         }
         Preconditions.checkState(
-                kind instanceof HandleKind.Opened || (auth.isEmpty() && clientConfig == null && sessionTimeout == null),
+                kind instanceof HandleKind.Opened
+                        || (auth.isEmpty()
+                                && clientConfig == null
+                                && (sessionTimeout == null || kind instanceof HandleKind.Simulated)),
                 "auth, clientConfig and sessionTimeout apply only to sessions that the client opens: configure the"
                         + " handle instead");
-        return EngineClient.start(
+        return new ZooKeeperClient(EngineClient.start(
                 // Each client has its own, as it may change.
                 kind instanceof HandleKind.Opened servers ? new HandleKind.Opened(servers.connectString()) : kind,
                 new ClientSettings(
@@ -312,14 +315,14 @@ public final class ZooKeeperClientBuilder {
                         callbackExecutor,
                         List.copyOf(observers),
                         closeOnShutdown,
-                        persistentPaths));
+                        persistentPaths)));
     }
 
     private static Function<String, List<ACL>> always(List<ACL> acl) {
         return path -> acl;
     }
 
-    private ZooKeeperClientBuilder source(HandleKind kind) {
+    ZooKeeperClientBuilder source(HandleKind kind) {
         Preconditions.checkState(
                 handles == null, "connectString, handle or handles was already set: set only one of them");
         handles = kind;

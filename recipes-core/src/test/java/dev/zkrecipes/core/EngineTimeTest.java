@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +26,7 @@ class EngineTimeTest {
 
     private final ManualTime time = new ManualTime();
     private final FakeServer server = new FakeServer(time);
-    private final ZooKeeperClient client = PortClientBuilder.on(server::open, time)
+    private final ZooKeeperClient client = Ports.clientBuilder(server::open, time)
             .retryDelay(Duration.ofMillis(20), LONGEST_DELAY)
             .callbackExecutor(Runnable::run)
             .build();

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.LockLimitException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
 import dev.zkrecipes.explore.sim.SimulatedScheduler;
@@ -56,7 +56,7 @@ final class Actor {
         this.name = "client " + number;
         this.scheduler = new SimulatedScheduler(schedule.simulation(), number, this::onEngineFailure);
         this.process = schedule.ensemble().process(scheduler, name);
-        this.client = PortClientBuilder.on(states -> schedule.lock().port().apply(process.open(states)), scheduler)
+        this.client = Ports.clientBuilder(states -> schedule.lock().port().apply(process.open(states)), scheduler)
                 .callbackExecutor(Runnable::run)
                 .sessionTimeout(Schedule.SESSION)
                 .ownerLabel(name)

@@ -38,10 +38,10 @@ import dev.zkrecipes.core.spi.DelegatingLock;
  * the node. It still guards against other processes.
  *
  * <p>Each object has a queue of its own, and is one participant of ZooKeeper's: share it. It excludes every other mutex
- * on its path, those of Apache Curator 5.x included. What a thread holds, it holds through every
- * object with the same client, path and settings. With {@link
- * LockOptions#withHoldAtMost} each holder has the whole time; when it is over, the node goes back to ZooKeeper. It may be a
- * member of a multi-lock that acquires its members one by one. Instances are thread-safe.
+ * on its path, those of Apache Curator 5.x included. What a thread holds, it holds through every object with the same
+ * client, path and settings. With {@link LockOptions#withHoldAtMost} each holder has the whole time; when it is over,
+ * the node goes back to ZooKeeper. It may be a member of a multi-lock that acquires its members one by one. Instances
+ * are thread-safe.
  */
 public final class HandoffMutex implements DelegatingLock {
     /** The largest number of hand-overs in a row: a fencing token has room for that many. */

@@ -16,8 +16,8 @@ import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.ForeignLock;
-import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,7 +95,7 @@ final class LocalQueue implements ForeignLock {
         LockOptions ofNode = options.withoutHoldAtMost(); // each turn has the whole time
         LockInternals engine = new LockInternals(client, path, new MutexDriver(), ofNode);
         LocalQueue queue = new LocalQueue(new Rule(client, engine.path(), most, options), engine);
-        return LockGroups.foreign(queue, options, queue.lock);
+        return LockParts.foreign(queue, options, queue.lock);
     }
 
     /** A request for a turn. */

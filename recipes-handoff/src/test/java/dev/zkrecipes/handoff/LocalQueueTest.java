@@ -23,7 +23,7 @@ import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ForwardingOperations;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
@@ -59,7 +59,7 @@ class LocalQueueTest {
     private int refusals;
     private int creates;
     private Runnable whenOneGivesUp = () -> {};
-    private final ZooKeeperClient client = PortClientBuilder.on(states -> refusing(process.open(states)), scheduler)
+    private final ZooKeeperClient client = Ports.clientBuilder(states -> refusing(process.open(states)), scheduler)
             .callbackExecutor(Runnable::run)
             .observer(request -> new LockObserver.Progress() {
                 @Override
@@ -375,7 +375,7 @@ class LocalQueueTest {
     void turnsNeedNoCallbackThread() {
         List<Runnable> callbacks = new ArrayList<>();
         SimulatedProcess other = ensemble.process(scheduler, "two");
-        ZooKeeperClient busy = PortClientBuilder.on(other::open, scheduler)
+        ZooKeeperClient busy = Ports.clientBuilder(other::open, scheduler)
                 .callbackExecutor(callbacks::add)
                 .build();
         CompletableFuture<Lease> asked = new HandoffMutex(busy, PATH, MOST).acquireAsync();

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * observation that is current on the thread that asks.
  *
  * <p>Low cardinality: {@code lock.name}, which the application gives by
- * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; {@code lock.kind}; {@code lock.outcome}, as the
- * outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A request that failed, and a hold that was
+ * {@link dev.zkrecipes.core.LockOptions#withName(String)}, or {@code none}; {@code lock.kind}; {@code lock.outcome}, as
+ * the outcomes of {@link LockMetrics}. High cardinality: {@code lock.path}. A request that failed, and a hold that was
  * lost, has the event {@code failed} or {@code lost}.
  *
  * <pre>{@code

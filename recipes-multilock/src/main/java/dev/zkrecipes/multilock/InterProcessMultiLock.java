@@ -10,6 +10,7 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.MutexDriver;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -115,7 +116,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
         Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
         List<InterProcessLock> parts = parts(members, options);
-        this.lock = parts.size() == 1 ? parts.get(0) : LockGroups.foreign(new MixedLock(parts), parts);
+        this.lock = parts.size() == 1 ? parts.get(0) : LockParts.foreign(new MixedLock(parts), parts);
     }
 
     private static InterProcessLock mutex(ZooKeeperClient client, String path, LockOptions options) {
@@ -131,7 +132,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
                     !(member instanceof InterProcessMultiLock),
                     "the multi-lock %s cannot be a member of another one: name its members",
                     member.path());
-            Optional<ZooKeeperClient> client = LockGroups.clientOf(member);
+            Optional<Object> client = LockParts.joinable(member);
             Preconditions.checkArgument(
                     client.isPresent() || foreign.add(member), "the lock %s is named twice", member.path());
             Preconditions.checkArgument(

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.Participant;
 import dev.zkrecipes.core.spi.ForeignLock;
-import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockParts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +113,7 @@ final class MixedLock implements ForeignLock {
     }
 
     private void requireNotHeldInPart() {
-        parts.forEach(LockGroups::requireNotHeldInPart);
+        parts.forEach(LockParts::requireNotHeldInPart);
         List<String> heldPaths = parts.stream()
                 .filter(InterProcessLock::isHeldByCurrentThread)
                 .map(InterProcessLock::path)

@@ -8,7 +8,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.spi.LockGroups;
+import dev.zkrecipes.core.spi.LockParts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -86,7 +86,7 @@ final class TimeLimit {
             }
             unanswered = null;
             seenBusyAt = null;
-            Optional<Lease> lease = LockGroups.tryAtOnce(lock, left);
+            Optional<Lease> lease = LockParts.tryAtOnce(lock, left);
             if (lease.isEmpty()) {
                 seenBusyAt = System.nanoTime();
             }

@@ -5,7 +5,7 @@ package dev.zkrecipes.mutex;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.explore.sim.Choices;
 import dev.zkrecipes.explore.sim.SimulatedProcess;
 import dev.zkrecipes.explore.sim.SimulatedScheduler;
@@ -46,7 +46,7 @@ final class LongHold {
         });
         this.process = ensemble.process(scheduler, "holder");
         this.mutex = new InterProcessMutex(
-                PortClientBuilder.on(process, scheduler)
+                Ports.clientBuilder(process, scheduler)
                         .callbackExecutor(Runnable::run)
                         .build(),
                 "/locks/long");

@@ -8,7 +8,8 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -103,11 +104,11 @@ final class PlayScene {
     }
 
     /** One that is connected. */
-    ZooKeeperClient client(UnaryOperator<PortClientBuilder> settings) throws InterruptedException {
+    ZooKeeperClient client(UnaryOperator<ZooKeeperClientBuilder> settings) throws InterruptedException {
         RealEngine engine = new RealEngine(clients.size() + 1);
         ZooKeeperOperations.Factory factory = server.of(engine, this::opened);
         ZooKeeperClient made =
-                settings.apply(PortClientBuilder.on(factory, engine)).build();
+                settings.apply(Ports.clientBuilder(factory, engine)).build();
         clients.add(made);
         check(made.awaitConnected(Duration.ofSeconds(1)), "not connected");
         return made;

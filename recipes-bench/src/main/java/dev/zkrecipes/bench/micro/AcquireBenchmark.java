@@ -4,7 +4,7 @@
 package dev.zkrecipes.bench.micro;
 
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -38,7 +38,7 @@ public class AcquireBenchmark {
     @Setup
     public void connect() {
         ThreadlessScheduler scheduler = new ThreadlessScheduler();
-        client = PortClientBuilder.on(InstantServer.on(scheduler), scheduler).build();
+        client = Ports.clientBuilder(InstantServer.on(scheduler), scheduler).build();
         mutex = new InterProcessMutex(client, "/bench/acquire");
     }
 

@@ -5,7 +5,7 @@ package dev.zkrecipes.bench.micro;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.handoff.HandoffMutex;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +41,7 @@ public class HandOverBenchmark {
     /** Makes a client of a server that answers at once, and holds the lock. */
     @Setup
     public void hold() {
-        client = PortClientBuilder.on(InstantServer.on(scheduler), scheduler)
+        client = Ports.clientBuilder(InstantServer.on(scheduler), scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
         mutex = new HandoffMutex(client, "/bench/hand-over", HandoffMutex.MOST_HANDOFFS);

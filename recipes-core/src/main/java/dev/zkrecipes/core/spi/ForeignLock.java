@@ -145,9 +145,9 @@ public interface ForeignLock {
         }
 
         /**
-         * Gives the lock back because the time that {@link LockOptions#withHoldAtMost} allows is over, while its holder may
-         * still be at work. It is called in place of {@link #releaseInBackground}, which it calls by default. A lock
-         * that passes on what it stands on gives that back, too, so that the holder's guards fail.
+         * Gives the lock back because the time that {@link LockOptions#withHoldAtMost} allows is over, while its holder
+         * may still be at work. It is called in place of {@link #releaseInBackground}, which it calls by default. A
+         * lock that passes on what it stands on gives that back, too, so that the holder's guards fail.
          */
         default void expire() {
             releaseInBackground();

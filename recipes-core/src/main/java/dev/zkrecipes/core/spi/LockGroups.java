@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.spi;
 
 import dev.zkrecipes.core.InterProcessLock;
-import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.client.EngineClient;
@@ -12,14 +11,12 @@ import dev.zkrecipes.core.internal.lock.AdaptedLock;
 import dev.zkrecipes.core.internal.lock.EngineLock;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.Callbacks;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 
 /**
- * Locks that belong together: two modes of one lock, several locks as one, and helpers for locks that are composed of
- * others. The author of one lock with one driver needs {@link LockInternals} only.
+ * Locks of more than one driver: two modes of one lock, several locks as one, a lock of another library. The author of
+ * one lock with one driver needs {@link LockInternals} only.
  */
 public final class LockGroups {
     private LockGroups() {}
@@ -31,7 +28,7 @@ public final class LockGroups {
      * exclusive one. The other way round is refused with {@link dev.zkrecipes.core.LockRefusedException}: two threads
      * that hold the shared mode would wait for each other forever.
      *
-     * @param client the client to use, made by this library
+     * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot
      * @param exclusive the driver of the mode that excludes all others; knows the nodes of both modes
      * @param shared the driver of the other mode; knows the nodes of both modes, and is at least as permissive:
@@ -81,43 +78,6 @@ public final class LockGroups {
     }
 
     /**
-     * The client that a lock works on, if the lock can be a member of {@link #together}.
-     *
-     * @param lock any lock
-     * @return its client; empty if it is not a lock of the engine, or already several together
-     */
-    public static Optional<ZooKeeperClient> clientOf(InterProcessLock lock) {
-        return EngineLock.behind(lock).filter(EngineLock::isSingle).map(engine -> (EngineClient) engine.client());
-    }
-
-    /**
-     * Refuses, without asking ZooKeeper, what the calling thread must not wait for, as it would wait for itself:
-     * several locks {@link #together} of which it holds some, or one of them another way. For a lock that waits for one
-     * of its parts while others are free.
-     *
-     * @param lock any lock; one that is not of the engine is not refused
-     * @throws dev.zkrecipes.core.LockLostException if what the thread holds of it is lost
-     * @throws dev.zkrecipes.core.LockRefusedException if the thread would wait for itself
-     */
-    public static void requireNotHeldInPart(InterProcessLock lock) {
-        EngineLock.behind(lock).ifPresent(EngineLock::requireNotHeldInPart);
-    }
-
-    /**
-     * {@link InterProcessLock#tryAcquire()}, which takes up to the request time-out when the server does not answer,
-     * within a shorter time.
-     *
-     * @param lock any lock; the limit has no effect on one that is not of the engine
-     * @param atMost how long to wait for an answer; the request time-out, if that is shorter
-     * @return the lease, or empty if the lock is not free
-     * @throws dev.zkrecipes.core.LockConnectionException if that could not be found out in time
-     */
-    public static Optional<Lease> tryAtOnce(InterProcessLock lock, Duration atMost) {
-        Optional<EngineLock> engine = EngineLock.behind(lock);
-        return engine.isPresent() ? engine.get().tryAtOnce(atMost) : lock.tryAcquire();
-    }
-
-    /**
      * A lock of another library as a lock of this one: held by threads, and re-entrant for the thread that holds it. It
      * cannot tell what the other library does not: what {@link ForeignLock} and its holds leave out throws {@link
      * UnsupportedOperationException}.
@@ -126,47 +86,10 @@ public final class LockGroups {
      * @return a new lock, with holds of its own
      */
     public static InterProcessLock foreign(ForeignLock lock) {
-        return foreign(lock, List.of());
+        return AdaptedLock.of(Objects.requireNonNull(lock, "lock"), Callbacks.ofNoClient());
     }
 
-    /**
-     * A {@link #foreign(ForeignLock) foreign} lock that is made of locks of which some may be of this library. Its
-     * leases report their end where the client of the first of those does.
-     *
-     * @param lock what acquires the parts
-     * @param parts the parts
-     * @return a new lock, with holds of its own
-     */
-    public static InterProcessLock foreign(ForeignLock lock, List<? extends InterProcessLock> parts) {
-        Callbacks callbacks = parts.stream()
-                .flatMap(part -> EngineLock.behind(part).stream())
-                .findFirst()
-                .map(part -> part.client().callbacks())
-                .orElseGet(Callbacks::ofNoClient);
-        return AdaptedLock.of(Objects.requireNonNull(lock, "lock"), callbacks);
-    }
-
-    /**
-     * A {@link #foreign(ForeignLock) foreign} lock that works on the client of a lock of this library. Its leases
-     * report where that client's do, and observers of the client are told of its requests. When the client is closed,
-     * it grants nothing any more. When the time that {@link LockOptions#withHoldAtMost} allows is over, a hold is lost and
-     * given back.
-     *
-     * <p>What a thread holds, it holds through every equal {@link ForeignLock} on the client. If it holds the same path
-     * by another lock, it is refused with {@link dev.zkrecipes.core.LockRefusedException}.
-     *
-     * @param lock what acquires the lock
-     * @param options its name and the limit of its holds; the other options are the foreign lock's to heed
-     * @param on a lock of the client
-     * @return a new lock, which shares its holds with the others
-     * @throws IllegalArgumentException if {@code on} is not a lock of the engine
-     */
-    public static InterProcessLock foreign(ForeignLock lock, LockOptions options, InterProcessLock on) {
-        return AdaptedLock.on(
-                engineLock(on), Objects.requireNonNull(lock, "lock"), Objects.requireNonNull(options, "options"));
-    }
-
-    private static EngineLock engineLock(InterProcessLock lock) {
+    static EngineLock engineLock(InterProcessLock lock) {
         return EngineLock.behind(lock)
                 .orElseThrow(() -> new IllegalArgumentException("not a lock of this engine: " + lock));
     }

@@ -60,12 +60,12 @@ public final class LockInternals {
     /**
      * Prepares the engine; sends nothing.
      *
-     * @param client the client to use, made by this library
+     * @param client the client to use
      * @param path absolute path of the lock, below the client's chroot
      * @param driver decides who holds
      * @param options optional settings
-     * @throws IllegalArgumentException if the path is not a valid absolute path, the client is of another make, or
-     *     the driver's node name is malformed
+     * @throws IllegalArgumentException if the path is not a valid absolute path, or the
+     *     driver's node name is malformed
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");
@@ -119,7 +119,7 @@ public final class LockInternals {
     }
 
     /**
-     * As {@link #unowned()}, for a lock that is built on top of it and has {@linkplain LockGroups#foreign(ForeignLock,
+     * As {@link #unowned()}, for a lock that is built on top of it and has {@linkplain LockParts#foreign(ForeignLock,
      * LockOptions, InterProcessLock) observed requests of its own}: {@linkplain dev.zkrecipes.core.LockObserver
      * observers} do not hear of it, and the futures of {@link InterProcessLock#acquireAsync} do not wait for a callback
      * thread. They complete on the engine's thread, so stages that depend on them must not block or run an

@@ -20,9 +20,7 @@
  * <td>a lock of another library, or one on top of locks of this one</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.LockSnapshot}</td><td>the queue of a lock as one request showed it</td></tr>
  * <tr><td>{@link dev.zkrecipes.core.spi.PathView}</td><td>what stands on a path, of whatever recipe</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.port.ZooKeeperOperations}</td>
- * <td>port: what the engine asks of ZooKeeper</td></tr>
- * <tr><td>{@link dev.zkrecipes.core.spi.port.EngineScheduler}</td><td>port: the engine's thread and clock</td></tr>
+ * <tr><td>{@link dev.zkrecipes.core.spi.LockParts}</td><td>for locks that stand on other locks</td></tr>
  * </table>
  */
 @NullMarked

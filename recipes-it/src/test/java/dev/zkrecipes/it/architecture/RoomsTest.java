@@ -132,6 +132,7 @@ class RoomsTest {
         return found;
     }
 
+    /** Two are the client and its builder with their engine: a final class lets nobody else in. */
     @Test
     void fewPairsOfClasses_useEachOther() {
         Map<String, Set<String>> uses = uses();
@@ -141,7 +142,7 @@ class RoomsTest {
                                 each.compareTo(other) < 0 && uses.get(other).contains(each))
                         .map(other -> each + " and " + other))
                 .toList();
-        assertThat(pairs).hasSizeLessThanOrEqualTo(6);
+        assertThat(pairs).hasSizeLessThanOrEqualTo(8);
     }
 
     /** Users of the engine's ports, such as a test kit, make clients on them; applications see no seam. */

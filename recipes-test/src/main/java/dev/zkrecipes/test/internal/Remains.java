@@ -45,7 +45,7 @@ public final class Remains {
     public static List<String> of(ZooKeeperClient client) throws InterruptedException {
         CompletableFuture<List<String>> left = new CompletableFuture<>();
         try {
-            EngineScheduler engine = (EngineScheduler) read(client, "scheduler");
+            EngineScheduler engine = (EngineScheduler) read(read(client, "engine"), "scheduler");
             engine.execute(() -> {
                 try {
                     left.complete(look(client));
@@ -74,13 +74,14 @@ public final class Remains {
     }
 
     private static List<String> look(ZooKeeperClient client) throws ReflectiveOperationException {
+        Object engine = read(client, "engine");
         Remains remains = new Remains();
-        remains.note(read(client, "requests"), "open", "the client has a request");
-        remains.note(read(client, "holds"), "ofThreads", "a thread has a record of holds");
-        remains.note(read(client, "revocations"), "open", "the client follows a request to give a lock back");
-        remains.note(read(client, "requests"), "queues", "the client has the view of a queue");
-        remains.note(read(client, "cleaner"), "pending", "a deletion is pending");
-        for (Object session : (Collection<?>) read(read(client, "sessions"), "living")) {
+        remains.note(read(engine, "requests"), "open", "the client has a request");
+        remains.note(read(engine, "holds"), "ofThreads", "a thread has a record of holds");
+        remains.note(read(engine, "revocations"), "open", "the client follows a request to give a lock back");
+        remains.note(read(engine, "requests"), "queues", "the client has the view of a queue");
+        remains.note(read(engine, "cleaner"), "pending", "a deletion is pending");
+        for (Object session : (Collection<?>) read(read(engine, "sessions"), "living")) {
             remains.note(session, "observers", "the session has an observer");
             Object registry = read(session, "watches");
             remains.note(registry, "content", "the watch registry has a watch for content");

@@ -8,6 +8,7 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockObserver;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.core.internal.acquire.Requests;
 import dev.zkrecipes.core.internal.lock.LockDataTable;
 import dev.zkrecipes.core.internal.lock.LockHost;
@@ -31,11 +32,13 @@ import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +46,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Ties the parts of one client together and ends them. */
-public final class EngineClient implements LockHost, ZooKeeperClient {
+public final class EngineClient implements LockHost {
     private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
+
+    private static volatile @Nullable Function<ZooKeeperClient, EngineClient> behind;
+    private static volatile @Nullable Function<HandleKind, ZooKeeperClientBuilder> builders;
 
     private final HandleKind kind;
     private final ClientSettings settings;
@@ -119,13 +125,23 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
         }
     }
 
-    /** The engine behind a client, or an error if it is not one of ours. */
+    /** Called when the class of the client that applications have is loaded, so before there is one. */
+    public static void reachedBy(
+            Function<ZooKeeperClient, EngineClient> toEngine, Function<HandleKind, ZooKeeperClientBuilder> toBuilder) {
+        behind = toEngine;
+        builders = toBuilder;
+    }
+
+    /** The engine behind a client. */
     public static EngineClient of(ZooKeeperClient client) {
-        if (client instanceof EngineClient engine) {
-            return engine;
-        }
-        throw new IllegalArgumentException(
-                "not a client of this library: " + client + "; make one with ZooKeeperClient.connect, wrap or builder");
+        Objects.requireNonNull(client, "client");
+        return Objects.requireNonNull(behind).apply(client);
+    }
+
+    /** A builder of a client on these handles. */
+    public static ZooKeeperClientBuilder builder(HandleKind kind) {
+        var unused = ZooKeeperClient.builder(); // loads the class
+        return Objects.requireNonNull(builders).apply(kind);
     }
 
     private void onSessionChanged() {
@@ -217,24 +233,21 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
         }
     }
 
-    // ---- The public part.
+    // ---- What applications ask, see ZooKeeperClient.
 
     @Override
     public ConnectionState connectionState() {
         return connection.state();
     }
 
-    @Override
     public void addConnectionListener(Consumer<ConnectionState> listener) {
         connection.addListener(listener);
     }
 
-    @Override
     public void removeConnectionListener(Consumer<ConnectionState> listener) {
         connection.removeListener(listener);
     }
 
-    @Override
     public boolean awaitConnected(Duration timeout) throws InterruptedException {
         Blocking.requireNotNegative(timeout);
         Blocking.requireMayBlock(scheduler);
@@ -245,7 +258,6 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
         return isConnected;
     }
 
-    @Override
     public void updateConnectString(String connectString) {
         String checked = ConnectString.parse(connectString);
         if (!(kind instanceof HandleKind.Opened servers)) {
@@ -264,7 +276,6 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
         scheduler.execute(() -> sessions.use(servers, checked));
     }
 
-    @Override
     public Optional<ZooKeeper> zooKeeper() {
         return connection.handle();
     }
@@ -280,7 +291,6 @@ public final class EngineClient implements LockHost, ZooKeeperClient {
                 + "]";
     }
 
-    @Override
     public void close() {
         if (closing.compareAndSet(false, true)) {
             requests.close();

@@ -3,8 +3,8 @@
 
 /**
  * The two ports through which the engine reaches ZooKeeper and time. A test kit puts a simulated server and a simulated
- * clock behind them, with {@link dev.zkrecipes.core.spi.port.PortClientBuilder}; recipes and applications have no use
- * for them.
+ * clock behind them, with {@link dev.zkrecipes.core.spi.port.Ports}; recipes and applications have no use for
+ * them.
  */
 @NullMarked
 package dev.zkrecipes.core.spi.port;

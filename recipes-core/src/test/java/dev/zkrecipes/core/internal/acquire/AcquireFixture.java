@@ -21,7 +21,7 @@ import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +39,7 @@ final class AcquireFixture {
     final Duration timeout = operations.sessionTimeout();
     private boolean canOpen = true;
     private Consumer<State> states = state -> {};
-    final ZooKeeperClient client = PortClientBuilder.on(
+    final ZooKeeperClient client = Ports.clientBuilder(
                     listener -> {
                         if (!canOpen) {
                             throw new IllegalStateException("no handle");

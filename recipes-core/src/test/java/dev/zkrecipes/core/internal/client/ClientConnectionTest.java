@@ -18,7 +18,7 @@ import dev.zkrecipes.core.internal.zk.ClientSettings;
 import dev.zkrecipes.core.internal.zk.HandleKind;
 import dev.zkrecipes.core.internal.zk.PathSettings;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,7 +69,7 @@ class ClientConnectionTest {
     /** Of a client of its own. */
     private Session session() {
         List<Session> given = new ArrayList<>();
-        EngineClient.of(PortClientBuilder.on(states -> new ScriptedOperations(scheduler), scheduler)
+        EngineClient.of(Ports.clientBuilder(states -> new ScriptedOperations(scheduler), scheduler)
                         .callbackExecutor(Runnable::run)
                         .build())
                 .sessions()

@@ -9,7 +9,7 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ class ConnectionStateTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final List<Consumer<State>> sessions = new ArrayList<>();
-    private final ZooKeeperClient client = PortClientBuilder.on(
+    private final ZooKeeperClient client = Ports.clientBuilder(
                     states -> {
                         sessions.add(states);
                         return operations;

@@ -31,7 +31,7 @@ import dev.zkrecipes.core.internal.node.NodeCleaner;
 import dev.zkrecipes.core.internal.revoke.Revocations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ class FailStopTest {
         private int lossesTold;
 
         Run() {
-            client = PortClientBuilder.on(
+            client = Ports.clientBuilder(
                             told -> {
                                 states = told;
                                 return operations;

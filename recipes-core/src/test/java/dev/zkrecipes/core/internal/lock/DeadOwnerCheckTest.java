@@ -14,7 +14,7 @@ import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -29,7 +29,7 @@ class DeadOwnerCheckTest {
 
     private final WaitingScheduler scheduler = new WaitingScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
     private final LockDataTable holds = EngineClient.of(client).holds();

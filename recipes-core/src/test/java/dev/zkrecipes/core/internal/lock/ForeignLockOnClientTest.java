@@ -22,8 +22,9 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.ForeignLock;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockParts;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ class ForeignLockOnClientTest {
 
     private final WaitingScheduler scheduler = new WaitingScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .observer(this::observe)
             .build();
@@ -52,7 +53,7 @@ class ForeignLockOnClientTest {
     private final InterProcessLock on =
             new LockInternals(client, "/locks/on", new MutexDriver(), LockOptions.defaults()).unowned();
     private final InterProcessLock lock =
-            LockGroups.foreign(other, LockOptions.defaults().withName("mine").withHoldAtMost(MOST), on);
+            LockParts.foreign(other, LockOptions.defaults().withName("mine").withHoldAtMost(MOST), on);
 
     private LockObserver.Progress observe(LockObserver.Request request) {
         told.add("waiting " + request.path() + " " + request.name().orElse(""));
@@ -275,7 +276,7 @@ class ForeignLockOnClientTest {
     @Test
     @Tag("H44")
     void threadThatDiedWithIt_isWarnedOf_whileSomebodyWaits() throws InterruptedException {
-        InterProcessLock unlimited = LockGroups.foreign(other, LockOptions.defaults(), on);
+        InterProcessLock unlimited = LockParts.foreign(other, LockOptions.defaults(), on);
         Thread owner = new Thread(() -> assertThat(unlimited.tryAcquire()).isPresent(), "forgetful");
         owner.start();
         owner.join();
@@ -298,7 +299,7 @@ class ForeignLockOnClientTest {
 
     @Test
     void threadThatHoldsIt_holdsItThroughEveryEqualLock_andNotThroughOthersOnThePath() throws InterruptedException {
-        InterProcessLock equal = LockGroups.foreign(other, LockOptions.defaults(), on);
+        InterProcessLock equal = LockParts.foreign(other, LockOptions.defaults(), on);
         InterProcessLock ours =
                 new LockInternals(client, other.path(), new MutexDriver(), LockOptions.defaults()).threadOwned();
         try (Lease lease = lock.acquire();
@@ -324,6 +325,6 @@ class ForeignLockOnClientTest {
     @Test
     void lockOfNoClient_isNoPlaceToWorkOn() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> LockGroups.foreign(other, LockOptions.defaults(), LockGroups.foreign(other)));
+                .isThrownBy(() -> LockParts.foreign(other, LockOptions.defaults(), LockGroups.foreign(other)));
     }
 }

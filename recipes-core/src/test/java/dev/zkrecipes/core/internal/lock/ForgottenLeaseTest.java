@@ -17,7 +17,7 @@ import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ class ForgottenLeaseTest {
 
     private final WaitingScheduler scheduler = new WaitingScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .ownerLabel("label")
             .build();

@@ -13,7 +13,7 @@ import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class HoldEndTest {
     private final WaitingScheduler scheduler = new WaitingScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler.engine);
-    private final ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+    private final ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build();
     private final List<String> told = new ArrayList<>();

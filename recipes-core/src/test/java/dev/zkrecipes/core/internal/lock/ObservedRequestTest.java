@@ -16,7 +16,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
@@ -74,7 +74,7 @@ class ObservedRequestTest {
     @Test
     void durations_areThoseOfTheEnginesClock() throws InterruptedException {
         List<String> told = new ArrayList<>();
-        ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+        ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
                 .callbackExecutor(Runnable::run)
                 .observer(request -> new LockObserver.Progress() {
                     @Override

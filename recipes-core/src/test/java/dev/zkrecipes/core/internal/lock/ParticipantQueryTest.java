@@ -15,7 +15,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +32,7 @@ class ParticipantQueryTest {
 
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    private final EngineClient client = EngineClient.of(PortClientBuilder.on(states -> operations, scheduler)
+    private final EngineClient client = EngineClient.of(Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build());
     private final LockSpec spec = new LockSpec(

@@ -30,7 +30,7 @@ import dev.zkrecipes.core.internal.thread.Pauses;
 import dev.zkrecipes.core.internal.wire.NodeId;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
@@ -51,7 +51,7 @@ class NodeCleanerTest {
     private final ManualScheduler scheduler = new ManualScheduler();
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private Consumer<State> events = state -> {};
-    private final ZooKeeperClient client = PortClientBuilder.on(
+    private final ZooKeeperClient client = Ports.clientBuilder(
                     states -> {
                         events = states;
                         return operations;
@@ -343,7 +343,7 @@ class NodeCleanerTest {
 
     private Session sessionOfAnother() {
         ZooKeeperClient another =
-                PortClientBuilder.on(states -> operations, scheduler).build();
+                Ports.clientBuilder(states -> operations, scheduler).build();
         scheduler.run();
         return EngineClient.of(another).livingSessions().get(0);
     }

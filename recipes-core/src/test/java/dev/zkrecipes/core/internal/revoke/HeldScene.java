@@ -13,14 +13,14 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import org.apache.zookeeper.ZooDefs;
 
 /** A mutex that is held by a client on a scripted port. */
 abstract class HeldScene {
     final ManualScheduler scheduler = new ManualScheduler();
     final ScriptedOperations operations = new ScriptedOperations(scheduler);
-    final EngineClient client = EngineClient.of(PortClientBuilder.on(states -> operations, scheduler)
+    final EngineClient client = EngineClient.of(Ports.clientBuilder(states -> operations, scheduler)
             .callbackExecutor(Runnable::run)
             .build());
     final HeldNode held = acquire();

@@ -16,7 +16,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +36,7 @@ class KeepAliveTest {
 
     @BeforeEach
     void acquire() {
-        client = PortClientBuilder.on(
+        client = Ports.clientBuilder(
                         listener -> {
                             states = listener;
                             return operations;

@@ -13,7 +13,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.spi.LockInternals;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -30,7 +30,7 @@ class ListBatcherTest {
             lists++;
             return names;
         });
-        ZooKeeperClient client = PortClientBuilder.on(states -> operations, scheduler)
+        ZooKeeperClient client = Ports.clientBuilder(states -> operations, scheduler)
                 .callbackExecutor(Runnable::run)
                 .build();
         return new LockInternals(client, "/locks/orders", new TestDriver("lock-"), LockOptions.defaults())

@@ -12,7 +12,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
-import dev.zkrecipes.core.spi.port.PortClientBuilder;
+import dev.zkrecipes.core.spi.port.Ports;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.State;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ class OpenedSessionsTest {
     private final ScriptedOperations operations = new ScriptedOperations(scheduler);
     private final List<Consumer<State>> opened = new ArrayList<>();
     private Throwable failure;
-    private final ZooKeeperClient client = PortClientBuilder.on(
+    private final ZooKeeperClient client = Ports.clientBuilder(
                     states -> {
                         if (failure instanceof Error error) {
                             throw error;
