@@ -5,6 +5,9 @@ package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.connect.ExitCodes;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -20,10 +23,40 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
     public int handleParseException(ParameterException error, String[] args) {
         CommandLine command = error.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println("zklock: " + OptionNames.usual(ExitCodes.message(error), command.getCommandSpec()));
-        UnmatchedArgumentException.printSuggestions(error, err);
+        ParameterException told = error instanceof UnmatchedArgumentException
+                ? error
+                : unknownOption(command).orElse(error);
+        err.println("zklock: " + OptionNames.usual(message(told, command), command.getCommandSpec()));
+        if (!UnmatchedArgumentException.printSuggestions(told, err) && isUnknownCommand(told, command)) {
+            err.println("There are " + commands(command) + ".");
+        }
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         return ExitCodes.USAGE;
+    }
+
+    /** A mistyped option is why its value seems to be something else. */
+    private static Optional<ParameterException> unknownOption(CommandLine command) {
+        List<String> options = command.getUnmatchedArguments().stream()
+                .filter(each -> each.startsWith("-"))
+                .toList();
+        return options.isEmpty() ? Optional.empty() : Optional.of(new UnmatchedArgumentException(command, options));
+    }
+
+    private static String message(ParameterException error, CommandLine command) {
+        return isUnknownCommand(error, command)
+                ? "there is no command '" + command.getUnmatchedArguments().get(0) + "'"
+                : ExitCodes.message(error);
+    }
+
+    private static boolean isUnknownCommand(ParameterException error, CommandLine command) {
+        return error instanceof UnmatchedArgumentException unmatched
+                && !unmatched.isUnknownOption()
+                && command.getCommandSpec().root().userObject() == command.getCommand()
+                && !command.getSubcommands().isEmpty();
+    }
+
+    private static String commands(CommandLine command) {
+        return command.getSubcommands().keySet().stream().collect(Collectors.joining(", "));
     }
 
     @Override

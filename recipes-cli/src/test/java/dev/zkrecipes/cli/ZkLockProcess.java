@@ -98,6 +98,11 @@ public final class ZkLockProcess implements AutoCloseable {
                 .until(() -> lines.stream().anyMatch(line -> line.contains(part)));
     }
 
+    /** The processes that it has started, as of now. */
+    public List<ProcessHandle> children() {
+        return process.descendants().toList();
+    }
+
     public void signal(String name) throws IOException, InterruptedException {
         assertThat(new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
                         .start()
@@ -118,6 +123,7 @@ public final class ZkLockProcess implements AutoCloseable {
     /** Ends what a failed test has left. */
     @Override
     public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
     }
 }

@@ -54,16 +54,9 @@ class ZkLockTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "demo --workers 0                     | --workers is 0, must be 2 to 20",
-                "demo --workers 1                     | one is killed, another takes over",
-                "demo --workers 21                    | --workers is 21",
-                "demo --workers many                  | '--workers'",
-                "demo --seconds 4                     | --seconds is 4, must be 5 to 3600",
-                "demo --seconds -1                    | --seconds is -1",
-                "demo --connect 127.0.0.1:port        | --connect: malformed connect string \"127.0.0.1:port\"",
-                "demo --connect a,,b                  | malformed connect string",
-                "demo --tick 100                      | --tick belongs to --connect",
-                "demo --connect 127.0.0.1:1 --tick 0  | --tick is 0",
+                "demo --seconds 0     | --seconds is 0, must be 1 to 600",
+                "demo --seconds -1    | --seconds is -1",
+                "demo --seconds many  | '--seconds'",
                 "demo chess                           | chess",
                 "demo --what                          | --what",
                 "chess                                | chess",
@@ -72,6 +65,25 @@ class ZkLockTest {
         assertThat(run(line.strip().split(" +"))).isEqualTo(64);
         assertThat(err.toString()).startsWith("zklock: ").contains(complaint).contains("--help'");
         assertThat(out.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "demmo                | there is no command 'demmo' | Did you mean: zklock demo?",
+                "rnu /locks/a true    | there is no command 'rnu'   | There are run, ls, ",
+                "demo --secnds 3      | Unknown option: '--secnds'  | Possible solutions: --seconds",
+                "run --limt 3 /a b    | Unknown option: '--limt'    | Possible solutions: --limit",
+                "ls --watsh /a        | Unknown option: '--watsh'   | Possible solutions: --watch",
+                "bench --clints 3 /a  | Unknown option: '--clints'  | Possible solutions: --clients",
+            })
+    void mistypedCommandOrOption_getsASuggestion(String line, String complaint, String suggestion) {
+        assertThat(run(line.split(" +"))).isEqualTo(64);
+        assertThat(err.toString().lines().toList())
+                .satisfies(lines -> assertThat(lines.get(0)).isEqualTo("zklock: " + complaint))
+                .satisfies(lines -> assertThat(lines.get(1)).startsWith(suggestion))
+                .hasSize(3);
     }
 
     @Test

@@ -3,167 +3,240 @@
 
 package dev.zkrecipes.cli.demo;
 
+import dev.zkrecipes.cli.demo.DemoVerdict.Check;
+import dev.zkrecipes.cli.demo.Ledger.Entry;
+import dev.zkrecipes.cli.demo.Ledger.What;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
-import java.nio.file.Path;
+import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CancellationException;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Help.Ansi;
 
-/** Sets the stage, plays the scenario, clears the stage, and prints the verdict. */
+/** Starts the workers, kills one while it holds, waits for another to take over, and prints the verdict. */
 final class Demo {
-    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(8);
+    static final int WORKERS = 4;
+    private static final Duration STEP = Duration.ofMillis(5);
+    /** How long the victim is seen to idle. */
+    private static final Duration IDLE = Duration.ofMillis(700);
+
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
-    private static final Duration STEP = Duration.ofMillis(20);
+    private static final Duration AFTERMATH = Duration.ofSeconds(2);
+    /** What the picture shows before the victim idles, and after somebody takes over. */
+    private static final Duration AROUND = Duration.ofMillis(1500);
 
-    private final DemoOptions options;
-    private final Page page;
-    private final Timeline timeline;
-    private final Roster roster;
-    private final String lockPath =
-            "/zklock-demo-" + UUID.randomUUID().toString().substring(0, 8);
+    private final DemoRecipe recipe;
+    private final Duration time;
+    private final List<String> workerCommand;
+    private final PrintWriter out;
+    private final long begun = System.nanoTime();
+    private final List<Entry> entries = new ArrayList<>();
+    private final List<String> troubles = new ArrayList<>();
+    private boolean killed;
 
-    Demo(DemoOptions options, Page page) {
-        this.options = options;
-        this.page = page;
-        this.timeline = new Timeline(page, System.nanoTime());
-        this.roster = new Roster(options.workers());
+    /**
+     * A demo.
+     *
+     * @param time how long the workers work, if the take-over is not late
+     * @param workerCommand starts a worker, with its arguments appended
+     */
+    Demo(DemoRecipe recipe, Duration time, List<String> workerCommand, PrintWriter out) {
+        this.recipe = recipe;
+        this.time = time;
+        this.workerCommand = workerCommand;
+        this.out = out;
     }
 
     /**
-     * Runs the demo.
+     * Runs it.
      *
-     * @throws NoServerException if the chosen ensemble does not answer
+     * @return whether all was as it must be
      * @throws CancellationException if the JVM is being ended, which cleans up
      */
-    Verdict run() throws IOException, InterruptedException {
-        CleanUp cleanUp = CleanUp.atExit(page);
-        Verdict verdict;
-        try (cleanUp) {
-            verdict = play(cleanUp);
+    boolean run() throws IOException, InterruptedException {
+        List<Check> checks = new ArrayList<>();
+        DemoStage stage = new DemoStage();
+        try (stage) {
+            checks.addAll(play(stage));
         } catch (IOException | IllegalStateException e) {
-            if (cleanUp.isInterrupted()) {
+            if (stage.isInterrupted()) {
                 throw new CancellationException("the demo was interrupted");
             }
             throw e;
         }
-        Verdict whole = verdict.and(Check.nothingLeft(cleanUp.failures()));
-        page.print(Tone.PLAIN, "");
-        roster.printOn(page);
-        page.print(Tone.PLAIN, "");
-        whole.printOn(page);
-        return whole;
+        boolean gone = !Files.exists(stage.folder());
+        checks.add(new Check(gone, "clean-up", gone ? "no process and no file is left" : stage.folder() + " is left"));
+        draw();
+        checks.forEach(
+                check -> out.println(Ansi.AUTO.string((check.ok() ? "  @|green ok    |@  " : "  @|bold,red FAILED|@  ")
+                        + String.format(Locale.ROOT, "%-9s  %s", check.subject(), check.finding()))));
+        long failed = checks.stream().filter(check -> !check.ok()).count();
+        out.println(Ansi.AUTO.string(
+                failed == 0
+                        ? "@|bold,green PASSED|@"
+                        : "@|bold,red FAILED: " + failed + " of " + checks.size() + " checks|@"));
+        return failed == 0;
     }
 
-    private Verdict play(CleanUp cleanUp) throws IOException, InterruptedException {
-        Path folder = cleanUp.make(DemoFolder::create, DemoFolder::delete);
-        DemoProcesses processes = new DemoProcesses(cleanUp);
-        LockSite site = openSite(cleanUp, processes, folder);
-        cleanUp.make(() -> site, LockSite::remove);
-        for (Roster.Member member : roster.members()) {
-            processes.start(member.number(), workerArguments(member, site, folder));
+    private List<Check> play(DemoStage stage) throws IOException, InterruptedException {
+        EmbeddedZooKeeper server = stage.server();
+        Ledger ledger = new Ledger(stage.folder());
+        ledger.create(recipe.things);
+        out.println("zklock demo " + recipe + ": " + WORKERS + " processes, " + recipe.title + ", one kill -9");
+        tell("server", "at " + server.connectString() + ", in this process");
+        for (int worker = 1; worker <= WORKERS; worker++) {
+            List<String> command = new ArrayList<>(workerCommand);
+            command.addAll(List.of(recipe.toString(), String.valueOf(worker)));
+            command.addAll(List.of(server.connectString(), stage.folder().toString()));
+            tell("w" + worker, "process " + stage.start(worker, command));
         }
-        await(processes, roster::isReady, this::onStart);
-        Scenario scenario = options.recipe().scenario(new ScenarioMeans(options, folder, timeline, processes, roster));
-        perform(scenario, processes);
-        stop(scenario, processes);
-        return scenario.verdict(site.nodes());
-    }
-
-    /** Finds the ensemble, or starts a server. */
-    private LockSite openSite(CleanUp cleanUp, DemoProcesses processes, Path folder)
-            throws IOException, InterruptedException {
-        Optional<String> given = options.connectString();
-        page.print(
-                Tone.STRONG,
-                "zklock demo " + options.recipe() + ": " + options.recipe().title(options.workers()));
-        page.print(Tone.PLAIN, "");
-        timeline.tell(
-                System.nanoTime(),
-                "server",
-                Tone.PLAIN,
-                given.map(hosts -> "connecting to " + hosts).orElse("starting a process of its own"));
-        String connectString = given.isPresent() ? given.get() : startServer(processes, folder);
-        LockSite site = LockSite.open(connectString, lockPath, CONNECT_LIMIT);
-        cleanUp.make(() -> site, LockSite::close);
-        timeline.tell(
-                System.nanoTime(),
-                "server",
-                Tone.PLAIN,
-                "at " + connectString + ", tick " + Timeline.show(options.tick()) + ", lock " + lockPath);
-        return site;
-    }
-
-    private static String startServer(DemoProcesses processes, Path folder) throws IOException, InterruptedException {
-        processes.start(Event.SERVER, List.of("server", "--folder", folder.toString()));
-        StringBuilder address = new StringBuilder();
-        await(
-                processes,
-                () -> !address.isEmpty(),
-                arrival -> address.append(arrival.event().note()));
-        return address.toString();
-    }
-
-    private List<String> workerArguments(Roster.Member worker, LockSite site, Path folder) {
-        return List.of(
-                "worker",
-                "--recipe=" + options.recipe(),
-                "--number=" + worker.number(),
-                "--connect=" + site.connectString(),
-                "--path=" + lockPath,
-                "--folder=" + folder);
-    }
-
-    private void onStart(Arrival arrival) {
-        Event event = arrival.event();
-        roster.on(event);
-        Roster.Member member = roster.member(event.worker());
-        timeline.tell(
-                arrival.nanos(),
-                member.name(),
-                Tone.PLAIN,
-                "process " + member.pid() + ", session time-out " + Timeline.show(member.sessionTimeout()));
-    }
-
-    /** Waits until the children stand ready. */
-    private static void await(DemoProcesses processes, BooleanSupplier ready, Consumer<Arrival> onReady)
-            throws InterruptedException {
-        long deadline = System.nanoTime() + START_LIMIT.toNanos();
-        while (!ready.getAsBoolean()) {
-            Optional<Arrival> arrival = processes.next(STEP);
-            if (arrival.isPresent()) {
-                Event event = arrival.get().event();
-                if (event.kind() != Event.Kind.READY) {
-                    throw new IllegalStateException(Timeline.name(event.worker()) + " did not start: " + event.line());
+        while (troubles.isEmpty() && !isOver(System.nanoTime())) {
+            hear(ledger);
+            Optional<Entry> idle = first(What.IDLES);
+            if (idle.isPresent() && !killed && System.nanoTime() - idle.get().at() >= IDLE.toNanos()) {
+                killed = true;
+                if (!stage.kill(DemoWorker.VICTIM)) {
+                    troubles.add("w" + DemoWorker.VICTIM + " was killed and is not gone");
                 }
-                onReady.accept(arrival.get());
-            } else if (System.nanoTime() - deadline >= 0) {
-                throw new IllegalStateException(
-                        "not all processes have started and connected within " + Timeline.show(START_LIMIT));
+                ledger.add(DemoWorker.VICTIM, What.KILLED, "");
+            }
+            lookAfter(stage, false);
+        }
+        tell("all", "asked to stop");
+        stop(stage, ledger);
+        List<Long> counts = new ArrayList<>();
+        List<String> left = new ArrayList<>();
+        for (int thing = 0; thing < recipe.things; thing++) {
+            counts.add(ledger.count(thing));
+            left.addAll(server.children(DemoRecipe.path(thing)));
+        }
+        List<Check> checks = new ArrayList<>(new DemoVerdict(recipe, entries).checks(counts));
+        checks.add(new Check(
+                troubles.isEmpty(),
+                "processes",
+                troubles.isEmpty() ? "all ended in order but the one that was killed" : String.join("; ", troubles)));
+        checks.add(new Check(
+                left.isEmpty(), "nodes", left.isEmpty() ? "none is left" : "left behind: " + String.join(", ", left)));
+        return checks;
+    }
+
+    private boolean isOver(long now) {
+        Optional<Entry> kill = first(What.KILLED);
+        Optional<Entry> heir = DemoVerdict.heir(entries);
+        if (kill.isEmpty()) {
+            return now - begun >= START_LIMIT.toNanos();
+        }
+        if (heir.isEmpty()) {
+            return now - kill.get().at()
+                    >= DemoVerdict.TAKE_OVER_LIMIT.multipliedBy(2).toNanos();
+        }
+        long start = first(What.IN).orElseThrow().at();
+        return now - start >= time.toNanos() && now - heir.get().at() >= AFTERMATH.toNanos();
+    }
+
+    private Optional<Entry> first(What what) {
+        return entries.stream().filter(entry -> entry.what() == what).findFirst();
+    }
+
+    /** Reads what is new in the ledger, after a moment. */
+    private void hear(Ledger ledger) throws IOException, InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(STEP.toNanos());
+        for (Entry entry : ledger.news(System.nanoTime())) {
+            entries.add(entry);
+            String who = "w" + entry.worker();
+            switch (entry.what()) {
+                case IDLES -> tell(who, "@|bold HOLDS|@ and idles; the others wait");
+                case KILLED ->
+                    tell(
+                            who,
+                            "@|bold,red KILLED|@ (kill -9); its session holds on for about "
+                                    + show(DemoWorker.SESSION_TIMEOUT));
+                case IN -> {
+                    if (DemoVerdict.heir(entries).filter(entry::equals).isPresent()) {
+                        long killedAt = first(What.KILLED).orElseThrow().at();
+                        tell(
+                                who,
+                                "@|bold,green TOOK OVER|@ after " + show(Duration.ofNanos(entry.at() - killedAt))
+                                        + ", with token " + entry.token());
+                    }
+                }
+                case LOST -> tell(who, "was held up: gave its hold back without writing");
+                case FAILS -> troubles.add(who + " cannot continue: " + entry.text());
+                case ASKS, OUT -> {}
             }
         }
     }
 
-    private void perform(Scenario scenario, DemoProcesses processes) throws InterruptedException {
-        scenario.begin(System.nanoTime());
-        while (!scenario.isOver(System.nanoTime())) {
-            processes.next(STEP).ifPresent(scenario::on);
-            scenario.at(System.nanoTime());
+    /** Whether all have ended that should; one that has ended and should not is a trouble. */
+    private boolean lookAfter(DemoStage stage, boolean stopping) {
+        if (stage.isInterrupted()) {
+            throw new CancellationException("the demo was interrupted");
+        }
+        boolean allEnded = true;
+        for (int worker = 1; worker <= WORKERS; worker++) {
+            Process process = stage.process(worker);
+            String who = "w" + worker + " ";
+            allEnded &= !process.isAlive();
+            if (!process.isAlive()
+                    && !(killed && worker == DemoWorker.VICTIM)
+                    && (!stopping || process.exitValue() != 0)
+                    && troubles.stream().noneMatch(trouble -> trouble.startsWith(who))) {
+                troubles.add(who + "ended unasked, with exit code " + process.exitValue());
+            }
+        }
+        return allEnded;
+    }
+
+    private void stop(DemoStage stage, Ledger ledger) throws IOException, InterruptedException {
+        for (int worker = 1; worker <= WORKERS; worker++) {
+            stage.stop(worker);
+        }
+        long deadline = System.nanoTime() + STOP_LIMIT.toNanos();
+        while (!lookAfter(stage, true) && System.nanoTime() - deadline < 0) {
+            hear(ledger);
+        }
+        hear(ledger);
+        for (int worker = 1; worker <= WORKERS; worker++) {
+            if (stage.process(worker).isAlive()) {
+                troubles.add("w" + worker + " has not ended within " + show(STOP_LIMIT));
+            }
         }
     }
 
-    /** Asks the workers to end, and handles their last events. */
-    private void stop(Scenario scenario, DemoProcesses processes) throws InterruptedException {
-        timeline.tell(System.nanoTime(), "all", Tone.PLAIN, "asked to stop");
-        processes.stopWorkers();
-        long deadline = System.nanoTime() + STOP_LIMIT.toNanos();
-        while (processes.hasWorkers() && System.nanoTime() - deadline < 0) {
-            processes.next(STEP).ifPresent(scenario::on);
+    /** The time around the kill. */
+    private void draw() {
+        if (entries.isEmpty()) {
+            return;
         }
-        timeline.tell(System.nanoTime(), "all", Tone.PLAIN, processes.hasWorkers() ? "some do not end" : "ended");
+        long first = entries.get(0).at();
+        long last = entries.get(entries.size() - 1).at();
+        long from = first(What.IDLES)
+                .map(idle -> Math.max(first, idle.at() - AROUND.toNanos()))
+                .orElse(first);
+        long to = DemoVerdict.heir(entries)
+                .map(heir -> Math.min(last, heir.at() + AROUND.toNanos()))
+                .orElse(last);
+        out.println();
+        out.println("  who held, from " + show(Duration.ofNanos(from - begun)) + " to "
+                + show(Duration.ofNanos(to - begun)) + " (" + recipe.marks + ", = idles, x killed, . waits)");
+        Picture.of(entries, from, to).forEach(out::println);
+        out.println();
+    }
+
+    private void tell(String who, String what) {
+        out.println(Ansi.AUTO.string(
+                String.format(Locale.ROOT, "%6.1f s  %-6s  %s", (System.nanoTime() - begun) / 1e9, who, what)));
+    }
+
+    /** In seconds. */
+    static String show(Duration time) {
+        return String.format(Locale.ROOT, "%.1f s", time.toMillis() / 1e3);
     }
 }

@@ -3,76 +3,95 @@
 
 package dev.zkrecipes.cli.demo;
 
+import dev.zkrecipes.cli.demo.Ledger.Share;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.multilock.InterProcessMultiLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.semaphore.InterProcessSemaphore;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
-/** A recipe that the demo can show. */
+/** A recipe that the demo can show: what its locks protect, and what a worker holds in its next turn. */
 enum DemoRecipe {
-    MUTEX("one mutex, one counter file") {
+    MUTEX("a mutex", "one at a time", "# holds", 1, 1) {
         @Override
-        Plot plot(ScenarioMeans means) {
-            return new MutexPlot(means);
-        }
-
-        @Override
-        WorkerBody worker() {
-            return new MutexWorker();
+        Turn turn(ZooKeeperClient client, boolean alone) {
+            return new Turn(new InterProcessMutex(client, path(0)), Share.of('#', 1));
         }
     },
-    RWLOCK("one read-write lock, one record") {
+    RWLOCK("a read-write lock", "nobody beside a writer", "r reads, W writes", 1, Demo.WORKERS) {
         @Override
-        Plot plot(ScenarioMeans means) {
-            return new ShowPlot(new ReadWriteShow(), means);
-        }
-
-        @Override
-        WorkerBody worker() {
-            return new ShowWorker(new ReadWriteShow());
+        Turn turn(ZooKeeperClient client, boolean alone) {
+            InterProcessReadWriteLock lock = new InterProcessReadWriteLock(client, path(0));
+            return alone || ThreadLocalRandom.current().nextInt(3) == 0
+                    ? new Turn(lock.writeLock(), Share.of('W', Demo.WORKERS))
+                    : new Turn(lock.readLock(), Share.of('r', 1));
         }
     },
-    SEMAPHORE("one semaphore of " + SemaphoreShow.LIMIT) {
+    SEMAPHORE("a semaphore of 5 permits", "at most 5 permits", "1-5 permits", 1, 5) {
         @Override
-        Plot plot(ScenarioMeans means) {
-            return new ShowPlot(new SemaphoreShow(), means);
-        }
-
-        @Override
-        WorkerBody worker() {
-            return new ShowWorker(new SemaphoreShow());
+        Turn turn(ZooKeeperClient client, boolean alone) {
+            int permits = alone ? 5 : PERMITS[ThreadLocalRandom.current().nextInt(PERMITS.length)];
+            return new Turn(
+                    new InterProcessSemaphore(client, path(0), 5).permits(permits),
+                    Share.of(Character.forDigit(permits, 10), permits));
         }
     },
-    MULTILOCK("two of " + MultiLockShow.ACCOUNTS + " accounts at a time") {
+    MULTILOCK("two of 6 locks at once", "no lock held twice", "# holds", 6, 1) {
         @Override
-        Plot plot(ScenarioMeans means) {
-            return new ShowPlot(new MultiLockShow(), means);
-        }
-
-        @Override
-        WorkerBody worker() {
-            return new ShowWorker(new MultiLockShow());
+        Turn turn(ZooKeeperClient client, boolean alone) {
+            List<Integer> locks =
+                    new ArrayList<>(IntStream.range(0, things).boxed().toList());
+            Collections.shuffle(locks); // any order: it does not deadlock
+            List<Integer> chosen = locks.subList(0, alone ? locks.size() : 2);
+            return new Turn(
+                    new InterProcessMultiLock(
+                            client, chosen.stream().map(DemoRecipe::path).toList()),
+                    new Share('#', 1, chosen));
         }
     };
 
-    private final String subject;
+    /**
+     * What a worker does next.
+     *
+     * @param lock the lock to acquire
+     * @param share what it then holds
+     */
+    record Turn(InterProcessLock lock, Share share) {}
 
-    DemoRecipe(String subject) {
-        this.subject = subject;
+    private static final int[] PERMITS = {1, 2, 3, 5};
+
+    final String title;
+    /** What always holds, in a few words. */
+    final String rule;
+    /** What the marks of the picture mean. */
+    final String marks;
+    /** How many things the locks protect. */
+    final int things;
+    /** How much there is of each thing. */
+    final int capacity;
+
+    DemoRecipe(String title, String rule, String marks, int things, int capacity) {
+        this.title = title;
+        this.rule = rule;
+        this.marks = marks;
+        this.things = things;
+        this.capacity = capacity;
     }
 
-    /** What the demo shows, in one line. */
-    String title(int workers) {
-        return workers + " processes, " + subject + ", one kill -9";
+    /** Chooses; {@code alone} if nobody else may hold meanwhile. */
+    abstract Turn turn(ZooKeeperClient client, boolean alone);
+
+    /** The path of the lock of a thing. */
+    static String path(int thing) {
+        return "/demo/" + thing;
     }
-
-    /** The demo's part. */
-    Scenario scenario(ScenarioMeans means) {
-        return new KillScenario(means, plot(means));
-    }
-
-    /** The part of the demo that depends on the recipe. */
-    abstract Plot plot(ScenarioMeans means);
-
-    /** The part of each worker process. */
-    abstract WorkerBody worker();
 
     /** As on the command line. */
     @Override

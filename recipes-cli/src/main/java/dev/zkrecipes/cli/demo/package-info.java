@@ -2,24 +2,11 @@
 // Copyright the zkrecipes authors
 
 /**
- * {@code zklock demo}: worker processes that share one lock, one of them killed while it holds.
+ * {@code zklock demo}: processes share a lock, and one is killed while it holds.
  *
- * <p>Three kinds of JVM, all started from the same class path:
- *
- * <ul>
- *   <li>the demo itself: {@link dev.zkrecipes.cli.demo.DemoCommand} reads the options, {@code Demo} sets the stage,
- *       plays a {@code Scenario} and prints its {@code Verdict};
- *   <li>{@code ServerCommand}: a ZooKeeper server, unless {@code --connect} names one;
- *   <li>{@code WorkerCommand}: connects and runs the {@code WorkerBody} of the recipe.
- * </ul>
- *
- * <p>A child reports each {@code Event} on a line of its standard output, and gets an {@code Order} per line on
- * its standard input. The end of that input means that the demo is dead: the child ends, and takes the demo's folder
- * with it. So nothing outlives a demo that was killed.
- *
- * <p>A {@code Recipe} names a scenario and a worker body; everything else is common to the recipes. Those of the mutex
- * are {@code MutexScenario}, {@code MutexVerdict} and {@code MutexWorker}, with the {@code CounterFile} that they
- * share.
+ * <p>{@code Demo} starts the workers and kills one; {@code DemoWorker} is a worker process, which holds whatever its
+ * {@code DemoRecipe} says. Both write what happens into one {@code Ledger}, a file that does not know the locks;
+ * {@code DemoVerdict} and {@code Picture} are made from it alone. {@code DemoStage} has what must be gone at the end.
  */
 @NullMarked
 package dev.zkrecipes.cli.demo;

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.demo;
+
+import dev.zkrecipes.cli.demo.Ledger.Entry;
+import dev.zkrecipes.cli.demo.Ledger.Share;
+import dev.zkrecipes.cli.demo.Ledger.What;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Judges a demo by its files: the ledger and the counters. */
+final class DemoVerdict {
+    /** How late the machine may be. */
+    private static final Duration SLACK = Duration.ofSeconds(1);
+
+    static final Duration TAKE_OVER_LIMIT =
+            DemoWorker.SESSION_TIMEOUT.plus(DemoStage.TICK).plus(SLACK);
+
+    private final DemoRecipe recipe;
+    private final List<Entry> entries;
+    private final List<Hold> holds = new ArrayList<>();
+
+    /**
+     * One thing that was checked.
+     *
+     * @param ok whether it is as it must be
+     * @param subject one word
+     * @param finding what was found
+     */
+    record Check(boolean ok, String subject, String finding) {}
+
+    /**
+     * A hold, from one line of the ledger to another.
+     *
+     * @param in the first line
+     * @param share what was held
+     * @param first the index of the first line
+     * @param last the index of the last line
+     * @param end what the last line says
+     */
+    private record Hold(Entry in, Share share, int first, int last, What end) {
+        boolean isAt(int index) {
+            return first <= index && index < last;
+        }
+
+        String show() {
+            return "w" + in.worker() + " (" + share + ")";
+        }
+    }
+
+    DemoVerdict(DemoRecipe recipe, List<Entry> entries) {
+        this.recipe = recipe;
+        this.entries = entries;
+        Map<Integer, Integer> inside = new TreeMap<>();
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            switch (entry.what()) {
+                case IN -> inside.put(entry.worker(), i);
+                case OUT, LOST, FAILS, KILLED -> close(inside.remove(entry.worker()), i, entry.what());
+                case ASKS, IDLES -> {}
+            }
+        }
+        inside.values().forEach(first -> close(first, entries.size(), What.IN));
+    }
+
+    /** Without a first line the lease was lost before it was written in. */
+    private void close(@Nullable Integer first, int last, What end) {
+        // A hold that was found to be lost, and under which nothing was written, proves nothing about others.
+        if (first != null && end != What.LOST) {
+            Entry in = entries.get(first);
+            holds.add(new Hold(in, in.share(), first, last, end));
+        }
+    }
+
+    List<Check> checks(List<Long> counts) {
+        holds.sort((a, b) -> Integer.compare(a.first(), b.first()));
+        return List.of(rule(), counters(counts), tokens(), takeOver());
+    }
+
+    /** At each beginning of a hold, those who hold together must be allowed to. */
+    private Check rule() {
+        long most = 0;
+        List<String> violations = new ArrayList<>();
+        for (Hold hold : holds) {
+            List<Hold> together =
+                    holds.stream().filter(each -> each.isAt(hold.first())).toList();
+            most = Math.max(most, together.size());
+            for (int thing : hold.share().things()) {
+                List<Hold> here = together.stream()
+                        .filter(each -> each.share().things().contains(thing))
+                        .toList();
+                if (here.stream().mapToInt(each -> each.share().amount()).sum() > recipe.capacity) {
+                    violations.add(String.join(
+                            " beside ", here.stream().map(Hold::show).toList()));
+                }
+            }
+        }
+        long workers = holds.stream().map(hold -> hold.in().worker()).distinct().count();
+        String found = violations.isEmpty()
+                ? holds.size() + " holds, " + workers + " processes, " + most + " at once"
+                : "violated " + violations.size() + " times, first by " + violations.get(0);
+        return new Check(workers > 1 && violations.isEmpty(), "rule", recipe.rule + ": " + found);
+    }
+
+    /** Whoever had the whole of a thing has added one to its counter, and no update is lost. */
+    private Check counters(List<Long> counts) {
+        long counted = 0;
+        long made = 0;
+        boolean equal = true;
+        for (int i = 0; i < counts.size(); i++) {
+            int thing = i;
+            long here = holds.stream()
+                    .filter(hold -> hold.end() == What.OUT && isWhole(hold))
+                    .filter(hold -> hold.share().things().contains(thing))
+                    .count();
+            counted += counts.get(thing);
+            made += here;
+            equal &= counts.get(thing) == here;
+        }
+        return new Check(
+                equal && made > 0,
+                "updates",
+                counted + " counted " + (equal ? "=" : "but") + " " + made + " made by those who held alone");
+    }
+
+    private boolean isWhole(Hold hold) {
+        return hold.share().amount() == recipe.capacity;
+    }
+
+    /** A token is greater than that of every earlier hold that excludes this one. */
+    private Check tokens() {
+        for (Hold later : holds) {
+            for (Hold earlier : holds) {
+                boolean excluded = (isWhole(earlier) || isWhole(later))
+                        && earlier.share().things().stream()
+                                .anyMatch(later.share().things()::contains);
+                if (earlier.first() < later.first()
+                        && excluded
+                        && earlier.in().token() >= later.in().token()) {
+                    return new Check(
+                            false,
+                            "tokens",
+                            "w" + later.in().worker() + " came with "
+                                    + later.in().token() + " after w"
+                                    + earlier.in().worker() + " with "
+                                    + earlier.in().token());
+                }
+            }
+        }
+        return new Check(true, "tokens", "fencing tokens rose from holder to holder");
+    }
+
+    private Check takeOver() {
+        Optional<Entry> killed =
+                entries.stream().filter(entry -> entry.what() == What.KILLED).findFirst();
+        if (killed.isEmpty()) {
+            return new Check(false, "take-over", "nobody was killed: the victim never came to hold");
+        }
+        Optional<Duration> took = heir(entries)
+                .map(heir -> Duration.ofNanos(heir.at() - killed.get().at()));
+        return new Check(
+                took.isPresent() && took.get().compareTo(TAKE_OVER_LIMIT) <= 0,
+                "take-over",
+                took.map(time -> "after " + Demo.show(time)).orElse("none") + ", limit " + Demo.show(TAKE_OVER_LIMIT)
+                        + " (session, tick and a second)");
+    }
+
+    /** Who first held after the kill; the victim had everything. */
+    static Optional<Entry> heir(List<Entry> entries) {
+        return entries.stream()
+                .dropWhile(entry -> entry.what() != What.KILLED)
+                .filter(entry -> entry.what() == What.IN)
+                .findFirst();
+    }
+}
