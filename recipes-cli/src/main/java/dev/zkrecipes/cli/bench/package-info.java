@@ -4,8 +4,7 @@
 /**
  * {@code zklock bench}: what a lock costs on the user's own ensemble.
  *
- * <p>{@code LockBench} measures one {@code Task} after the other with a {@code Stopwatch}, below a {@code Scratch} path
- * that is removed afterwards.
+ * <p>{@code LockBench} measures one thing after the other, below a path that the command removes.
  */
 @NullMarked
 package dev.zkrecipes.cli.bench;
