@@ -6,8 +6,6 @@ package dev.zkrecipes.cli;
 import dev.zkrecipes.cli.bench.BenchCommand;
 import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.demo.DemoCommand;
-import dev.zkrecipes.cli.manual.CompletionCommand;
-import dev.zkrecipes.cli.manual.ManCommand;
 import dev.zkrecipes.cli.operate.BreakCommand;
 import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
@@ -40,7 +38,6 @@ import picocli.CommandLine.Spec;
             BenchCommand.class,
             DemoCommand.class,
             CompletionCommand.class,
-            ManCommand.class,
             CommandLine.HelpCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",

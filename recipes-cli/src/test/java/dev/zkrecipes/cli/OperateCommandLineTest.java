@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
-/** What the command line of ls, revoke, break, server, bench, man and completion refuses, before anything is sent. */
+/** What the command line of ls, revoke, break, server, bench and completion refuses, before anything is sent. */
 class OperateCommandLineTest {
     @ParameterizedTest
     @CsvSource(
@@ -58,10 +58,6 @@ class OperateCommandLineTest {
                 "bench --connect x --clients 201          | --clients is 201, must be 2 to 200",
                 "bench --connect x --clients many         | --clients",
                 "bench --connect x --json=yes             | --json",
-                "man ls revoke                            | revoke",
-                "man ls --all target/x                    | leave out ls, or leave out --all",
-                "man --all pom.xml                        | --all: cannot write into pom.xml",
-                "man --all=                               | --all: the name of the folder is empty",
                 "server --data=                           | --data: the name of the folder is empty",
                 "revoke /a --connect x --node=            | --node has an empty name",
                 "break /a --connect x --node=             | --node has an empty name",

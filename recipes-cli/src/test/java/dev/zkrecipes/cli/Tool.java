@@ -13,8 +13,6 @@ import java.util.stream.Stream;
 /** A program that tests use and that may be missing here. */
 public enum Tool {
     JQ,
-    GROFF,
-    MAN,
     BASH,
     /** Of util-linux: runs a command at a terminal. */
     SCRIPT,

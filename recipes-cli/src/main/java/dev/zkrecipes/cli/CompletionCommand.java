@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.cli.manual;
+package dev.zkrecipes.cli;
 
 import java.io.PrintWriter;
 import picocli.AutoComplete;
@@ -19,14 +19,10 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:done", "64:the command line is wrong"},
         footerHeading = "%nExamples:%n",
         footer = {"  source <(zklock completion)", "  zklock completion > /etc/bash_completion.d/zklock"})
-public final class CompletionCommand implements Runnable {
+final class CompletionCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    /** For picocli. */
-    public CompletionCommand() {}
-
-    /** Prints the script. */
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
