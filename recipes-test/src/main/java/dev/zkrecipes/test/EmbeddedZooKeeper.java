@@ -6,10 +6,7 @@ package dev.zkrecipes.test;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.apache.zookeeper.CreateMode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * #requests()}, {@link #eventsSent()}, {@link #stop()} and {@link #restart()}, all methods throw {@link
  * IllegalStateException} while the server is stopped.
  */
-public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
+public final class EmbeddedZooKeeper extends ServerTree implements AutoCloseable {
     private final ServerSettings settings;
     private final DataDirectory directory;
     private final LoopbackPort port;
@@ -197,7 +194,7 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
      */
     public SecurePort openSecurePort(TlsKeys keys) {
         try {
-            return server().openSecurePort(keys);
+            return running().openSecurePort(keys);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot open a secure port of " + this, e);
         }
@@ -209,7 +206,7 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
      * @return their ids in ascending order, as {@code ZooKeeper.getSessionId()} gives them
      */
     public List<Long> sessions() {
-        return server().sessions();
+        return running().sessions();
     }
 
     /**
@@ -220,7 +217,7 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
      * @return whether the session was alive; if not, nothing happens
      */
     public boolean expireSession(long sessionId) {
-        RunningServer server = server();
+        RunningServer server = running();
         boolean alive = server.sessions().contains(sessionId);
         if (alive) {
             server.expire(sessionId);
@@ -229,90 +226,12 @@ public final class EmbeddedZooKeeper implements ServerTree, AutoCloseable {
     }
 
     @Override
-    public int watchCount() {
-        return tree().watchCount();
-    }
-
-    @Override
-    public List<Long> watchers(String path) {
-        return tree().watchers(path);
-    }
-
-    @Override
-    public List<Long> childWatchers(String path) {
-        return tree().childWatchers(path);
-    }
-
-    @Override
-    public List<String> children(String path) {
-        return tree().children(path);
-    }
-
-    @Override
-    public boolean nodeExists(String path) {
-        return tree().nodeExists(path);
-    }
-
-    @Override
-    public Optional<byte[]> data(String path) {
-        return tree().data(path);
-    }
-
-    @Override
-    public List<String> ephemerals(long sessionId) {
-        return tree().ephemerals(sessionId);
-    }
-
-    @Override
-    public OptionalLong owner(String path) {
-        return tree().owner(path);
-    }
-
-    @Override
-    public long lastZxid() {
-        return tree().lastZxid();
-    }
-
-    @Override
-    public void createNode(String path, byte[] data) {
-        tree().createNode(path, data);
-    }
-
-    @Override
-    public String createNode(String path, byte[] data, CreateMode mode) {
-        return tree().createNode(path, data, mode);
-    }
-
-    @Override
-    public void setData(String path, byte[] data) {
-        tree().setData(path, data);
-    }
-
-    @Override
-    public void deleteNode(String path) {
-        tree().deleteNode(path);
-    }
-
-    @Override
-    public void setSequenceCounter(String path, int next) {
-        tree().setSequenceCounter(path, next);
-    }
-
-    @Override
-    public void reapContainers() {
-        tree().reapContainers();
-    }
-
-    @Override
     public String toString() {
         return "ZooKeeper on " + connectString() + (isRunning() ? "" : closed ? " (closed)" : " (stopped)");
     }
 
-    private ServerTree tree() {
-        return new LiveTree(server());
-    }
-
-    private RunningServer server() {
+    @Override
+    RunningServer running() {
         RunningServer server = running;
         if (server == null) {
             throw new IllegalStateException(

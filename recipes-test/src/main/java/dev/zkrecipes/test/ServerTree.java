@@ -3,10 +3,30 @@
 
 package dev.zkrecipes.test;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.jute.Record;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.NoNodeException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.proto.CreateRequest;
+import org.apache.zookeeper.proto.DeleteRequest;
+import org.apache.zookeeper.proto.SetDataRequest;
+import org.apache.zookeeper.server.DataNode;
+import org.apache.zookeeper.server.DataTree;
+import org.apache.zookeeper.server.EphemeralType;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a running server holds: reads come straight from its memory and cost no request; changes are those of an
@@ -15,16 +35,25 @@ import org.apache.zookeeper.CreateMode;
  * <p>A change takes the server's ordinary way, so watches fire, but as its own super user: it opens no session, is
  * refused by no ACL, is not in the counts of requests, and has been applied when the call returns.
  *
- * <p>Implementations are thread-safe. All methods throw {@link IllegalStateException} while the server is stopped.
+ * <p>Instances are thread-safe. All methods throw {@link IllegalStateException} while the server is stopped.
  */
-public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
+public abstract sealed class ServerTree permits EmbeddedZooKeeper {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerTree.class);
+    private static final int ANY_VERSION = -1;
+
+    ServerTree() {}
+
+    abstract RunningServer running();
+
     /**
      * Counts the watches that are set on the server, for data, existence and children together; a path that one session
      * watches twice counts once in each kind.
      *
      * @return the number of watches
      */
-    int watchCount();
+    public int watchCount() {
+        return running().tree().getWatchCount();
+    }
 
     /**
      * Tells who watches a node: who would hear of its change or deletion because of a read of its data or existence.
@@ -32,7 +61,10 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the node
      * @return the ids of the sessions in ascending order; empty if there are none
      */
-    List<Long> watchers(String path);
+    public List<Long> watchers(String path) {
+        Set<Long> sessions = running().tree().getWatchesByPath().getSessions(path);
+        return sessions == null ? List.of() : sessions.stream().sorted().toList();
+    }
 
     /**
      * Tells who watches the children of a node: who would hear of its deletion, or that a child comes or goes, because
@@ -41,7 +73,9 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the node
      * @return the ids of the sessions in ascending order; empty if there are none
      */
-    List<Long> childWatchers(String path);
+    public List<Long> childWatchers(String path) {
+        return running().childWatchers(path);
+    }
 
     /**
      * Lists children, straight from the server's memory.
@@ -49,7 +83,18 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the parent
      * @return their names in the order of {@link String#compareTo}; empty if the parent does not exist
      */
-    List<String> children(String path);
+    public List<String> children(String path) {
+        DataNode node = running().tree().getNode(path);
+        if (node == null) {
+            return List.of();
+        }
+        List<String> names;
+        synchronized (node) {
+            names = new ArrayList<>(node.getChildren());
+        }
+        Collections.sort(names);
+        return Collections.unmodifiableList(names);
+    }
 
     /**
      * Tells whether a node exists, straight from the server's memory.
@@ -57,7 +102,9 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the node
      * @return whether it exists
      */
-    boolean nodeExists(String path);
+    public boolean nodeExists(String path) {
+        return running().tree().getNode(path) != null;
+    }
 
     /**
      * Reads a node, straight from the server's memory.
@@ -65,7 +112,14 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the node
      * @return a copy of its data, of length 0 if it has none; empty if the node does not exist
      */
-    Optional<byte[]> data(String path);
+    public Optional<byte[]> data(String path) {
+        DataNode node = running().tree().getNode(path);
+        if (node == null) {
+            return Optional.empty();
+        }
+        byte[] data = node.getData();
+        return Optional.of(data == null ? new byte[0] : data.clone());
+    }
 
     /**
      * Lists the ephemeral nodes of a session.
@@ -73,7 +127,10 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param sessionId the session
      * @return their paths in the order of {@link String#compareTo}; empty if there are none or no such session
      */
-    List<String> ephemerals(long sessionId);
+    public List<String> ephemerals(long sessionId) {
+        Set<String> paths = running().tree().getEphemerals(sessionId);
+        return paths.stream().sorted().toList();
+    }
 
     /**
      * Tells which session an ephemeral node belongs to.
@@ -81,14 +138,24 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the node
      * @return its session; empty if it does not exist or is not ephemeral
      */
-    OptionalLong owner(String path);
+    public OptionalLong owner(String path) {
+        DataNode node = running().tree().getNode(path);
+        if (node == null) {
+            return OptionalLong.empty();
+        }
+        // Containers and nodes with a time to live use the same field for something else.
+        long owner = node.stat.getEphemeralOwner();
+        return EphemeralType.get(owner) == EphemeralType.NORMAL ? OptionalLong.of(owner) : OptionalLong.empty();
+    }
 
     /**
      * Returns the number of the last transaction that was applied.
      *
      * @return its zxid
      */
-    long lastZxid();
+    public long lastZxid() {
+        return running().tree().lastProcessedZxid;
+    }
 
     /**
      * Creates a persistent node that any client may change.
@@ -97,7 +164,9 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param data its data
      * @throws IllegalArgumentException if ZooKeeper refuses; its exception is the cause
      */
-    void createNode(String path, byte[] data);
+    public void createNode(String path, byte[] data) {
+        createNode(path, data, CreateMode.PERSISTENT);
+    }
 
     /**
      * Creates a node that any client may change.
@@ -108,7 +177,14 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @return its path, for a sequential one with the number
      * @throws IllegalArgumentException if the mode is not possible, or if ZooKeeper refuses; its exception is the cause
      */
-    String createNode(String path, byte[] data, CreateMode mode);
+    public String createNode(String path, byte[] data, CreateMode mode) {
+        if (mode.isEphemeral() || mode.isTTL()) {
+            throw new IllegalArgumentException(mode + " is not possible: use a client of your own to create " + path);
+        }
+        int opCode = mode.isContainer() ? OpCode.createContainer : OpCode.create;
+        return change(
+                "create " + path, opCode, new CreateRequest(path, data.clone(), Ids.OPEN_ACL_UNSAFE, mode.toFlag()));
+    }
 
     /**
      * Writes a node, whatever its version.
@@ -117,7 +193,9 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param data its new data
      * @throws IllegalArgumentException if ZooKeeper refuses; its exception is the cause
      */
-    void setData(String path, byte[] data);
+    public void setData(String path, byte[] data) {
+        change("set " + path, OpCode.setData, new SetDataRequest(path, data.clone(), ANY_VERSION));
+    }
 
     /**
      * Deletes a node that has no children, whatever its version.
@@ -125,7 +203,9 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param path the node
      * @throws IllegalArgumentException if ZooKeeper refuses; its exception is the cause
      */
-    void deleteNode(String path);
+    public void deleteNode(String path) {
+        change("delete " + path, OpCode.delete, new DeleteRequest(path, ANY_VERSION));
+    }
 
     /**
      * Ages a path: its next sequential child gets this number, as if so many had been created before. Sequence numbers
@@ -139,12 +219,70 @@ public sealed interface ServerTree permits EmbeddedZooKeeper, LiveTree {
      * @param next the number, not less than the one that would come anyway
      * @throws IllegalArgumentException if the path does not exist or its next number is higher already
      */
-    void setSequenceCounter(String path, int next);
+    public void setSequenceCounter(String path, int next) {
+        String problem = advance(running(), path, next);
+        if (problem != null) {
+            throw new IllegalArgumentException("cannot set the sequence counter of " + path + ": " + problem);
+        }
+        try {
+            // It is in no transaction, so only a snapshot carries it over a restart.
+            running().takeSnapshot();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot keep the sequence counter of " + path, e);
+        }
+    }
 
     /**
      * Removes the containers that had children and are empty now, without waiting for the next check (see {@link
      * EmbeddedZooKeeperBuilder#containerCheckInterval}). They are gone when this returns, unless somebody made a child
      * meanwhile.
      */
-    void reapContainers();
+    public void reapContainers() {
+        running().checkContainers();
+    }
+
+    private String change(String what, int opCode, Record body) {
+        try {
+            String path = running().submit(OperatorRequest.of(opCode, body)).path;
+            return path == null ? "" : path;
+        } catch (KeeperException e) {
+            throw new IllegalArgumentException("cannot " + what + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns what was in the way, null if nothing. */
+    private static @Nullable String advance(RunningServer server, String path, int next) {
+        AtomicReference<@Nullable String> problem = new AtomicReference<>();
+        // On the server's own thread: the tree keeps a digest of itself that two writers at a time would spoil.
+        server.barrier(() -> problem.set(advance(server.tree(), path, next)));
+        // The server writes down the digest with each transaction, even one that fails; without, it would find a
+        // difference, and complain, when it reads the next snapshot.
+        failToDeleteNothing(server);
+        return problem.get();
+    }
+
+    private static void failToDeleteNothing(RunningServer server) {
+        try {
+            server.submit(OperatorRequest.of(OpCode.delete, new DeleteRequest("/zookeeper/nothing", -1)));
+        } catch (KeeperException e) {
+            LOG.debug("as intended", e);
+        }
+    }
+
+    private static @Nullable String advance(DataTree tree, String path, int next) {
+        DataNode node = tree.getNode(path);
+        if (node == null) {
+            return "no such node";
+        }
+        int current = node.stat.getCversion();
+        if (next < current) {
+            return "its next number is " + current + " already, it cannot go back to " + next;
+        }
+        try {
+            tree.setCversionPzxid(path, next, node.stat.getPzxid());
+            return null;
+        } catch (NoNodeException e) {
+            return "no such node any more";
+        }
+    }
 }
