@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -206,5 +207,29 @@ public final class EnsembleServer {
     @Override
     public String toString() {
         return "server " + number + " of an ensemble, " + connectString();
+    }
+
+    /** The process of one server of an ensemble. It ends with the process that started it, even if that one is killed. */
+    static final class EnsembleProcess {
+        private EnsembleProcess() {}
+
+        /** Argument: the configuration file. */
+        public static void main(String[] args) {
+            Thread orphanage = new Thread(EnsembleProcess::endWithParent, "ends-with-parent");
+            orphanage.setDaemon(true);
+            orphanage.start();
+            QuorumPeerMain.main(args);
+        }
+
+        private static void endWithParent() {
+            try {
+                while (System.in.read() >= 0) {
+                    // Nothing is written to it; it ends when the parent has ended.
+                }
+            } catch (IOException e) {
+                // As its end.
+            }
+            Runtime.getRuntime().halt(1);
+        }
     }
 }

@@ -5,6 +5,10 @@ package dev.zkrecipes.test;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.zookeeper.KeeperException.SessionExpiredException;
+import org.apache.zookeeper.KeeperException.SessionMovedException;
+import org.apache.zookeeper.KeeperException.UnknownSessionException;
 import org.apache.zookeeper.proto.ConnectRequest;
 import org.apache.zookeeper.proto.RequestHeader;
 import org.apache.zookeeper.server.ClientCnxnLimitException;
@@ -13,9 +17,11 @@ import org.apache.zookeeper.server.DataTree.ProcessTxnResult;
 import org.apache.zookeeper.server.Request;
 import org.apache.zookeeper.server.RequestRecord;
 import org.apache.zookeeper.server.ServerCnxn;
+import org.apache.zookeeper.server.SessionTrackerImpl;
 import org.apache.zookeeper.server.ZKDatabase;
 import org.apache.zookeeper.server.ZooKeeperServer;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.jspecify.annotations.Nullable;
 
 /** ZooKeeper's standalone server, which also counts what arrives, answers operators and stays out of JMX. */
 final class ObservedServer extends ZooKeeperServer {
@@ -84,4 +90,36 @@ final class ObservedServer extends ZooKeeperServer {
 
     @Override
     protected void unregisterJMX() {}
+
+    /** A session tracker that lets the operator act without a session, and that ends at once when it is shut down. */
+    private static final class OperatorSessionTracker extends SessionTrackerImpl {
+        private volatile boolean shutDown;
+
+        OperatorSessionTracker(ZooKeeperServer server, ConcurrentMap<Long, Integer> sessions, int tickTimeMillis) {
+            super(server, sessions, tickTimeMillis, 1, server.getZooKeeperServerListener());
+        }
+
+        @Override
+        public synchronized void checkSession(long sessionId, @Nullable Object owner)
+                throws SessionExpiredException, SessionMovedException, UnknownSessionException {
+            if (sessionId != OperatorRequest.NO_SESSION) {
+                super.checkSession(sessionId, owner);
+            }
+        }
+
+        @Override
+        public void shutdown() {
+            shutDown = true;
+            super.shutdown();
+            // It sleeps until the next tick, and a kit that waits for its threads should not wait for that.
+            interrupt();
+        }
+
+        @Override
+        protected void handleException(String threadName, Throwable failure) {
+            if (!shutDown) {
+                super.handleException(threadName, failure);
+            }
+        }
+    }
 }

@@ -8,8 +8,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -164,5 +168,43 @@ final class ProxyConnection {
 
     private interface Step {
         void run() throws IOException, InterruptedException;
+    }
+
+    /**
+     * The requests of one connection that were forwarded and not answered, with the faults that wait for their replies. A
+     * reply names its request by {@code xid}; pings and their like share one, and are answered in order. Thread-safe.
+     */
+    private static final class PendingReplies {
+        /** Stands for the connect request, which has no {@code xid}; no client uses this one. */
+        static final int CONNECT_XID = Integer.MIN_VALUE;
+
+        private final Map<Integer, Deque<List<FaultRule>>> pending = new HashMap<>();
+
+        /** To be called before the request goes out, or the reply may be faster. */
+        synchronized void sent(int xid, List<FaultRule> onReply) {
+            pending.computeIfAbsent(xid, key -> new ArrayDeque<>()).add(onReply);
+        }
+
+        synchronized List<FaultRule> answered(int xid) {
+            Deque<List<FaultRule>> sameXid = pending.get(xid);
+            if (sameXid == null) {
+                return List.of();
+            }
+            List<FaultRule> rules = sameXid.remove();
+            if (sameXid.isEmpty()) {
+                pending.remove(xid);
+            }
+            return rules;
+        }
+
+        /** The connection is gone: no reply will come any more. */
+        void giveUp() {
+            List<FaultRule> lost = new ArrayList<>();
+            synchronized (this) {
+                pending.values().forEach(sameXid -> sameXid.forEach(lost::addAll));
+                pending.clear();
+            }
+            lost.forEach(rule -> rule.signal().giveUp("the connection ended before the reply came"));
+        }
     }
 }

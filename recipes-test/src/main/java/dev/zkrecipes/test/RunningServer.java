@@ -6,20 +6,29 @@ package dev.zkrecipes.test;
 import com.google.common.collect.Streams;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
+import org.apache.jute.Record;
+import org.apache.zookeeper.ClientCnxn;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooDefs.OpCode;
+import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.ReplyHeader;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.DataTree.ProcessTxnResult;
+import org.apache.zookeeper.server.NIOServerCnxn;
+import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxn;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
+import org.jspecify.annotations.Nullable;
 
 /** One run of a server, from start to stop. A restarted server is a new one of these on the same port and data. */
 final class RunningServer {
@@ -197,5 +206,51 @@ final class RunningServer {
 
     void takeSnapshot() throws IOException {
         server.takeSnapshot();
+    }
+
+    /** ZooKeeper's connections, which also count the watch events sent and stay out of JMX. */
+    private static final class ObservedConnections extends NIOServerCnxnFactory {
+        private final LongAdder events;
+
+        ObservedConnections(LongAdder events) {
+            this.events = events;
+        }
+
+        @Override
+        protected NIOServerCnxn createConnection(SocketChannel channel, SelectionKey key, SelectorThread selector)
+                throws IOException {
+            return new Connection(channel, key, selector);
+        }
+
+        // There is no limit, and no need for ZooKeeper's warning about that.
+        @Override
+        protected void initMaxCnxns() {}
+
+        @Override
+        public void registerConnection(ServerCnxn connection) {}
+
+        @Override
+        public void unregisterConnection(ServerCnxn connection) {}
+
+        private final class Connection extends NIOServerCnxn {
+            Connection(SocketChannel channel, SelectionKey key, SelectorThread selector) throws IOException {
+                super(zkServer, channel, key, ObservedConnections.this, selector);
+            }
+
+            // Here and not where the event is made: an event that the access list hides is never sent.
+            @Override
+            public int sendResponse(
+                    ReplyHeader header,
+                    @Nullable Record body,
+                    @Nullable String tag,
+                    @Nullable String cacheKey,
+                    @Nullable Stat stat,
+                    int opCode) {
+                if (header.getXid() == ClientCnxn.NOTIFICATION_XID) {
+                    events.increment();
+                }
+                return super.sendResponse(header, body, tag, cacheKey, stat, opCode);
+            }
+        }
     }
 }

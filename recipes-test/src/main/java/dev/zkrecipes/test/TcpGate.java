@@ -4,6 +4,7 @@
 package dev.zkrecipes.test;
 
 import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -15,6 +16,8 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -201,6 +204,101 @@ final class TcpGate implements AutoCloseable {
             socket.close();
         } catch (IOException e) {
             LOG.debug("a socket did not close", e);
+        }
+    }
+
+    /** Where the threads that carry bytes wait while nothing may pass. Thread-safe. */
+    private static final class Valve {
+        /** Long enough for some bytes, short enough not to hang on a peer that does not read. */
+        private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Condition changed = lock.newCondition();
+
+        @GuardedBy("lock")
+        private boolean shut;
+
+        @GuardedBy("lock")
+        private boolean closed;
+
+        /** How many threads have entered and not left yet. */
+        @GuardedBy("lock")
+        private int passing;
+
+        /** Lets no thread in any more and waits a while for those that are inside. */
+        void shut() {
+            lock.lock();
+            try {
+                shut = true;
+                long left = SETTLE_NANOS;
+                while (passing > 0 && left > 0) {
+                    left = changed.awaitNanos(left);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void open() {
+            lock.lock();
+            try {
+                shut = false;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Ends every wait, now and later, by an exception. */
+        void close() {
+            lock.lock();
+            try {
+                closed = true;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Waits until the valve is open. */
+        void enter() throws IOException, InterruptedException {
+            lock.lock();
+            try {
+                while (shut && !closed) {
+                    changed.await();
+                }
+                requireOpen();
+                passing++;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void leave() {
+            lock.lock();
+            try {
+                passing--;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        boolean isClosed() {
+            lock.lock();
+            try {
+                return closed;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void requireOpen() throws IOException {
+            if (isClosed()) {
+                throw new IOException("the gate is closed");
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.test.Fault;
 import dev.zkrecipes.test.Held;
 import dev.zkrecipes.test.internal.Lateness;
+import dev.zkrecipes.test.internal.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -287,6 +288,56 @@ public abstract class SessionContract extends Stage {
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begin))
                     .isLessThan(ONE_SECOND.plus(lateness.soFar()).minus(late));
+        }
+    }
+
+    /**
+     * A try whose session the server ended meanwhile.
+     *
+     * @param step which of its requests was not answered yet
+     * @param own its clients
+     * @param scene its path
+     * @param lost the session
+     * @param request the try
+     */
+    private record LostTry(Step step, Contenders own, Scene scene, long lost, Request request) {
+
+        /** Once the client has its next session. */
+        void assertNoLeaseThatClaimsToBeValid() throws InterruptedException {
+            own.awaitSessionAfter(lost);
+            Outcome outcome = request.outcome();
+            assertThat(scene.lock.isAcquiredInThisProcess())
+                    .as("%s at %s", outcome, step)
+                    .isFalse();
+            if (outcome.ending() == Outcome.Ending.GRANTED) {
+                request.giveBackLost();
+            } else {
+                outcome.assertFailed(LockConnectionException.class, scene.path);
+            }
+            scene.assertPathIsFree();
+        }
+    }
+
+    /**
+     * A request that waits for a rival.
+     *
+     * @param scene its own path
+     * @param held what the rival holds
+     * @param request what waits for it
+     */
+    private record WaitingRequest(Scene scene, Lease held, Request request) {
+
+        /** One of each flavour that waits, all watching when this returns. */
+        static List<WaitingRequest> all(Contenders contenders, Workers workers, LockOptions options)
+                throws InterruptedException {
+            List<WaitingRequest> waiters = new ArrayList<>();
+            for (Flavour flavour : Flavour.waiting().toList()) {
+                Scene scene = Scene.of(contenders, options);
+                Lease held = scene.rival.acquire();
+                waiters.add(new WaitingRequest(scene, held, Request.of(workers, flavour, scene.lock)));
+            }
+            waiters.forEach(waiter -> waiter.scene.awaitWaiting());
+            return waiters;
         }
     }
 }

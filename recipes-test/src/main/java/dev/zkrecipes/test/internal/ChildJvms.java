@@ -42,9 +42,6 @@ public final class ChildJvms implements AutoCloseable {
     /**
      * Starts a process.
      *
-     * @param main the class whose {@code main} method runs
-     * @param arguments what it is given
-     * @return the process
      * @throws UncheckedIOException if it cannot be started
      */
     public Process start(Class<?> main, String... arguments) {
@@ -81,9 +78,7 @@ public final class ChildJvms implements AutoCloseable {
     /**
      * Waits until all processes have ended.
      *
-     * @param limit how long to wait for all of them together
      * @throws AssertionError if one is still running then, or has ended with another exit value than 0
-     * @throws InterruptedException if the thread is interrupted
      */
     public void join(Duration limit) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();

@@ -28,12 +28,7 @@ public final class FrozenJvm implements AutoCloseable {
         this.process = process;
     }
 
-    /**
-     * Stops a process and returns when none of its threads runs any more.
-     *
-     * @param process a child of this JVM
-     * @return close it to let the process continue
-     */
+    /** Stops a process and returns when none of its threads runs any more. */
     public static FrozenJvm freeze(Process process) {
         signal("STOP", process);
         if (Files.isDirectory(tasks(process))) {

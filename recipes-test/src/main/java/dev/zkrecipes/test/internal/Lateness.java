@@ -46,11 +46,7 @@ public final class Lateness implements AutoCloseable {
         }
     }
 
-    /**
-     * Begins to measure.
-     *
-     * @return to be closed
-     */
+    /** Begins to measure. */
     public static Lateness measure() {
         Lateness lateness = new Lateness();
         Thread thread = new Thread(lateness::run, "lateness");
@@ -59,11 +55,7 @@ public final class Lateness implements AutoCloseable {
         return lateness;
     }
 
-    /**
-     * Tells how late a thread would have been up to now that waited all the time.
-     *
-     * @return the sum over all waits, that which is not over included
-     */
+    /** Tells how late a thread would have been up to now that waited all the time. */
     public synchronized Duration soFar() {
         return Duration.ofNanos(sum + Math.max(0, System.nanoTime() - due));
     }

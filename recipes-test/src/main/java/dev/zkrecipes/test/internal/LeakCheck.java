@@ -52,11 +52,7 @@ public final class LeakCheck {
         this.only = only;
     }
 
-    /**
-     * Remembers the threads that are alive now.
-     *
-     * @return a check against them
-     */
+    /** Remembers the threads that are alive now. */
     public static LeakCheck start() {
         // By identity: no equals() of a thread may hide one.
         Set<Thread> before = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -64,33 +60,19 @@ public final class LeakCheck {
         return new LeakCheck(before, FOREIGN_NAMES, List.of(""));
     }
 
-    /**
-     * Ignores more threads.
-     *
-     * @param namePrefixes how their names begin
-     * @return a check against the same moment
-     */
+    /** Ignores more threads. */
     public LeakCheck ignoring(String... namePrefixes) {
         List<String> all = new ArrayList<>(ignored);
         Collections.addAll(all, namePrefixes);
         return new LeakCheck(before, List.copyOf(all), only);
     }
 
-    /**
-     * Checks only some threads.
-     *
-     * @param namePrefixes how their names begin
-     * @return a check against the same moment
-     */
+    /** Checks only some threads. */
     public LeakCheck onlyNamed(String... namePrefixes) {
         return new LeakCheck(before, ignored, List.of(namePrefixes));
     }
 
-    /**
-     * Lists the threads that are alive now and were not before.
-     *
-     * @return the threads, in no order
-     */
+    /** Lists the threads that are alive now and were not before. */
     public List<Thread> newThreads() {
         return liveThreads().stream()
                 .filter(thread -> !before.contains(thread) && isLookedAt(thread))
@@ -100,9 +82,7 @@ public final class LeakCheck {
     /**
      * Waits until no new thread is left.
      *
-     * @param limit how long they may take to end
      * @throws AssertionError if one still lives after that time; it names the threads and where they are
-     * @throws InterruptedException if the calling thread is interrupted
      */
     public void assertNoNewThreads(Duration limit) throws InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();

@@ -35,13 +35,7 @@ public final class Remains {
 
     private Remains() {}
 
-    /**
-     * Names what is left in an open client, as its own thread sees it.
-     *
-     * @param client the client
-     * @return what is left; empty if nothing is
-     * @throws InterruptedException if the thread is interrupted while it waits
-     */
+    /** Names what is left in an open client, as its own thread sees it. */
     public static List<String> of(ZooKeeperClient client) throws InterruptedException {
         CompletableFuture<List<String>> left = new CompletableFuture<>();
         try {
@@ -59,12 +53,7 @@ public final class Remains {
         }
     }
 
-    /**
-     * What is left of a client whose engine is not running now, as one on a simulated ensemble between two steps.
-     *
-     * @param client the client
-     * @return what is left; empty if nothing is
-     */
+    /** What is left of a client whose engine is not running now, as one on a simulated ensemble between two steps. */
     public static List<String> in(ZooKeeperClient client) {
         try {
             return look(client);

@@ -20,11 +20,7 @@ public final class Soon {
 
     private Soon() {}
 
-    /**
-     * Begins a wait of at most 10 s that looks every 5 ms.
-     *
-     * @return what to tell the condition
-     */
+    /** Begins a wait of at most 10 s that looks every 5 ms. */
     public static ConditionFactory await() {
         return Awaitility.await()
                 .pollDelay(Duration.ZERO)
@@ -35,9 +31,6 @@ public final class Soon {
     /**
      * Returns the value of a future that is complete or about to be.
      *
-     * @param <T> what it is
-     * @param future the future
-     * @return its value
      * @throws AssertionError if it fails, or takes longer than 10 s
      */
     @CanIgnoreReturnValue

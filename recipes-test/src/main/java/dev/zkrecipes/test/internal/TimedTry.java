@@ -33,10 +33,7 @@ public final class TimedTry {
     /**
      * Asks for a lock.
      *
-     * @param lock what to acquire
-     * @return what the first acquire returned that ZooKeeper answered in time
      * @throws LockConnectionException if ZooKeeper answered none of them
-     * @throws InterruptedException if the thread is interrupted
      */
     public static Optional<Lease> on(InterProcessLock lock) throws InterruptedException {
         return of(lock::tryAcquire);
@@ -45,12 +42,7 @@ public final class TimedTry {
     /**
      * Asks for a lock in another way.
      *
-     * @param <T> what tells whether the lock was granted
-     * @param request asks for it; a {@link LockConnectionException} or an error that was caused by one is why it is
-     *     repeated
-     * @return what the first request returned that ZooKeeper answered in time
      * @throws LockConnectionException if ZooKeeper answered none of them
-     * @throws InterruptedException if the thread is interrupted
      * @throws AssertionError if the request throws another checked exception, which is the cause
      */
     public static <T> T of(Request<T> request) throws InterruptedException {
@@ -73,18 +65,12 @@ public final class TimedTry {
         return Throwables.getCausalChain(e).stream().anyMatch(LockConnectionException.class::isInstance);
     }
 
-    /**
-     * Asks for a lock for a limited time.
-     *
-     * @param <T> what tells whether the lock was granted
-     */
+    /** Asks for a lock for a limited time. */
     @FunctionalInterface
     public interface Request<T> {
         /**
          * Asks for the lock, and waits.
          *
-         * @param limit for how long
-         * @return whether the lock was granted
          * @throws Exception if it fails
          */
         T within(Duration limit) throws Exception;

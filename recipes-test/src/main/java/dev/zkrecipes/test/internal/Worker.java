@@ -20,20 +20,12 @@ public final class Worker {
         thread.interrupt();
     }
 
-    /**
-     * Returns the thread, for instance to look at its state.
-     *
-     * @return the thread, started
-     */
+    /** Returns the thread, for instance to look at its state. */
     public Thread thread() {
         return thread;
     }
 
-    /**
-     * Tells whether the thread still runs.
-     *
-     * @return false once its code has returned or thrown
-     */
+    /** Tells whether the thread still runs. */
     public boolean isAlive() {
         return thread.isAlive();
     }

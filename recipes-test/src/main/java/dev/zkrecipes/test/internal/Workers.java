@@ -5,6 +5,8 @@ package dev.zkrecipes.test.internal;
 
 import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,18 +58,13 @@ public final class Workers implements AutoCloseable {
     /**
      * Makes an empty group of virtual threads, which JDK 21 and later have.
      *
-     * @return the group
      * @throws UnsupportedOperationException if this JDK has none; see {@link #hasVirtualThreads()}
      */
     public static Workers virtual() {
         return new Workers(VirtualThreads.factory());
     }
 
-    /**
-     * Tells whether this JDK has virtual threads.
-     *
-     * @return whether {@link #virtual()} works
-     */
+    /** Tells whether this JDK has virtual threads. */
     public static boolean hasVirtualThreads() {
         return VirtualThreads.exist();
     }
@@ -75,9 +72,6 @@ public final class Workers implements AutoCloseable {
     /**
      * Starts a thread.
      *
-     * @param name its name
-     * @param body what it does; whatever it throws is a failure of the test
-     * @return the thread, running
      * @throws IllegalStateException if the group is closed
      */
     public synchronized Worker start(String name, Body body) {
@@ -97,10 +91,8 @@ public final class Workers implements AutoCloseable {
      * the later ones suppressed in it. Runtime exceptions and errors are thrown as they are, others as the cause of an
      * {@link AssertionError}. Failures are thrown once.
      *
-     * @param limit how long to wait for all of them together
      * @throws AssertionError if a thread still runs after that time; it names the threads and where they are, and has
      *     the failures of the others as suppressed. Nothing is interrupted.
-     * @throws InterruptedException if the calling thread is interrupted
      */
     public void join(Duration limit) throws InterruptedException {
         List<Worker> late = await(limit);
@@ -210,5 +202,34 @@ public final class Workers implements AutoCloseable {
          * @throws Exception to fail the test
          */
         void run() throws Exception;
+    }
+
+    /** Virtual threads, found by reflection: this code is compiled for a JDK that has none. */
+    private static final class VirtualThreads {
+        private static final int FIRST_JDK = 21;
+
+        private VirtualThreads() {}
+
+        static boolean exist() {
+            return Runtime.version().feature() >= FIRST_JDK;
+        }
+
+        static ThreadFactory factory() {
+            if (!exist()) {
+                throw new UnsupportedOperationException(
+                        "JDK " + Runtime.version().feature()
+                                + " has no virtual threads; ask Workers.hasVirtualThreads() first");
+            }
+            try {
+                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+                Method factory = Class.forName("java.lang.Thread$Builder").getMethod("factory");
+                return (ThreadFactory) factory.invoke(builder);
+            } catch (NoSuchMethodException
+                    | ClassNotFoundException
+                    | IllegalAccessException
+                    | InvocationTargetException e) {
+                throw new UnsupportedOperationException("cannot make virtual threads on this JDK", e);
+            }
+        }
     }
 }
