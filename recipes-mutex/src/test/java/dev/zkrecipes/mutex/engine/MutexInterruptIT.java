@@ -13,7 +13,6 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
-import dev.zkrecipes.test.RequestCounts;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
 import dev.zkrecipes.test.internal.Lateness;
@@ -118,33 +117,6 @@ class MutexInterruptIT {
                     .isFalse();
             assertThat(lock.isHeldByCurrentThread()).isFalse();
         }
-    }
-
-    @ParameterizedTest
-    @EnumSource(Call.class)
-    @Tag("H52")
-    void interruptedOnEntry_sendsNothing(Call call) {
-        RequestCounts before = server.requests();
-        Thread.currentThread().interrupt();
-        call.assertInterrupted(mutex);
-        assertThat(server.requests().minus(before).total()).isZero();
-        assertThat(server.children(path)).isEmpty();
-    }
-
-    @ParameterizedTest
-    @EnumSource(Call.class)
-    @Tag("H52")
-    void interruptedWhileWaiting_leavesTheQueue(Call call) throws Exception {
-        Lease held = holder.acquire();
-        try (Workers workers = new Workers()) {
-            Worker waiter = workers.start("waiter", () -> call.assertInterrupted(mutex));
-            awaitQueue(2);
-            waiter.interrupt();
-            joinAtOnce(workers);
-            awaitQueue(1);
-        }
-        held.close();
-        mutex.tryAcquire().orElseThrow().close();
     }
 
     @Test

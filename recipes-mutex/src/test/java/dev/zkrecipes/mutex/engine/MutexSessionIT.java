@@ -10,9 +10,6 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockException;
-import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.QueueLossPolicy;
-import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -94,47 +91,6 @@ class MutexSessionIT {
                     .isInstanceOf(LockException.class)
                     .hasMessageContaining(chroot);
             assertThat(server.nodeExists(chroot)).isFalse();
-        }
-    }
-
-    // ---- Waiters.
-
-    @Test
-    @Tag("H58")
-    void waiterWithAnExpiredSession_queuesAgainOrFails_byPolicy() throws Exception {
-        try (ZooKeeperClient holding = client(server.connectString(), Duration.ofSeconds(10));
-                ZooKeeperClient client = client(server.connectString(), Duration.ofSeconds(10))) {
-            LockOptions options = LockOptions.defaults();
-            InterProcessMutex requeuing =
-                    new InterProcessMutex(client, path, options.withQueueLossPolicy(QueueLossPolicy.REQUEUE));
-            InterProcessMutex failing =
-                    new InterProcessMutex(client, path, options.withQueueLossPolicy(QueueLossPolicy.FAIL));
-            InterProcessMutex other = new InterProcessMutex(holding, path);
-            Lease held = other.acquire();
-            CompletableFuture<Lease> requeued = requeuing.acquireAsync();
-            CompletableFuture<Lease> failed = failing.acquireAsync();
-            await().until(() -> server.children(path).size() == 3);
-            CompletableFuture<Lease> overtaking = other.acquireAsync();
-            await().until(() -> server.children(path).size() == 4);
-            List<String> before = server.children(path);
-            long session = client.zooKeeper().orElseThrow().getSessionId();
-            server.expireSession(session);
-
-            assertThatThrownBy(() -> failed.get(20, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(QueuePlaceLostException.class)
-                    .hasMessageContaining(path);
-            await("a new place").until(() -> server.children(path).size() == 3);
-            assertThat(server.children(path))
-                    .as("one node that was not there before")
-                    .satisfiesOnlyOnce(node -> assertThat(before).doesNotContain(node));
-            held.close();
-            Lease next = overtaking.get(20, TimeUnit.SECONDS);
-            assertThat(requeued).isNotDone();
-            next.close();
-            try (Lease last = requeued.get(20, TimeUnit.SECONDS)) {
-                last.verify();
-            }
-            assertThat(server.children(path)).isEmpty();
         }
     }
 
