@@ -32,6 +32,9 @@ final class Demo {
     /** What the picture shows before the victim idles, and after somebody takes over. */
     private static final Duration AROUND = Duration.ofMillis(1500);
 
+    /** A machine that is held up may give back one hold after the other: told once in a while. */
+    private static final Duration LOST_PAUSE = Duration.ofSeconds(2);
+
     private final DemoRecipe recipe;
     private final Duration time;
     private final List<String> workerCommand;
@@ -40,6 +43,7 @@ final class Demo {
     private final List<Entry> entries = new ArrayList<>();
     private final List<String> troubles = new ArrayList<>();
     private boolean killed;
+    private long lostTold = begun;
 
     /**
      * A demo.
@@ -167,7 +171,12 @@ final class Demo {
                                         + ", with token " + entry.token());
                     }
                 }
-                case LOST -> tell(who, "was held up: gave its hold back without writing");
+                case LOST -> {
+                    if (entry.at() - lostTold >= LOST_PAUSE.toNanos()) {
+                        lostTold = entry.at();
+                        tell(who, "was held up: gave its hold back without writing");
+                    }
+                }
                 case FAILS -> troubles.add(who + " cannot continue: " + entry.text());
                 case ASKS, OUT -> {}
             }
