@@ -100,7 +100,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one line of JSON at the end.")
     private boolean json;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public BenchCommand() {}
 
     /**
@@ -230,7 +230,7 @@ public final class BenchCommand implements Callable<Integer> {
         closers.forEach(Uninterruptibles::joinUninterruptibly);
     }
 
-    /** In a new session if the old one has expired. */
+    /** Removes the node, in a new session if the old one has expired. */
     private boolean isRemoved(String place, ZooKeeperClient session) throws InterruptedException {
         Thread.interrupted(); // which was to end the measurement
         long begin = System.nanoTime();

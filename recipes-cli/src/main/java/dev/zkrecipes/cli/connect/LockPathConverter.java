@@ -10,7 +10,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Converts the path of a lock. Refuses what cannot be one, before anything is sent. */
 public final class LockPathConverter implements ITypeConverter<String> {
-    /** For picocli. */
+    /** Made by picocli. */
     public LockPathConverter() {}
 
     @Override

@@ -16,7 +16,7 @@ public final class Seconds implements ITypeConverter<Duration> {
     private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
     private static final int NANO_DIGITS = 9;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public Seconds() {}
 
     @Override

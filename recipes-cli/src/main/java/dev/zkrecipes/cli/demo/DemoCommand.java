@@ -62,7 +62,7 @@ public final class DemoCommand implements Callable<Integer> {
                     "How long they work, 1 to 600; longer if the take-over comes later. Default: ${DEFAULT-VALUE}.")
     private int seconds;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public DemoCommand() {}
 
     /**

@@ -50,7 +50,7 @@ final class DemoWorker implements Callable<Integer> {
     private final BiFunction<ZooKeeperClient, Boolean, DemoRecipe.Turn> turns;
     private volatile boolean stopped;
 
-    /** For picocli. */
+    /** Made by picocli. */
     DemoWorker() {
         this.turns = (client, alone) -> recipe.turn(client, alone);
     }

@@ -72,7 +72,7 @@ public final class BreakCommand implements Callable<Integer> {
             description = "Do not ask.")
     private boolean yes;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public BreakCommand() {
         this(new InputStreamReader(System.in, Charset.defaultCharset()));
     }

@@ -30,7 +30,7 @@ final class Breaking {
     /** How it ended. */
     enum Outcome {
         BROKEN,
-        /** Also if the answer to the deletion was lost and the node was gone afterwards. */
+        /** The node was gone before, or after a deletion whose answer was lost. */
         GONE
     }
 

@@ -90,7 +90,7 @@ public final class LsCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print JSON, one line for each state.")
     private boolean json;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public LsCommand() {}
 
     /**

@@ -86,7 +86,7 @@ public final class RevokeCommand implements Callable<Integer> {
             description = "Wait until the lock is given back, but no longer than this. Default: ask and exit.")
     private @Nullable Duration wait;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public RevokeCommand() {}
 
     /**

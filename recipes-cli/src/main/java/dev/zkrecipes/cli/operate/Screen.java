@@ -24,16 +24,16 @@ final class Screen {
     private final Manner manner;
     private boolean shown;
 
-    /** So many lines of so many characters. */
+    /** The size of a terminal, in lines and characters. */
     record Size(int rows, int columns) {}
 
     /** How one state follows another. */
     enum Manner {
-        /** In place of the previous one, on a terminal. */
+        /** In place of the previous state, on a terminal. */
         DRAWN,
-        /** After it and a blank line. */
+        /** After the previous state and a blank line. */
         BLOCKS,
-        /** After it, for programs. */
+        /** On the next line, for programs. */
         LINES
     }
 
@@ -65,7 +65,7 @@ final class Screen {
         return !out.checkError();
     }
 
-    /** In one piece, so that nobody sees it being drawn. */
+    /** Draws in one piece, so that nobody sees it being drawn. */
     static String frame(List<String> lines, Size size) {
         List<String> fitting = new ArrayList<>(lines);
         int room = size.rows() - 1;

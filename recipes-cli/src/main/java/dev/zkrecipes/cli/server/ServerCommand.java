@@ -68,7 +68,7 @@ public final class ServerCommand implements Callable<Integer> {
                     "Where to keep the data; made if it does not exist. Default: a temporary folder that is removed.")
     private @Nullable String data;
 
-    /** For picocli. */
+    /** Made by picocli. */
     public ServerCommand() {}
 
     /**

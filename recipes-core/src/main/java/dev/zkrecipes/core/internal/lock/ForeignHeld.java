@@ -117,7 +117,7 @@ final class ForeignHeld extends Held {
         return new UnsupportedOperationException("the lock " + spec().path() + ": " + why.getMessage(), why);
     }
 
-    /** Also begins to listen, and its time. */
+    /** Takes the listener, and begins to listen for a loss and to count its time. */
     @Override
     public void attach(Listener only) {
         super.attach(only);
