@@ -3,8 +3,6 @@
 
 package dev.zkrecipes.core;
 
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -25,7 +23,8 @@ import org.apache.zookeeper.Op;
  * suspended, or clocks of wildly different rates. Where a late write would do harm, let the store refuse it: pass it
  * {@link #fencingToken()}, or, if the store is ZooKeeper, put {@link #guard()} into the {@code multi} that writes.
  *
- * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease.
+ * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease. The lease of several locks as one
+ * is a {@link MultiLease}.
  */
 public interface Lease extends AutoCloseable {
 
@@ -49,22 +48,9 @@ public interface Lease extends AutoCloseable {
      * @return a positive number
      * @throws LockLostException if the lease is lost
      * @throws IllegalMonitorStateException if the lease is closed
-     * @throws IllegalStateException if the lease covers several locks that were not entered together and so have
-     *     separate tokens: see {@link #fencingTokens()}
      * @throws UnsupportedOperationException if the lock is of another library
      */
     long fencingToken();
-
-    /**
-     * The fencing token of each path that the lease stands on: one, or those of all members of a multi-lock.
-     *
-     * @return the tokens by path, unmodifiable
-     * @throws LockLostException if the lease is lost
-     * @throws IllegalMonitorStateException if the lease is closed
-     */
-    default Map<String, Long> fencingTokens() {
-        return Map.of(path(), fencingToken());
-    }
 
     /**
      * What is known about this lease, without asking a server.
@@ -102,23 +88,9 @@ public interface Lease extends AutoCloseable {
      * @return a check of this lease's node, whose name is unique
      * @throws LockLostException if the lease is lost
      * @throws IllegalMonitorStateException if the lease is closed
-     * @throws IllegalStateException if the lease stands on several nodes, which one operation cannot check: see
-     *     {@link #guards()}
      * @throws UnsupportedOperationException if the lock is of another library
      */
     Op guard();
-
-    /**
-     * Checks for all nodes of the lease, one operation for each. Code that may be given a multi-lock puts all of them
-     * into its {@code multi}.
-     *
-     * @return the checks, at least one
-     * @throws LockLostException if the lease is lost
-     * @throws IllegalMonitorStateException if the lease is closed
-     */
-    default List<Op> guards() {
-        return List.of(guard());
-    }
 
     /**
      * Runs {@code listener} once if the lease becomes LOST before it is closed; at once if it is lost already. It runs

@@ -6,6 +6,7 @@ package dev.zkrecipes.curator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
@@ -72,7 +73,7 @@ class MigrationExamplesIT {
         InterProcessMultiLock both = new InterProcessMultiLock(
                 List.of(new InterProcessMutex(seven, "/accounts/7"), new InterProcessMutex(nine, "/accounts/9")));
         try (Lease lease = both.acquire()) {
-            assertThat(lease.fencingTokens()).containsOnlyKeys("/accounts/7", "/accounts/9");
+            assertThat(MultiLease.tokensOf(lease)).containsOnlyKeys("/accounts/7", "/accounts/9");
         }
     }
 

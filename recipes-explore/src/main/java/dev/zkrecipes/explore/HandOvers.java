@@ -5,6 +5,7 @@ package dev.zkrecipes.explore;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.MultiLease;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -69,7 +70,7 @@ final class HandOvers {
     }
 
     private static long tokenOf(Lease lease) {
-        return lease.fencingTokens().values().iterator().next();
+        return MultiLease.tokensOf(lease).values().iterator().next();
     }
 
     private static Optional<BrokenPromise> broken(String promise, String seen) {

@@ -5,6 +5,7 @@ package dev.zkrecipes.explore;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.explore.sim.NodeTree;
 import dev.zkrecipes.explore.sim.SimulatedScheduler;
 import dev.zkrecipes.explore.sim.SimulatedZooKeeper;
@@ -184,8 +185,8 @@ final class Judge {
         List<String> nodes;
         Map<String, Long> fencing;
         try {
-            nodes = lease.guards().stream().map(Op::getPath).toList();
-            fencing = lease.fencingTokens();
+            nodes = MultiLease.guardsOf(lease).stream().map(Op::getPath).toList();
+            fencing = MultiLease.tokensOf(lease);
         } catch (LockLostException e) {
             return; // lost before it was told of, and says so
         }

@@ -125,7 +125,7 @@ final class LocalQueue implements ForeignLock {
             List<Op> all = List.of();
             try {
                 token = lease.fencingToken();
-                all = lease.guards();
+                all = List.of(lease.guard());
             } catch (LockLostException e) {
                 // nobody can ask for them
             }

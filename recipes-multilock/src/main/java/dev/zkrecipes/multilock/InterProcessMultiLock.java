@@ -6,6 +6,7 @@ package dev.zkrecipes.multilock;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.DelegatingLock;
 import dev.zkrecipes.core.spi.LockGroups;
@@ -25,7 +26,7 @@ import java.util.Set;
  *
  * <pre>{@code
  * InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/accounts/7", "/accounts/9"));
- * try (Lease lease = both.acquire()) {
+ * try (MultiLease lease = both.acquire()) {
  *     transfer(7, 9, lease.fencingToken());
  * }
  * }</pre>
@@ -60,8 +61,8 @@ import java.util.Set;
  * closing it gives back the others.
  *
  * <p><b>Fencing:</b> one token, if all members entered together; else one for each path: {@link
- * dev.zkrecipes.core.Lease#fencingTokens()}, for which the paths must differ. {@link dev.zkrecipes.core.Lease#guards()}
- * has a check for each member.
+ * MultiLease#fencingTokens()}, for which the paths must differ. {@link MultiLease#guards()} has a check for each member.
+ * Every lease of a multi-lock is a {@link MultiLease}.
  *
  * <p>Instances are thread-safe.
  */
@@ -116,7 +117,9 @@ public final class InterProcessMultiLock implements DelegatingLock {
     public InterProcessMultiLock(List<? extends InterProcessLock> members, LockOptions options) {
         Preconditions.checkArgument(!members.isEmpty(), "a multi-lock needs at least one member");
         List<InterProcessLock> parts = parts(members, options);
-        this.lock = parts.size() == 1 ? parts.get(0) : LockParts.foreign(new MixedLock(parts), parts);
+        this.lock = parts.size() == 1 && LockParts.joinable(members.get(0)).isPresent()
+                ? parts.get(0)
+                : LockParts.foreign(new MixedLock(parts), parts);
     }
 
     private static InterProcessLock mutex(ZooKeeperClient client, String path, LockOptions options) {
@@ -145,6 +148,11 @@ public final class InterProcessMultiLock implements DelegatingLock {
         return byClient.values().stream()
                 .map(group -> foreign.contains(group.get(0)) ? group.get(0) : LockGroups.together(group, options))
                 .toList();
+    }
+
+    @Override
+    public MultiLease acquire() throws InterruptedException {
+        return (MultiLease) lock.acquire();
     }
 
     @Override

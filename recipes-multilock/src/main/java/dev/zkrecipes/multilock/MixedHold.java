@@ -6,6 +6,7 @@ package dev.zkrecipes.multilock;
 import com.google.common.base.Throwables;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.spi.ForeignLock;
 import java.util.Collection;
@@ -58,7 +59,7 @@ final class MixedHold implements ForeignLock.Hold {
     public Map<String, Long> fencingTokens() {
         Map<String, Long> tokens = new TreeMap<>();
         for (Lease lease : leases) {
-            lease.fencingTokens().forEach((member, token) -> {
+            MultiLease.tokensOf(lease).forEach((member, token) -> {
                 if (tokens.put(member, token) != null) {
                     throw new IllegalStateException("two members of the multi-lock " + path + " have the path " + member
                             + ", so a path does not tell whose token it is: give the members different paths");
@@ -70,7 +71,10 @@ final class MixedHold implements ForeignLock.Hold {
 
     @Override
     public List<Op> guards() {
-        return leases.stream().map(Lease::guards).flatMap(Collection::stream).toList();
+        return leases.stream()
+                .map(MultiLease::guardsOf)
+                .flatMap(Collection::stream)
+                .toList();
     }
 
     @Override

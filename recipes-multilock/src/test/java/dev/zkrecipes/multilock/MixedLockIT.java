@@ -19,6 +19,7 @@ import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
@@ -93,8 +94,8 @@ class MixedLockIT {
         assertThat(nodes()).isEqualTo(3);
         assertThat(all.holdCount()).isEqualTo(2);
         assertThat(all.isHeldByCurrentThread()).isTrue();
-        assertThat(lease.fencingTokens()).containsOnlyKeys(paths);
-        assertThat(lease.guards()).hasSize(3);
+        assertThat(MultiLease.tokensOf(lease)).containsOnlyKeys(paths);
+        assertThat(MultiLease.guardsOf(lease)).hasSize(3);
         assertThatThrownBy(lease::fencingToken).isInstanceOf(IllegalStateException.class);
         lease.verify();
         lease.close();
@@ -226,7 +227,7 @@ class MixedLockIT {
         assertThat(lease.ended().toCompletableFuture().get(20, TimeUnit.SECONDS))
                 .isEqualTo(LeaseState.LOST);
         assertThatThrownBy(all::acquire).isInstanceOf(LockLostException.class);
-        assertThatThrownBy(lease::guards).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(() -> MultiLease.guardsOf(lease)).isInstanceOf(LockLostException.class);
         assertThatThrownBy(all::release).isInstanceOf(LockLostException.class);
         assertThat(nodes()).isZero();
         all.acquire().close();

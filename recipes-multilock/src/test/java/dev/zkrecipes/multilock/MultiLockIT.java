@@ -13,6 +13,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.QueuePlaceLostException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -130,7 +131,7 @@ class MultiLockIT {
         long before = server.lastZxid();
         Lease lease = both.acquire();
         assertThat(lease.fencingToken()).isEqualTo(server.lastZxid() << 11).isGreaterThan(before << 11);
-        assertThat(lease.fencingTokens()).containsOnlyKeys(x, y).containsValue(lease.fencingToken());
+        assertThat(MultiLease.tokensOf(lease)).containsOnlyKeys(x, y).containsValue(lease.fencingToken());
         assertThat(client.zooKeeper().orElseThrow().exists(node(y), false).getCzxid() << 11)
                 .isEqualTo(lease.fencingToken());
         assertThat(mutex(other, x).tryAcquire()).isEmpty();
@@ -156,7 +157,7 @@ class MultiLockIT {
         assertThatThrownBy(lease::guard)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("guards()");
-        List<Op> write = new ArrayList<>(lease.guards());
+        List<Op> write = new ArrayList<>(MultiLease.guardsOf(lease));
         write.add(Op.setData(x, new byte[0], -1));
         client.zooKeeper().orElseThrow().multi(write);
         server.deleteNode(node(y));
@@ -214,7 +215,9 @@ class MultiLockIT {
         assertThatThrownBy(lease::fencingToken)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("fencingTokens()");
-        assertThat(lease.fencingTokens()).containsEntry(x, onX.fencingToken()).containsEntry(y, onY.fencingToken());
+        assertThat(MultiLease.tokensOf(lease))
+                .containsEntry(x, onX.fencingToken())
+                .containsEntry(y, onY.fencingToken());
         onX.close();
         onY.close();
         Soon.await().until(lease::isValid);
@@ -233,7 +236,7 @@ class MultiLockIT {
         Lease together = turned.acquire();
         Lease again = mutex(client, y).acquire();
         assertThat(server.requests().minus(before).total()).isZero();
-        assertThat(together.fencingTokens())
+        assertThat(MultiLease.tokensOf(together))
                 .containsEntry(x, onX.fencingToken())
                 .containsEntry(y, onY.fencingToken());
         assertThat(both.holdCount()).isEqualTo(1);
@@ -329,7 +332,7 @@ class MultiLockIT {
         Lease lease = both.acquire();
         reply.awaitFired(Duration.ofSeconds(20));
         awaitNodes(1, 1);
-        assertThat(lease.fencingTokens().values()).containsOnly(lease.fencingToken());
+        assertThat(MultiLease.tokensOf(lease).values()).containsOnly(lease.fencingToken());
         assertThat(client.zooKeeper().orElseThrow().exists(node(x), false).getCzxid() << 11)
                 .isEqualTo(lease.fencingToken());
         lease.close();

@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.run;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -22,7 +23,7 @@ final class ChildEnvironment {
         String session = client.zooKeeper()
                 .map(handle -> "0x" + Long.toHexString(handle.getSessionId()))
                 .orElse("");
-        String nodes = lease.guards().stream().map(Op::getPath).collect(Collectors.joining(","));
+        String nodes = MultiLease.guardsOf(lease).stream().map(Op::getPath).collect(Collectors.joining(","));
         return Map.of(PATH, lease.path(), FENCE, String.valueOf(lease.fencingToken()), SESSION, session, NODE, nodes);
     }
 }

@@ -164,7 +164,7 @@ public interface ForeignLock {
         }
 
         /**
-         * See {@link dev.zkrecipes.core.Lease#fencingTokens()}.
+         * See {@link dev.zkrecipes.core.MultiLease#fencingTokens()}.
          *
          * @return the tokens by path
          * @throws dev.zkrecipes.core.LockLostException if the lock is lost; the lease's errors are this one then
@@ -176,7 +176,7 @@ public interface ForeignLock {
         }
 
         /**
-         * See {@link dev.zkrecipes.core.Lease#guards()}.
+         * See {@link dev.zkrecipes.core.MultiLease#guards()}.
          *
          * @return the checks, at least one
          * @throws UnsupportedOperationException if there are none, which is the default

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
@@ -106,7 +107,7 @@ class MembersOfEveryKindIT {
                 .isTrue();
         assertThat(nodes()).isEqualTo(6);
         assertThat(lease.fencingToken()).isPositive();
-        assertThat(lease.guards()).hasSize(6);
+        assertThat(MultiLease.guardsOf(lease)).hasSize(6);
 
         List<Boolean> free = members(other).stream().map(this::isFree).toList();
         assertThat(free).containsExactly(false, false, true, false, false, true);
@@ -143,7 +144,7 @@ class MembersOfEveryKindIT {
                 new InterProcessMultiLock(List.of(new InterProcessMutex(client, "/kinds/mutex"), foreign));
         Lease lease = mixed.acquire();
         assertThat(foreign.isHeldByCurrentThread()).isTrue();
-        assertThat(lease.fencingTokens()).containsOnlyKeys("/kinds/mutex", "/kinds/foreign");
+        assertThat(MultiLease.tokensOf(lease)).containsOnlyKeys("/kinds/mutex", "/kinds/foreign");
         lease.close();
         assertThat(foreign.isHeldByCurrentThread()).isFalse();
     }

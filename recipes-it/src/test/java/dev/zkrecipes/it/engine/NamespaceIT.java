@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
@@ -48,7 +49,7 @@ class NamespaceIT {
                 try (Lease lease = lock.acquire()) {
                     assertThat(lock.path()).startsWith("/shop/locks/").isEqualTo(lease.path());
                     assertThat(server.children(lock.path())).hasSize(1);
-                    assertThat(lease.fencingTokens()).containsOnlyKeys(lock.path());
+                    assertThat(MultiLease.tokensOf(lease)).containsOnlyKeys(lock.path());
                     client.zooKeeper().orElseThrow().multi(List.of(lease.guard()));
                 }
             }

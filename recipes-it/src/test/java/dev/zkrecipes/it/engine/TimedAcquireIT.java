@@ -11,6 +11,7 @@ import dev.zkrecipes.core.ConnectionState;
 import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.handoff.HandoffMutex;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
@@ -143,7 +144,8 @@ class TimedAcquireIT {
                                 Soon.await()
                                         .until(() -> isOver.get()
                                                 || lock.participants().size()
-                                                        > held.fencingTokens().size());
+                                                        > MultiLease.tokensOf(held)
+                                                                .size());
                                 proxy.refuse();
                                 Soon.await().until(() -> asking.connectionState() != ConnectionState.CONNECTED);
                             },

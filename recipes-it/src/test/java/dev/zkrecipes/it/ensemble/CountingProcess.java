@@ -8,6 +8,7 @@ import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.it.ensemble.Write.Outcome;
 import java.io.IOException;
@@ -133,8 +134,8 @@ final class CountingProcess implements AutoCloseable {
         long grantedAt = System.nanoTime();
         long lastValidAt = Long.MIN_VALUE;
         try (lease) {
-            Map<String, Long> tokens = lease.fencingTokens();
-            List<Op> guards = lease.guards();
+            Map<String, Long> tokens = MultiLease.tokensOf(lease);
+            List<Op> guards = MultiLease.guardsOf(lease);
             if (stay.toMillis() > SHORT_STAY_MILLIS && way.isExclusive()) {
                 diary.add(new Diary.Stay(way, nextId()));
             }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LockLimitException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.test.internal.Soon;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -68,7 +69,7 @@ public abstract class CounterContract extends OwnStage {
     }
 
     private static long highestToken(Lease lease) {
-        return lease.fencingTokens().values().stream()
+        return MultiLease.tokensOf(lease).values().stream()
                 .mapToLong(Long::longValue)
                 .max()
                 .orElseThrow();

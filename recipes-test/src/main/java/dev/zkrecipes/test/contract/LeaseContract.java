@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.test.RequestType;
 import dev.zkrecipes.test.internal.Lateness;
 import dev.zkrecipes.test.internal.Soon;
@@ -115,7 +116,10 @@ public abstract class LeaseContract extends OwnStage {
         Lease closed = lock.acquire();
         closed.close();
         for (ThrowingCallable question : List.<ThrowingCallable>of(
-                closed::fencingToken, closed::fencingTokens, closed::guards, closed::verify)) {
+                closed::fencingToken,
+                () -> MultiLease.tokensOf(closed),
+                () -> MultiLease.guardsOf(closed),
+                closed::verify)) {
             assertThatThrownBy(question)
                     .isInstanceOf(IllegalMonitorStateException.class)
                     .hasMessageContaining("is closed");
@@ -139,7 +143,7 @@ public abstract class LeaseContract extends OwnStage {
                     .isLessThan(SHORT.dividedBy(2).plus(lateness.soFar()));
         }
         assertThat(held.state()).isEqualTo(LeaseState.LOST);
-        assertThatThrownBy(held::fencingTokens)
+        assertThatThrownBy(() -> MultiLease.tokensOf(held))
                 .isInstanceOf(LockLostException.class)
                 .hasMessageContaining(deleted.substring(deleted.lastIndexOf('/') + 1))
                 .hasMessageContaining("deleted");

@@ -10,6 +10,7 @@ import dev.zkrecipes.core.InterProcessLock;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.test.RequestCounts;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +33,7 @@ public abstract class ReentrantContract extends Stage {
             RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
             assertThat(sent.total()).as(sent.toString()).isZero();
             assertThat(own.lock.holdCount()).isEqualTo(3);
-            assertThat(second.fencingTokens()).isEqualTo(first.fencingTokens());
+            assertThat(MultiLease.tokensOf(second)).isEqualTo(MultiLease.tokensOf(first));
             own.assertHeld();
             second.close();
             third.close();
@@ -53,7 +54,7 @@ public abstract class ReentrantContract extends Stage {
             Lease third = own.another().acquire();
             RequestCounts sent = quiet.proxy.requestsSeen().minus(before);
             assertThat(sent.total()).as(sent.toString()).isZero();
-            assertThat(second.fencingTokens()).isEqualTo(first.fencingTokens());
+            assertThat(MultiLease.tokensOf(second)).isEqualTo(MultiLease.tokensOf(first));
             assertThat(other.holdCount()).isEqualTo(3);
             assertThat(own.lock.holdCount()).isEqualTo(3);
             other.release();

@@ -5,6 +5,7 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
@@ -19,7 +20,7 @@ import org.apache.zookeeper.Op;
  * A hold that belongs to no thread, as applications have it. Only this object can give it back, so a hold that stands
  * without it is held for nothing. The hold of a thread needs none: {@code release()} gives it back without its lease.
  */
-record AsyncLease(Hold hold) implements Lease {
+record AsyncLease(Hold hold) implements MultiLease {
 
     /**
      * Completes the future with the lease of a new hold, or closes the hold if nobody waits for it any more. The lease

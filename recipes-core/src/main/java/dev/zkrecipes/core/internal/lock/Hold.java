@@ -6,6 +6,7 @@ package dev.zkrecipes.core.internal.lock;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.internal.node.HeldNodes;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * Re-entry makes one of these and its place in the record, so it is small: who is told is listed on demand, and then
  * told what has happened meanwhile.
  */
-public final class Hold implements Lease, Held.Listener {
+public final class Hold implements MultiLease, Held.Listener {
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable Closing> CLOSING =
             AtomicReferenceFieldUpdater.newUpdater(Hold.class, Closing.class, "closing");
     private static final AtomicReferenceFieldUpdater<Hold, @Nullable HoldListeners> LISTENERS =

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockLostException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.QueueLossPolicy;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.GrantingDriver;
@@ -174,8 +175,11 @@ class HoldsByThreadTest {
         Lease kept = lock.acquire();
         Lease closed = lock.acquire();
         closed.close();
-        for (Callable<?> question :
-                List.<Callable<?>>of(closed::fencingToken, closed::fencingTokens, closed::guard, closed::guards)) {
+        for (Callable<?> question : List.<Callable<?>>of(
+                closed::fencingToken,
+                () -> MultiLease.tokensOf(closed),
+                closed::guard,
+                () -> MultiLease.guardsOf(closed))) {
             assertThatThrownBy(question::call)
                     .isInstanceOf(IllegalMonitorStateException.class)
                     .hasMessage("this hold of the lock " + PATH + " is closed");

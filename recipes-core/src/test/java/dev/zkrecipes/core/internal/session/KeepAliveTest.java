@@ -56,7 +56,7 @@ class KeepAliveTest {
     }
 
     private static String nodeOf(Lease held) {
-        return LockPath.name(held.guards().get(0).getPath());
+        return LockPath.name(held.guard().getPath());
     }
 
     @Test
