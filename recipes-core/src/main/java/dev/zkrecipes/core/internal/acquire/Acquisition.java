@@ -19,10 +19,8 @@ public interface Acquisition {
         TRY
     }
 
-    /** The path of the lock. */
     String lockPath();
 
-    /** The paths of the locks, one by one. */
     List<String> paths();
 
     /** Begins. Any thread. */

@@ -86,7 +86,6 @@ abstract class AcquisitionTask extends SessionTask implements Acquisition {
         });
     }
 
-    /** Ends the request without a grant, as the lock is busy. */
     final void endAsBusy() {
         end(() -> outcome.complete(Optional.empty()));
     }

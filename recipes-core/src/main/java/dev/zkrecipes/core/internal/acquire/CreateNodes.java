@@ -87,7 +87,6 @@ final class CreateNodes {
         return new CreateNodes(requests, group, session, parents);
     }
 
-    /** The nodes, in the order of the group. */
     List<OwnNode> nodes() {
         return nodes;
     }
@@ -163,7 +162,6 @@ final class CreateNodes {
         }
     }
 
-    /** Names one path, and how many more there are. */
     private String describe() {
         String first = nodes.get(0).lockPath();
         return nodes.size() == 1 ? first : first + " and " + (nodes.size() - 1) + " more";
@@ -231,7 +229,6 @@ final class CreateNodes {
 
     // ---- The paths.
 
-    /** Makes the path of one of the locks, see {@link ParentMaker#make}. */
     void makePath(int index, Consumer<Answer<?>> done) {
         if (parents.isEmpty()) {
             specs.forEach(spec -> parents.add(new ParentMaker(session, spec.acl())));
@@ -288,7 +285,6 @@ final class CreateNodes {
         return missing;
     }
 
-    /** Reads all nodes, which were found. */
     void read(Consumer<List<Answer<Content>>> done) {
         List<Answer<Content>> answers = new ArrayList<>();
         for (OwnNode node : nodes) {

@@ -70,7 +70,6 @@ final class QueuePlace {
     private boolean isBehindWaiter; // and watches what that one waits for
     private @Nullable Timer untilOwnIsWatched;
 
-    /** See {@link QueueView#place}. */
     QueuePlace(
             QueueView view, QueueView.ServingOrder order, LockSpec spec, OwnNode node, LockNode self, Waiter waiter) {
         this.view = view;
@@ -144,7 +143,6 @@ final class QueuePlace {
         return session.watches().tellsDeletionOf(node.path()) && isInOrder();
     }
 
-    /** Whether events are heard in the order of the changes, and the rule in force is known. */
     boolean isInOrder() {
         return view.isInOrder(spec);
     }
@@ -155,14 +153,12 @@ final class QueuePlace {
         return inFront.isPresent() && view.queue(spec).wouldBeBlockedBy(inFront.get(), self);
     }
 
-    /** Whether there is no other node below the path, by what is known. */
     boolean isAlone() {
         return view.hasOneNode();
     }
 
     // ---- Decide.
 
-    /** Decides again, since something has changed. */
     void decide() {
         waiter.guard(() -> {
             if (isGrantedOrWatches(decision(), false)) {

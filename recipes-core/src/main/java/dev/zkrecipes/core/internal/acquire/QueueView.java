@@ -110,7 +110,6 @@ final class QueueView implements WatchRegistry.Subscriber {
         return list == taken && goneSince.isEmpty();
     }
 
-    /** The queue as this driver sees it. */
     LockQueue queue(LockSpec spec) {
         LockQueue known = queues.get(spec.driver());
         if (known == null) {
@@ -170,7 +169,6 @@ final class QueueView implements WatchRegistry.Subscriber {
         return places.contains(place);
     }
 
-    /** Returns whether the place was here. */
     boolean remove(QueuePlace place) {
         return places.remove(place);
     }
@@ -246,7 +244,6 @@ final class QueueView implements WatchRegistry.Subscriber {
             waiting.put(place.self(), place);
         }
 
-        /** Returns whether the place waited here. */
         boolean leave(QueuePlace place) {
             return waiting.remove(place.self(), place);
         }

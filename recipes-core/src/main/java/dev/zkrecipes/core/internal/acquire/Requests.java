@@ -171,7 +171,6 @@ public final class Requests {
         open.remove(request);
     }
 
-    /** No request begins any more. */
     public void close() {
         closed = true;
     }

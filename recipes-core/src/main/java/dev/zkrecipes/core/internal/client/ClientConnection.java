@@ -168,12 +168,10 @@ final class ClientConnection {
         }
     }
 
-    /** The handle of the session in use, if it has one. */
     Optional<ZooKeeper> handle() {
         return handle;
     }
 
-    /** How long a call that needs one answer waits for it. */
     Duration requestTimeout() {
         return requestTimeout;
     }
@@ -183,7 +181,6 @@ final class ClientConnection {
         return given != null ? given : session.dividedBy(3);
     }
 
-    /** An error that tells why there is no connection. */
     LockException missing(String consequence) {
         return refused
                 ? ZooKeeperErrors.credentialsRefused("there is no connection" + consequence)
@@ -244,7 +241,6 @@ final class ClientConnection {
         connected.complete(false);
     }
 
-    /** The client has ended. */
     void end() {
         trouble.end();
         endWaits(); // a disconnect may have begun new ones when closing began

@@ -178,7 +178,6 @@ public final class EngineClient implements LockHost {
         return cleaner;
     }
 
-    /** The requests of this client that are under way. */
     @Override
     public Requests requests() {
         return requests;
@@ -189,18 +188,15 @@ public final class EngineClient implements LockHost {
         return questions;
     }
 
-    /** The record of all holds. */
     public LockDataTable holds() {
         return holds;
     }
 
-    /** An error that tells of the missing connection. Any thread. */
     @Override
     public LockException notConnected(String consequence) {
         return connection.missing(consequence);
     }
 
-    /** How long a call that needs one answer waits for it. Any thread. */
     @Override
     public Duration requestTimeout() {
         return connection.requestTimeout();
@@ -211,7 +207,6 @@ public final class EngineClient implements LockHost {
         connection.awaitWhileConnected(future);
     }
 
-    /** Requests for locks of others that are not over. */
     Revocations revocations() {
         return revocations;
     }

@@ -26,13 +26,11 @@ public final class RevocationRequests {
         this.client = client;
     }
 
-    /** Asks all holders of the lock. */
     public List<Revocation> ask(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(lock.path(), grace);
         return ask(holders(lock, deadline), grace, deadline);
     }
 
-    /** Asks these participants. */
     public List<Revocation> ask(List<Participant> holders, Optional<Duration> grace) throws InterruptedException {
         Deadline deadline = enter(holders.get(0).path(), grace);
         return ask(holders.stream().map(RevocationRequests::unread).toList(), grace, deadline);

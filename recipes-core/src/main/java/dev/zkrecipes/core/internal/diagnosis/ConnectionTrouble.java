@@ -57,13 +57,11 @@ public final class ConnectionTrouble {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** There is a connection, and nothing to find out. */
     public void onConnected() {
         stop();
         logged = "";
     }
 
-    /** There is none any more. */
     public void onDisconnected() {
         if (!over && timer == null && probe == null) {
             since = "since the connection was lost";
@@ -71,7 +69,6 @@ public final class ConnectionTrouble {
         }
     }
 
-    /** The client is closed. */
     public void end() {
         over = true;
         stop();

@@ -37,7 +37,6 @@ final class AsyncRequest extends CompletableFuture<Lease> {
         this.observed = observed;
     }
 
-    /** Launches it. */
     CompletableFuture<Lease> begin() {
         Acquisition asked = Objects.requireNonNull(acquisition);
         Completion.on(asked.outcome(), (outcome, failure) -> {

@@ -26,13 +26,11 @@ final class BlockingRequest {
     private final Acquisition acquisition;
     private final @Nullable ObservedRequest observed;
 
-    /** How the thread waits. */
     @FunctionalInterface
     interface Wait<T> {
         T on(BlockingRequest request) throws InterruptedException;
     }
 
-    /** Prepares a request, which is not launched yet. */
     BlockingRequest(LockHost client, OwnedLock lock, Acquisition acquisition, @Nullable ObservedRequest observed) {
         this.client = client;
         this.lock = lock;
@@ -40,7 +38,6 @@ final class BlockingRequest {
         this.observed = observed;
     }
 
-    /** Launches it, and waits. */
     <T> T run(Mode mode, Wait<T> wait) throws InterruptedException {
         try {
             acquisition.launch();

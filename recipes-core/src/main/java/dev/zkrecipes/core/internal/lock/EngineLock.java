@@ -260,7 +260,6 @@ public final class EngineLock extends OwnedLock {
                 .add(listener);
     }
 
-    /** Ends the client. */
     @Override
     public void fail(RuntimeException why) {
         client.fail(why);
@@ -300,7 +299,6 @@ public final class EngineLock extends OwnedLock {
         return List.copyOf(all);
     }
 
-    /** What is held by the calling thread, or through the instance, and how the client stands. */
     @Override
     public String toString() {
         return super.toString() + ", " + client;

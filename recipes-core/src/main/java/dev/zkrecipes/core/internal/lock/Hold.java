@@ -47,7 +47,6 @@ public final class Hold implements MultiLease, Held.Listener {
         /** The name of the client in messages. */
         String ownerLabel();
 
-        /** See {@link Lease#verify()}. */
         void verify(Hold hold) throws InterruptedException;
 
         /** Tells the listener of requests to give the hold back. */
@@ -118,7 +117,6 @@ public final class Hold implements MultiLease, Held.Listener {
         return lock;
     }
 
-    /** What is held, as it was asked for. */
     LockGroup group() {
         return lock.group();
     }
@@ -157,7 +155,6 @@ public final class Hold implements MultiLease, Held.Listener {
         return closing != null;
     }
 
-    /** Open and not lost. */
     boolean isStanding() {
         return !isClosed() && !isLost();
     }

@@ -149,7 +149,6 @@ public final class LockData implements Held.Listener {
         }
     }
 
-    /** Takes out a hold that was closed. */
     void takeOut(Hold closed) {
         takeOut(closed.group(), closed, null);
         forgetIfEmpty();
@@ -309,7 +308,6 @@ public final class LockData implements Held.Listener {
         return hold == null ? null : hold.grantOn(spec);
     }
 
-    /** Tells the holds that stand on it. */
     @Override
     public void onEnded(Held grant, LeaseState how) {
         for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {

@@ -99,7 +99,6 @@ public final class LockDataTable {
         return ofNobody.holds(group) || ofThreads.values().stream().anyMatch(data -> data.holds(group));
     }
 
-    /** The records of all threads. */
     public Collection<LockData> ofThreads() {
         return ofThreads.values();
     }

@@ -20,7 +20,6 @@ public interface LockHost {
 
     Callbacks callbacks();
 
-    /** The observers of the requests for its locks. */
     List<LockObserver> observers();
 
     SessionSource sessions();

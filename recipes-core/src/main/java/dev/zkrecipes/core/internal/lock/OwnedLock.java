@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class OwnedLock implements InterProcessLock, Hold.Origin {
 
-    /** Who owns the holds. */
     enum Owner {
         /** The thread that acquires the lock, re-entrantly. */
         THREAD,
@@ -77,7 +76,6 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
     /** Throws if the calling thread would wait for itself. */
     abstract void requireMayBlock();
 
-    /** Throws if the client is closed. */
     abstract void requireOpen();
 
     /** Acquires what the caller does not hold yet. */
@@ -233,7 +231,6 @@ abstract class OwnedLock implements InterProcessLock, Hold.Origin {
         return owner == Owner.THREAD ? table.isHeld(group) : ofInstance.holds(group) || asynchronous.holds(group);
     }
 
-    /** What the caller holds, in words. */
     @Override
     public String toString() {
         LockData mine = mine();

@@ -32,7 +32,6 @@ public final class PathQueries {
         this.client = client;
     }
 
-    /** The requests in the queue. */
     public List<Participant> participants(Deadline deadline) throws InterruptedException {
         return await(() -> new ParticipantQuery(client, spec, false).launch(), deadline, "the participants of the lock")
                 .stream()
@@ -45,7 +44,6 @@ public final class PathQueries {
         return await(() -> new ParticipantQuery(client, spec, true).launch(), deadline, "the holders of the lock");
     }
 
-    /** The queue and the rule. */
     public LockSnapshot snapshot() throws InterruptedException {
         return await(() -> new SnapshotQuery(client, spec).launch(), deadline(), "the queue of the lock");
     }

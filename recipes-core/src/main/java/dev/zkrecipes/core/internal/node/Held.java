@@ -67,7 +67,6 @@ public abstract class Held {
         this.limit = limit;
     }
 
-    /** The lock that it is of. */
     public final LockSpec spec() {
         return spec;
     }
@@ -93,10 +92,8 @@ public abstract class Held {
     /** The error for who uses it though it is lost. */
     public abstract LockLostException lost();
 
-    /** The fencing tokens by path. */
     public abstract Map<String, Long> tokens();
 
-    /** Checks of what it stands on. */
     public abstract List<Op> guards();
 
     /**

@@ -40,7 +40,6 @@ public final class HoldLimit {
         return scheduler.nanoTime() - endsAt >= 0;
     }
 
-    /** The holder has ended. */
     public void end() {
         Timer running = timer;
         if (running != null) {
@@ -48,7 +47,6 @@ public final class HoldLimit {
         }
     }
 
-    /** Why the lock is lost at the end. */
     public String reason() {
         return "it was held for " + most + ", the most that its LockOptions.withHoldAtMost allows";
     }

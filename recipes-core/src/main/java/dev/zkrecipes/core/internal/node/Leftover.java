@@ -179,7 +179,6 @@ final class Leftover {
         become(State.SENT);
     }
 
-    /** Begins again later. */
     void rest(Duration pause) {
         rest(end -> cleaner.scheduler().schedule(pause, end));
     }

@@ -27,7 +27,6 @@ public final class LockLog {
 
     private LockLog() {}
 
-    /** Whether requests are to be logged. */
     public static boolean isForRequests() {
         return log.isDebugEnabled();
     }

@@ -113,12 +113,10 @@ public final class OwnNode {
                 && (!numberIsGiven || childName.substring(end + 1).equals(nodeName));
     }
 
-    /** The whole path of a node that was created. */
     public String path() {
         return Preconditions.checkNotNull(path, "node not created");
     }
 
-    /** The creation transaction id of a node that was created. */
     public long czxid() {
         return czxid;
     }
@@ -145,7 +143,6 @@ public final class OwnNode {
         return path == null ? prefix() + "?" : path;
     }
 
-    /** Names several nodes, for messages. */
     public static String describe(List<OwnNode> nodes) {
         return nodes.stream().map(OwnNode::describe).collect(Collectors.joining(", "));
     }
@@ -198,7 +195,6 @@ public final class OwnNode {
         tellWhoWaits();
     }
 
-    /** Notes that the node exists. */
     public void created(String name, long nodeCzxid) {
         createdAt(LockPath.child(lockPath, name), nodeCzxid);
     }
@@ -225,7 +221,6 @@ public final class OwnNode {
         createdTogether = all;
     }
 
-    /** The nodes that the same request creates. */
     List<OwnNode> createdTogether() {
         return createdTogether;
     }

@@ -17,7 +17,6 @@ public sealed interface JointDecision {
 
     JointDecision GRANTED = new Granted();
 
-    /** All grant. */
     record Granted() implements JointDecision {}
 
     /**
@@ -27,7 +26,6 @@ public sealed interface JointDecision {
      */
     record Wait(List<Decision> each) implements JointDecision {}
 
-    /** One never will. */
     record Never(String lockPath, String reason) implements JointDecision {
         public LockRefusedException refusal() {
             return new LockRefusedException("the lock " + lockPath + " refuses this request: " + reason);

@@ -140,7 +140,6 @@ public final class LockQueue {
         return Collections.binarySearch(nodes, node) >= 0;
     }
 
-    /** The node is gone. */
     public void remove(String name) {
         spec.parse(name).ifPresent(node -> {
             int place = Collections.binarySearch(nodes, node);

@@ -117,7 +117,6 @@ public final class LockSpec {
         return nodeName;
     }
 
-    /** The kind of its nodes. */
     public String kind() {
         return kind;
     }

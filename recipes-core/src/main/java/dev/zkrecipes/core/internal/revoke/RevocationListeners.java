@@ -67,14 +67,12 @@ public final class RevocationListeners {
         }
     }
 
-    /** The node of a grant was read. */
     private void onRead(HeldNode grant, List<RevocationRequest> requests) {
         seen.put(grant, requests);
         List<RevocationRequest> known = known();
         listeners.forEach(listener -> listener.tell(known));
     }
 
-    /** The hold is closed, or lost. */
     public void end() {
         nodes.get(0).scheduler().execute(this::endNow);
     }

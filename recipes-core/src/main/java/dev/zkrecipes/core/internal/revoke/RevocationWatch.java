@@ -47,7 +47,6 @@ final class RevocationWatch implements WatchRegistry.Subscriber {
         }
     }
 
-    /** Stops reporting. */
     void end() {
         if (held.hasEnded()) {
             // Of a node that has passed on, it completes on the thread that passed it on.

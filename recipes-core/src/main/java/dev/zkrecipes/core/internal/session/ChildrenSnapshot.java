@@ -158,7 +158,6 @@ public final class ChildrenSnapshot {
         return seen(path).turn;
     }
 
-    /** The number of children of all paths. */
     public int size() {
         return paths.values().stream().mapToInt(seen -> seen.names.size()).sum();
     }

@@ -33,7 +33,6 @@ public final class SessionNodes {
         this.limit = packetLimit / 8 * 7;
     }
 
-    /** How large a packet may be, in bytes. */
     public int packetLimit() {
         return packetLimit;
     }

@@ -8,7 +8,6 @@ import dev.zkrecipes.core.LockException;
 /** Where the sessions of a client come from. Confined to the engine thread. */
 public interface SessionSource {
 
-    /** Needs a session. */
     interface User {
         /** The session to use now. It has not ended; it need not be connected yet. */
         void with(Session session);
@@ -23,7 +22,6 @@ public interface SessionSource {
         default void notNow(LockException why) {}
     }
 
-    /** Opens the first session. */
     void start();
 
     /** Answers {@code user}, at once or later. */
@@ -32,10 +30,8 @@ public interface SessionSource {
     /** Withdraws a request that was not answered. */
     default void forget(User user) {}
 
-    /** A session of this source has ended. */
     default void onEnded(Session session) {}
 
-    /** Opens no more sessions. */
     default void stop() {}
 
     /** Whether another session may follow one that has ended. */

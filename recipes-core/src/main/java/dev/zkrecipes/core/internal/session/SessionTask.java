@@ -125,7 +125,6 @@ public abstract class SessionTask implements SessionSource.User, SessionObserver
 
     // ---- The session.
 
-    /** Looks for a session. */
     protected final void seek() {
         if (!over) {
             become(seeking);
@@ -165,7 +164,6 @@ public abstract class SessionTask implements SessionSource.User, SessionObserver
         }
     }
 
-    /** The session that it works in. */
     protected final Session session() {
         return Preconditions.checkNotNull(session, "no session in state %s", state);
     }
@@ -205,7 +203,6 @@ public abstract class SessionTask implements SessionSource.User, SessionObserver
         }
     }
 
-    /** Things went well: the next pause is a short one again. */
     public final void resetPace() {
         if (pace != null) {
             pace.reset();

@@ -101,7 +101,6 @@ final class Silence {
         return asked::take;
     }
 
-    /** A request that was sent. */
     private final class Asked<T> {
         private final Consumer<Answer<T>> reply;
 

@@ -169,7 +169,6 @@ public final class WatchRegistry {
         }
     }
 
-    /** Sets again what was lost with the connection. */
     public void onConnected() {
         all().toList().forEach(Watch::setIfLost);
     }

@@ -18,7 +18,6 @@ public final class Backoff {
         this.pauses = pauses;
     }
 
-    /** Runs {@code next} when the next pause is over. */
     public Timer pause(Runnable next) {
         Timer timer = pauses.begin(begun, next);
         begun = Math.min(begun + 1, MOST_DOUBLINGS);

@@ -113,7 +113,6 @@ public final class Blocking {
         }
     }
 
-    /** A wait that may be interrupted. */
     @FunctionalInterface
     public interface Wait<T> {
         T await() throws InterruptedException;

@@ -19,7 +19,6 @@ public record Deadline(EngineScheduler clock, long atNanos) {
         return atNanos - clock.nanoTime();
     }
 
-    /** A deadline that is so much later. */
     public Deadline later(long nanos) {
         return new Deadline(clock, atNanos + nanos);
     }

@@ -52,12 +52,10 @@ public final class EngineThreads {
         named("zkrecipes-callback-").newThread(task).start();
     }
 
-    /** What the JVM starts when it ends. */
     public static Thread atShutdown(Runnable task) {
         return make(task, "zkrecipes-shutdown");
     }
 
-    /** Runs the blocking close of a handle. */
     public static void closing(Runnable task) {
         named("zkrecipes-close-").newThread(task).start();
     }

@@ -12,7 +12,6 @@ public final class NodeId {
 
     private NodeId() {}
 
-    /** A new one. */
     public static String next(RandomGenerator random) {
         byte[] bits = new byte[LENGTH / 2];
         random.nextBytes(bits); // one call of the source, which costs more than all else here

@@ -26,7 +26,6 @@ public record ClientSettings(
         boolean closeOnShutdown,
         boolean persistentPaths) {
 
-    /** Credentials for one scheme. */
     public record AuthInfo(String scheme, byte[] credentials) {
         @Override
         public String toString() {

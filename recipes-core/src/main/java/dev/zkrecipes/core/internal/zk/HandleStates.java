@@ -128,7 +128,6 @@ public final class HandleStates {
         return last == State.CONNECTED || last == State.READ_ONLY;
     }
 
-    /** Notes the state of the handle. */
     void become(State state) {
         if (last.isFinal()) {
             return;

@@ -21,7 +21,6 @@ import org.apache.zookeeper.data.Id;
  * larger request does. Each has a {@code jute.maxbuffer} of its own; they are meant to be set to the same.
  */
 public final class PacketLimit {
-    /** The default limit of servers and clients. */
     public static final int DEFAULT = ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT;
 
     private static final int REQUEST_HEADER = 8;

@@ -15,12 +15,10 @@ public final class TimeBounds {
 
     private TimeBounds() {}
 
-    /** Returns the session time-out to ask for, or refuses it. */
     public static Duration session(Duration timeout) {
         return check(timeout, "sessionTimeout", SHORTEST_SESSION);
     }
 
-    /** Returns the request time-out, or refuses it. */
     public static Duration request(Duration timeout) {
         return check(timeout, "requestTimeout", SHORTEST);
     }

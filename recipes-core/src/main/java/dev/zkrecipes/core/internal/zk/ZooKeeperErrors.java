@@ -28,7 +28,6 @@ public final class ZooKeeperErrors {
 
     private ZooKeeperErrors() {}
 
-    /** The error of a request when the credentials were refused. */
     public static LockAccessException credentialsRefused(String consequence) {
         return new LockAccessException(CREDENTIALS_REFUSED + ": " + consequence);
     }
