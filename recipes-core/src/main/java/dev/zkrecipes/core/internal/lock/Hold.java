@@ -81,6 +81,7 @@ public final class Hold implements MultiLease, Held.Listener {
     private final Origin lock;
     private final List<? extends Held> grants;
     private final LockData data;
+    private LockData.@Nullable Entry entry; // none before it is opened
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldListeners listeners;
 
@@ -137,6 +138,15 @@ public final class Hold implements MultiLease, Held.Listener {
 
     LockData data() {
         return data;
+    }
+
+    /** The place of the hold in its record; null before it has one. */
+    LockData.@Nullable Entry entry() {
+        return entry;
+    }
+
+    void isRecordedAs(LockData.Entry made) {
+        entry = made;
     }
 
     /** What this hold stands on has ended, with it or under it. Any thread. */

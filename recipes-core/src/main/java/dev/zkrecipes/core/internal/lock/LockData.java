@@ -37,49 +37,80 @@ import org.slf4j.LoggerFactory;
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /** A hold, or what is left of a lost one, and those that were opened before it. */
-    private static final class Link {
-        final @Nullable Hold hold;
-        final @Nullable Lost lost;
-        final @Nullable Link older;
+    /** A hold in the record, or what is left of a lost one. */
+    static final class Entry {
+        private volatile @Nullable Hold hold; // null when it is lost
+        private volatile @Nullable Lost lost;
 
-        Link(@Nullable Hold hold, @Nullable Lost lost, @Nullable Link older) {
+        private Entry(Hold hold) {
             this.hold = hold;
-            this.lost = lost;
-            this.older = older;
         }
 
         /** Null if it is closed or forgotten. */
-        @Nullable
-        Hold open() {
-            Hold found = lost == null ? hold : lost.get();
+        private @Nullable Hold open() {
+            Hold found = hold;
+            if (found == null) {
+                Lost left = lost;
+                found = left == null ? null : left.get();
+            }
             return found == null || found.isClosed() ? null : found;
         }
 
-        boolean isOf(Object holdOrLost) {
-            return holdOrLost == hold || holdOrLost == lost || (lost != null && holdOrLost == lost.get());
+        /** Whether it is of no more use, other than one that is forgotten and of which the owner was not told. */
+        private boolean isOver() {
+            Lost left = lost;
+            return open() == null && (left == null || left.isOver || !left.refersTo(null));
+        }
+    }
+
+    /** An entry, and those that were made before it. */
+    private static final class Link {
+        final Entry entry;
+        final @Nullable Link older;
+        final int length; // of all
+        final int over; // how many of them are, about
+
+        Link(Entry entry, @Nullable Link older) {
+            this(entry, older, older == null ? 0 : older.over);
         }
 
-        /** These without that one, or with what is left of it; null if none is left. */
+        private Link(Entry entry, @Nullable Link older, int over) {
+            this.entry = entry;
+            this.older = older;
+            this.length = older == null ? 1 : older.length + 1;
+            this.over = over;
+        }
+
+        /**
+         * These, of which one more is over; null if all are. One goes at once if it is the youngest, otherwise with
+         * others when half of all are over: to take one out of ten thousand takes as long as they are.
+         */
         @Nullable
-        Link without(Object holdOrLost, @Nullable Lost left) {
-            if (left == null && isOf(holdOrLost)) {
-                return older;
+        Link withOneMoreOver() {
+            Link youngest = this;
+            int left = over + 1;
+            while (youngest != null && youngest.entry.isOver()) {
+                youngest = youngest.older;
+                left--;
             }
-            Deque<Link> younger = new ArrayDeque<>();
-            Link found = this;
-            while (found != null && !found.isOf(holdOrLost)) {
-                younger.push(found);
-                found = found.older;
+            if (youngest == null || left <= 0) {
+                return youngest == null || youngest.over == 0 ? youngest : new Link(youngest.entry, youngest.older, 0);
             }
-            if (found == null) {
-                return this;
+            return 2 * left > youngest.length ? youngest.tidy() : new Link(youngest.entry, youngest.older, left);
+        }
+
+        private @Nullable Link tidy() {
+            Deque<Entry> useful = new ArrayDeque<>(); // the oldest first
+            for (Link link = this; link != null; link = link.older) {
+                if (!link.entry.isOver()) {
+                    useful.push(link.entry);
+                }
             }
-            Link without = left == null ? found.older : new Link(null, left, found.older);
-            for (Link each : younger) {
-                without = new Link(each.hold, each.lost, without);
+            Link tidy = null;
+            for (Entry each : useful) {
+                tidy = new Link(each, tidy);
             }
-            return without;
+            return tidy;
         }
     }
 
@@ -88,6 +119,7 @@ public final class LockData implements Held.Listener {
         final Hold.Origin lock;
         final List<Held> left; // to give back: of several nodes those that were not lost, or what a foreign lock has
         volatile boolean told;
+        volatile boolean isOver; // closed, or told of
 
         Lost(Hold hold) {
             super(hold);
@@ -140,27 +172,35 @@ public final class LockData implements Held.Listener {
     // ---- Opening and closing.
 
     void opened(Hold hold) {
+        Entry entry = new Entry(hold);
+        hold.isRecordedAs(entry);
         List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
             Link before;
             do {
                 before = open.get(paths.get(i));
-            } while (!replace(paths.get(i), before, new Link(hold, null, before)));
+            } while (!replace(paths.get(i), before, new Link(entry, before)));
         }
     }
 
     void takeOut(Hold closed) {
-        takeOut(closed.group(), closed, null);
+        Entry entry = closed.entry();
+        Lost lost = entry == null ? null : entry.lost; // looked at after it was closed, see lose
+        if (lost != null) {
+            lost.isOver = true;
+        }
+        tidy(closed.group());
         forgetIfEmpty();
     }
 
-    private void takeOut(LockGroup group, Object holdOrLost, @Nullable Lost left) {
+    /** One entry of each path of these is over. */
+    private void tidy(LockGroup group) {
         List<String> paths = group.paths();
         for (int i = 0; i < paths.size(); i++) {
             Link before;
             do {
                 before = open.get(paths.get(i));
-            } while (before != null && !replace(paths.get(i), before, before.without(holdOrLost, left)));
+            } while (before != null && !replace(paths.get(i), before, before.withOneMoreOver()));
         }
     }
 
@@ -183,7 +223,13 @@ public final class LockData implements Held.Listener {
 
     /** A hold was lost: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
-        takeOut(lost.group(), lost, new Lost(lost));
+        Entry entry = lost.entry();
+        if (entry != null) {
+            Lost left = new Lost(lost);
+            entry.lost = left;
+            entry.hold = null;
+            left.isOver = lost.isClosed(); // looked at afterwards: who closes it looks for what is left of it
+        }
         if (isForgettable()) {
             useless.accept(this);
         }
@@ -192,8 +238,8 @@ public final class LockData implements Held.Listener {
     private List<Lost> forgotten(String path) {
         List<Lost> forgotten = List.of();
         for (Link link = open.get(path); link != null; link = link.older) {
-            Lost lost = link.lost;
-            if (lost != null && lost.refersTo(null)) {
+            Lost lost = link.entry.lost;
+            if (lost != null && !lost.isOver && lost.refersTo(null)) {
                 forgotten = forgotten.isEmpty() ? new ArrayList<>() : forgotten;
                 forgotten.add(lost);
             }
@@ -229,7 +275,8 @@ public final class LockData implements Held.Listener {
 
     /** Gives it back as its close would. */
     private void takeOut(Lost forgotten) {
-        takeOut(forgotten.lock.group(), forgotten, null);
+        forgotten.isOver = true;
+        tidy(forgotten.lock.group());
         HeldNodes.release(
                 forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
     }
@@ -267,7 +314,7 @@ public final class LockData implements Held.Listener {
     Hold youngest(LockGroup group) {
         Hold lost = null;
         for (Link link = open.get(group.paths().get(0)); link != null; link = link.older) {
-            Hold hold = link.open();
+            Hold hold = link.entry.open();
             if (hold != null && hold.group().equals(group)) {
                 if (!hold.isLost()) {
                     return hold;
@@ -282,7 +329,7 @@ public final class LockData implements Held.Listener {
     @Nullable
     Hold holdOn(Held grant) {
         for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
-            Hold hold = link.open();
+            Hold hold = link.entry.open();
             if (hold != null && hold.standsOn(grant)) {
                 return hold;
             }
@@ -293,7 +340,7 @@ public final class LockData implements Held.Listener {
     /** The youngest open hold that stands on a grant of this lock; null if none does. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
         for (Link link = open.get(spec.path()); link != null; link = link.older) {
-            Hold hold = link.open();
+            Hold hold = link.entry.open();
             if (hold != null && hold.grantOn(spec) != null) {
                 return hold;
             }
@@ -311,7 +358,7 @@ public final class LockData implements Held.Listener {
     @Override
     public void onEnded(Held grant, LeaseState how) {
         for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
-            Hold hold = link.open();
+            Hold hold = link.entry.open();
             if (hold != null && hold.standsOn(grant)) {
                 hold.onEnded(grant, how);
             }
@@ -322,7 +369,7 @@ public final class LockData implements Held.Listener {
     private List<Hold> on(String path) {
         List<Hold> holds = new ArrayList<>();
         for (Link link = open.get(path); link != null; link = link.older) {
-            Hold hold = link.open();
+            Hold hold = link.entry.open();
             if (hold != null) {
                 holds.add(hold);
             }

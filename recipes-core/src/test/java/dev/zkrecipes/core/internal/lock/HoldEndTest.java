@@ -4,6 +4,8 @@
 package dev.zkrecipes.core.internal.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.INTEGER;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.LockOptions;
@@ -14,8 +16,10 @@ import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.MutexDriver;
 import dev.zkrecipes.core.spi.port.Ports;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -84,5 +88,61 @@ class HoldEndTest {
         assertThat(lease.state()).isEqualTo(LeaseState.RELEASED);
         assertThat(lease.ended()).isCompletedWithValue(LeaseState.RELEASED);
         assertThat(told).isEmpty();
+    }
+
+    /** As much as for each of them, not as for each pair of them: that would be a gigabyte. */
+    @Test
+    void tenThousandLeasesOfOnePath_takeLittleMemoryToLoseAndToClose() {
+        LockData data = new LockData();
+        Held ended = HeldWith.beforeRelease(node(), () -> {});
+        List<Hold> leases = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            Hold opened = new Hold(lock, List.of(ended), data);
+            data.opened(opened);
+            leases.add(opened);
+        }
+        assertThat(data.count(lock.group())).isEqualTo(10_000);
+        long before = allocated();
+        leases.forEach(data::lose); // the oldest first, as a session's end does
+        Hold youngest = leases.remove(9_999);
+        leases.forEach(lease -> lease.beginClosing(false));
+        assertThat(allocated() - before).isLessThan(50_000_000);
+        assertThat(data)
+                .as("what is closed is kept for a while only")
+                .extracting("open", MAP)
+                .satisfies(open -> assertThat(open.get(lock.path()))
+                        .extracting("length", INTEGER)
+                        .isLessThan(4));
+        youngest.beginClosing(false);
+        assertThat(data.count(lock.group())).isZero();
+        assertThat(data.youngest(lock.group())).isNull();
+    }
+
+    private static long allocated() {
+        return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes();
+    }
+
+    @Test
+    void leasesOfOnePath_closedInAnyOrder_leaveThoseThatAreOpen() {
+        LockData data = new LockData();
+        Held ended = HeldWith.beforeRelease(node(), () -> {});
+        List<Hold> open = new ArrayList<>();
+        Random order = new Random(7);
+        for (int i = 0; i < 2_000; i++) {
+            if (order.nextInt(5) < 3) {
+                Hold opened = new Hold(lock, List.of(ended), data);
+                data.opened(opened);
+                open.add(opened);
+            } else if (!open.isEmpty()) {
+                Hold closed = open.remove(order.nextInt(open.size()));
+                if (order.nextBoolean()) {
+                    data.lose(closed);
+                }
+                closed.beginClosing(false);
+            }
+            assertThat(data.count(lock.group())).isEqualTo(open.size());
+        }
+        open.forEach(hold -> hold.beginClosing(false));
+        assertThat(data).as("nothing is left").extracting("open", MAP).isEmpty();
     }
 }
