@@ -211,7 +211,7 @@ public final class EngineClient implements LockHost {
         return revocations;
     }
 
-    public List<Session> livingSessions() {
+    List<Session> livingSessions() {
         return sessions.living();
     }
 

@@ -126,7 +126,7 @@ public final class EngineExecutor implements EngineScheduler {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-        long nanos = Math.max(0, Math.min(Deadline.saturatedNanos(delay), LONGEST_DELAY_NANOS));
+        long nanos = Math.max(0, Math.min(TimeUnit.NANOSECONDS.convert(delay), LONGEST_DELAY_NANOS));
         Alarm alarm = new Alarm(task, nanoTime() + nanos, alarmsSoFar.getAndIncrement());
         inOrder(() -> alarms.add(alarm));
         return () -> inOrder(() -> alarms.remove(alarm));
@@ -154,7 +154,7 @@ public final class EngineExecutor implements EngineScheduler {
         if (future.isDone()) {
             return true;
         }
-        long nanos = Deadline.saturatedNanos(timeout);
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         long begin = System.nanoTime();
         Thread waiter = Thread.currentThread();
         var unused = future.whenComplete((value, error) -> LockSupport.unpark(waiter));

@@ -15,6 +15,7 @@ import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
@@ -183,7 +184,7 @@ final class AcquireFixture {
         assertThat(operations.watched()).isEmpty();
         assertThat(engine.cleaner().isEmpty()).isTrue();
         assertNobodyWaits();
-        engine.livingSessions()
+        LivingSessions.of(engine)
                 .forEach(session -> assertThat(session.watches().isEmpty()).isTrue());
     }
 

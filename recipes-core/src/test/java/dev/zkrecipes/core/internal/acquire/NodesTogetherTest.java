@@ -10,6 +10,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.acquire.Acquisition.Mode;
+import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.internal.node.HeldNode;
 import dev.zkrecipes.core.internal.node.HeldNodes;
 import dev.zkrecipes.core.internal.node.NodeCleaner;
@@ -220,7 +221,7 @@ class NodesTogetherTest {
         List<HeldNode> all = held();
         operations.delayAnswerOf(Request.MULTI, MOMENT);
         release(all);
-        assertThat(cleaner().hasNodesBeside(fixture.engine.livingSessions())).isFalse();
+        assertThat(cleaner().hasNodesBeside(LivingSessions.of(fixture.engine))).isFalse();
         assertThat(cleaner().hasNodesBeside(List.of())).isTrue();
         scheduler.advance(MOMENT);
         assertThat(cleaner().hasNodesBeside(List.of())).isFalse();

@@ -22,6 +22,7 @@ import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
 import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.client.EngineClient;
+import dev.zkrecipes.core.internal.client.LivingSessions;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.session.SessionNodes;
 import dev.zkrecipes.core.internal.session.SessionSource;
@@ -345,11 +346,11 @@ class NodeCleanerTest {
         ZooKeeperClient another =
                 Ports.clientBuilder(states -> operations, scheduler).build();
         scheduler.run();
-        return EngineClient.of(another).livingSessions().get(0);
+        return LivingSessions.of(EngineClient.of(another)).get(0);
     }
 
     private Session session() {
-        return engine.livingSessions().get(0);
+        return LivingSessions.of(engine).get(0);
     }
 
     /** Sends a create whose answer is lost, gives it up, and ends the session before it is known what became of it. */
@@ -463,7 +464,7 @@ class NodeCleanerTest {
         letTheFirstCreateStandStill();
         acquire().cancel(false);
         scheduler.advance(Duration.ofSeconds(1));
-        SessionNodes counted = engine.livingSessions().iterator().next().nodes();
+        SessionNodes counted = LivingSessions.of(engine).iterator().next().nodes();
         String id = operations.nodes().get(0).substring(0, NodeId.LENGTH);
         assertThat(counted.has(id)).isFalse();
         operations.show(names -> names);
@@ -632,7 +633,7 @@ class NodeCleanerTest {
     void nodeThatWasJustReleased_whenItsSessionAndThenItsClientEnd_isKnownToBeGone() {
         acquire();
         HeldNode held =
-                (HeldNode) engine.livingSessions().get(0).keepAlive().all().get(0);
+                (HeldNode) LivingSessions.of(engine).get(0).keepAlive().all().get(0);
         assertThat(held.endAsReleased()).isTrue();
         events.accept(State.EXPIRED);
         client.close();
