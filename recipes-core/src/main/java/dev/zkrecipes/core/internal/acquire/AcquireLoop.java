@@ -464,16 +464,15 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
      * requests that need it.
      */
     private void grantWhenProven() {
-        boolean proven = session().isFreshlyProven()
-                || proofs > 1
-                || (proofs == 1 && session().isProven());
+        Session session = session();
+        boolean proven = session.isFreshlyProven() || proofs > 1 || (proofs == 1 && session.isProven());
         // A second extra write would not help: on a connection this slow no lease is ever valid.
-        if (proven && !session().isOutlived()) {
+        if (proven && !session.isOutlived()) {
             grant();
             return;
         }
         become(Step.PROVING);
-        session().prove(group.paths().get(0), inThisState(answer -> {
+        session.prove(group.paths().get(0), inThisState(answer -> {
             if (answer.code() == Code.NONODE) {
                 askForList(); // which tells that our nodes are gone
             } else if (answer.isOk()) {

@@ -84,6 +84,7 @@ public final class EngineExecutor implements EngineScheduler {
         return Instant.now();
     }
 
+    /** Also runs some tasks, if nobody does: the caller has more to do than that, so it leaves the others. */
     @Override
     public void execute(Runnable task) {
         add(task, false);
@@ -93,8 +94,21 @@ public final class EngineExecutor implements EngineScheduler {
         Thread caller = Thread.currentThread();
         if (isOnItsThreadOnly || isVirtual(caller)) {
             LockSupport.unpark(thread);
-        } else if (runner.compareAndSet(null, caller)) {
-            runSome();
+            return;
+        } else if (!runner.compareAndSet(null, caller)) {
+            return;
+        }
+        long next = wakesAt;
+        try {
+            for (int left = MOST_BY_THE_WAY; left > 0 && failure == null && runNext(); left--) {}
+            next = nextAlarm();
+        } catch (Throwable t) {
+            fail(t);
+        } finally {
+            runner.set(null);
+        }
+        if (!tasks.isEmpty() || next - wakesAt < 0 || failure != null) {
+            LockSupport.unpark(thread);
         }
     }
 
@@ -197,22 +211,6 @@ public final class EngineExecutor implements EngineScheduler {
     }
 
     // ---- What the runner does.
-
-    /** Runs some tasks on a thread that has more to do than that, and leaves the others to the engine's own. */
-    private void runSome() {
-        long next = wakesAt;
-        try {
-            for (int left = MOST_BY_THE_WAY; left > 0 && failure == null && runNext(); left--) {}
-            next = nextAlarm();
-        } catch (Throwable t) {
-            fail(t);
-        } finally {
-            runner.set(null);
-        }
-        if (!tasks.isEmpty() || next - wakesAt < 0 || failure != null) {
-            LockSupport.unpark(thread);
-        }
-    }
 
     /** Runs a task or an alarm, if there is one for this thread. */
     private boolean runNext() {
