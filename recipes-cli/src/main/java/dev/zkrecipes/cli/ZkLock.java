@@ -6,6 +6,7 @@ package dev.zkrecipes.cli;
 import dev.zkrecipes.cli.bench.BenchCommand;
 import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.demo.DemoCommand;
+import dev.zkrecipes.cli.doctor.DoctorCommand;
 import dev.zkrecipes.cli.operate.BreakCommand;
 import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
@@ -34,6 +35,7 @@ import picocli.CommandLine.Spec;
             LsCommand.class,
             RevokeCommand.class,
             BreakCommand.class,
+            DoctorCommand.class,
             ServerCommand.class,
             BenchCommand.class,
             DemoCommand.class,

@@ -6,6 +6,8 @@ package dev.zkrecipes.cli.connect;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,7 +16,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -50,6 +55,11 @@ public final class ConnectOptions {
 
     /** The connect string in use, for messages. */
     private String servers = "";
+
+    /** Read once, as their file may be a pipe. */
+    private List<Credential> credentials = List.of();
+
+    private Optional<ZKClientConfig> clientConfig = Optional.empty();
 
     @Option(
             names = "--connect",
@@ -148,9 +158,9 @@ public final class ConnectOptions {
         Found found = servers(settings);
         servers = found.hosts();
         checked(found.source(), () -> builder.connectString(found.hosts()));
-        settings.ifPresent(read -> checked(
-                source(config, "--config", CONFIG) + " " + file.orElseThrow(),
-                () -> builder.clientConfig(read.apply())));
+        clientConfig = settings.map(ClientFile::apply);
+        clientConfig.ifPresent(read -> checked(
+                source(config, "--config", CONFIG) + " " + file.orElseThrow(), () -> builder.clientConfig(read)));
         Duration timeout = sessionTimeout;
         if (timeout != null) {
             if (timeout.compareTo(SHORTEST_SESSION) < 0) {
@@ -160,14 +170,14 @@ public final class ConnectOptions {
             }
             checked("--session-timeout", () -> builder.sessionTimeout(timeout));
         }
-        credentials()
-                .forEach(credential -> checked("the credentials", () -> {
-                    credential.addTo(builder);
-                    return credential;
-                }));
+        credentials = readCredentials();
+        credentials.forEach(credential -> checked("the credentials", () -> {
+            credential.addTo(builder);
+            return credential;
+        }));
         String rights = acl;
         if (rights != null) {
-            if (rights.equalsIgnoreCase("creator") && credentials().isEmpty() && settings.isEmpty()) {
+            if (rights.equalsIgnoreCase("creator") && credentials.isEmpty() && settings.isEmpty()) {
                 throw wrong("--acl creator needs credentials: add --auth-file, $" + AUTH + " or --config");
             }
             checked("--acl", () -> builder.acl(AclOption.parse(rights)));
@@ -234,6 +244,42 @@ public final class ConnectOptions {
     }
 
     /**
+     * The settings of ZooKeeper's client, after a call of {@link #client}.
+     *
+     * @return what the file of {@code --config} has
+     */
+    public Optional<ZKClientConfig> clientConfig() {
+        return clientConfig;
+    }
+
+    /**
+     * The session time-out to ask for.
+     *
+     * @return that of {@code --session-timeout}, or the client's default
+     */
+    public Duration sessionTimeout() {
+        return sessionTimeout == null ? Duration.ofSeconds(30) : sessionTimeout;
+    }
+
+    /**
+     * Opens a handle of ZooKeeper's own, after a call of {@link #client}.
+     *
+     * @param hosts the servers
+     * @param watcher is told of its state
+     * @return the handle; close it when done
+     */
+    public ZooKeeper handle(String hosts, Watcher watcher) {
+        try {
+            ZooKeeper zk = new ZooKeeper(
+                    hosts, (int) sessionTimeout().toMillis(), watcher, clientConfig.orElseGet(ZKClientConfig::new));
+            credentials.forEach(credential -> credential.addTo(zk));
+            return zk;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
      * A server that accepts connections but never answers delays a close. There is nothing to release, so nobody waits
      * for it.
      */
@@ -259,7 +305,7 @@ public final class ConnectOptions {
                 .or(() -> config == null ? inFile : inEnvironment);
     }
 
-    private List<Credential> credentials() {
+    private List<Credential> readCredentials() {
         List<Credential> all = new ArrayList<>();
         for (String each : auth) {
             all.add(checked("--auth", () -> Credential.parse(each, "SCHEME:ID is malformed")));

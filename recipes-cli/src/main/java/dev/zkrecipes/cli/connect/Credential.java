@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.zookeeper.ZooKeeper;
 
 /** A credential: {@code SCHEME:ID}, such as {@code digest:user:password}. The id is never shown. */
 record Credential(String scheme, String id) {
@@ -52,6 +53,10 @@ record Credential(String scheme, String id) {
 
     void addTo(ZooKeeperClientBuilder builder) {
         builder.auth(scheme, id.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void addTo(ZooKeeper zk) {
+        zk.addAuthInfo(scheme, id.getBytes(StandardCharsets.UTF_8));
     }
 
     @Override

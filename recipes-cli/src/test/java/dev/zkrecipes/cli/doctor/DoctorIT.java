@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.cli.Ran;
+import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.EnsembleServer;
+import dev.zkrecipes.test.SecurePort;
+import dev.zkrecipes.test.TlsKeys;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.ZooKeeperEnsemble;
+import dev.zkrecipes.test.internal.Soon;
+import java.io.IOException;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** {@code zklock doctor} at servers that are well, and at those that are not. */
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+@ResourceLock("the secure port")
+class DoctorIT {
+    private static final byte[] NOTHING = {};
+
+    private final EmbeddedZooKeeper server;
+
+    @TempDir
+    private Path folder;
+
+    DoctorIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    private static Ran doctor(String... arguments) {
+        Ran ran = Ran.zklock(
+                Stream.concat(Stream.of("doctor"), Stream.of(arguments)).toArray(String[]::new));
+        assertThat(ran.err()).isEmpty();
+        return ran;
+    }
+
+    /** The lines that name something to do. */
+    private static List<String> failed(Ran ran) {
+        return ran.lines().stream().filter(line -> line.startsWith("FAIL ")).toList();
+    }
+
+    @Test
+    void allIsWell_endsWith0_andLeavesNothingBehind() {
+        server.createNode("/well", NOTHING);
+        Ran ran = doctor("--connect", server.connectString() + "/well", "/locks");
+        assertThat(ran.code()).as(ran.out()).isZero();
+        assertThat(ran.lines()).hasSize(8).allMatch(line -> line.startsWith("OK "));
+        assertThat(ran.lines().get(0)).isEqualTo("OK    connect          1 named, chroot /well");
+        assertThat(ran.lines().get(1))
+                .contains(
+                        "127.0.0.1, standalone 3.",
+                        ", no TLS, session in ",
+                        "limits not told (its 4lw.commands.whitelist lacks conf)");
+        assertThat(ran.out())
+                .contains("chroot           /well exists", "rights           create, list, read and delete at /locks")
+                .contains("containers       supported", "time-out 30.0 s, known as ", " ms from this machine's")
+                .containsPattern("cost +acquire [0-9.]+ ms: one round trip .*; release [0-9.]+ ms");
+        assertThat(server.children("/well")).isEmpty();
+    }
+
+    @Test
+    void serverThatIsDown_endsWith69() {
+        try (EmbeddedZooKeeper down = EmbeddedZooKeeper.start()) {
+            down.stop();
+            Ran ran = doctor("--connect", down.connectString());
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran)).singleElement().asString().contains("refuses connections: check the port");
+        }
+    }
+
+    @Test
+    void wrongHost_andWhatIsNoZooKeeper_areNamed() throws Exception {
+        try (ServerSocket other = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+            Thread greeter = new Thread(() -> {
+                try {
+                    while (true) {
+                        try (var accepted = other.accept()) {
+                            accepted.getOutputStream().write("220 mail ready\r\n".getBytes());
+                        }
+                    }
+                } catch (IOException e) {
+                    // The test is over.
+                }
+            });
+            greeter.start();
+            Ran ran = doctor("--connect", "no.such.host.invalid:1,127.0.0.1:" + other.getLocalPort());
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran).get(0)).contains("the host name is unknown");
+            assertThat(failed(ran).get(1)).contains("is no ZooKeeper server: it answers \"220 mail ready\"");
+        }
+    }
+
+    @Test
+    void missingChroot_isToBeCreated() {
+        Ran ran = doctor("--connect", server.connectString() + "/none/such");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(failed(ran)).singleElement().asString().contains("/none/such does not exist: create it");
+        assertThat(server.nodeExists("/none")).isFalse();
+    }
+
+    @Test
+    void missingRights_areNamed() throws Exception {
+        ACL read = new ACL(ZooDefs.Perms.READ, ZooDefs.Ids.ANYONE_ID_UNSAFE);
+        ACL create = new ACL(ZooDefs.Perms.READ | ZooDefs.Perms.CREATE, ZooDefs.Ids.ANYONE_ID_UNSAFE);
+        ZooKeeper zk = new ZooKeeper(server.connectString(), 10_000, event -> {});
+        Soon.await().until(() -> zk.getState().isConnected());
+        zk.create("/readable", NOTHING, new ArrayList<>(List.of(read)), CreateMode.PERSISTENT);
+        zk.create("/creatable", NOTHING, new ArrayList<>(List.of(create)), CreateMode.PERSISTENT);
+        zk.close();
+        Ran ran = doctor("--connect", server.connectString(), "/readable/locks");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(failed(ran))
+                .singleElement()
+                .asString()
+                .contains("could not create a node below /readable (CREATE): NOAUTH; give credentials");
+        ran = doctor("--connect", server.connectString(), "/creatable");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(failed(ran))
+                .singleElement()
+                .asString()
+                .contains("could not delete /creatable/zklock-doctor-", "NOAUTH");
+        ran = doctor("--connect", server.connectString(), "--acl", "ip:192.0.2.1:cdrwa");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(failed(ran).get(0))
+                .contains("could not create a node with --acl below one with --acl (CREATE): NOAUTH");
+        ran = doctor("--connect", server.connectString(), "--auth", "digest:u:p", "--acl", "creator");
+        assertThat(ran.code()).as(ran.out()).isZero();
+        assertThat(ran.out()).containsPattern("known as .*digest:u");
+    }
+
+    @Test
+    void oneOfThreeDown_isNamed_andTheOthersAreAsked() {
+        try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
+            EnsembleServer down = ensemble.followers().get(0);
+            down.kill();
+            ensemble.leader();
+            Soon.await().until(() -> ensemble.followers().size() == 1);
+            Ran ran = doctor("--connect", ensemble.connectString());
+            assertThat(ran.code()).as(ran.out()).isEqualTo(1);
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains(down.connectString(), "takes connections and does not answer");
+            assertThat(ran.out()).contains(", leader 3.", ", follower 3.", "rights ", "cost ");
+            assertThat(doctor("--connect", ensemble.leader().connectString(), "--session-timeout=60")
+                            .out())
+                    .contains("time-out 30.0 s where 60.0 s was asked for");
+        }
+    }
+
+    @Test
+    void allowedWords_tellTheLimits() throws Exception {
+        try (ZkLockProcess other =
+                ZkLockProcess.startWith("-Dzookeeper.4lw.commands.whitelist=conf", "server", "--port=0")) {
+            other.awaitLine("127.0.0.1:");
+            Ran ran = doctor("--connect", other.lines().get(0));
+            assertThat(ran.code()).as(ran.out()).isZero();
+            assertThat(ran.lines().get(1)).containsPattern("session time-outs \\d+ to \\d+ ms, maxClientCnxns \\d+");
+        }
+    }
+
+    @Test
+    void readOnlyServer_isNamed() throws Exception {
+        Path data = Files.createDirectory(folder.resolve("data"));
+        Files.writeString(data.resolve("myid"), "1");
+        int port = freePort();
+        List<String> lines = new ArrayList<>(List.of(
+                "tickTime=200",
+                "initLimit=10",
+                "syncLimit=10",
+                "dataDir=" + data,
+                "clientPort=" + port,
+                "clientPortAddress=127.0.0.1",
+                "admin.enableServer=false"));
+        for (int i = 1; i <= 3; i++) {
+            lines.add("server." + i + "=127.0.0.1:" + freePort() + ":" + freePort());
+        }
+        Path config = Files.write(folder.resolve("zoo.cfg"), lines);
+        Process alone = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Dreadonlymode.enabled=true",
+                        "-cp",
+                        "target/zklock.jar",
+                        "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+                        config.toString())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            Soon.await().atMost(Duration.ofSeconds(90)).untilAsserted(() -> {
+                Ran ran = doctor("--connect", "127.0.0.1:" + port);
+                assertThat(ran.code()).isEqualTo(69);
+                assertThat(failed(ran)).singleElement().asString().contains("is read-only: it has lost its ensemble");
+            });
+        } finally {
+            alone.destroyForcibly();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private String properties(TlsKeys keys) throws IOException {
+        ZKClientConfig config = keys.clientConfig();
+        Properties properties = new Properties();
+        Stream.of("client.secure", "clientCnxnSocket", "ssl.keyStore.location", "ssl.keyStore.password")
+                .forEach(name -> properties.setProperty("zookeeper." + name, config.getProperty("zookeeper." + name)));
+        Stream.of("ssl.trustStore.location", "ssl.trustStore.password")
+                .forEach(name -> properties.setProperty("zookeeper." + name, config.getProperty("zookeeper." + name)));
+        Path file = folder.resolve("client.properties");
+        try (Writer writer = Files.newBufferedWriter(file)) {
+            properties.store(writer, null);
+        }
+        return file.toString();
+    }
+
+    @Test
+    void tlsAndNoTls_areToldApart() throws Exception {
+        TlsKeys serverKeys = TlsKeys.make(folder, "server");
+        TlsKeys clientKeys = TlsKeys.make(folder, "client");
+        serverKeys.trust(clientKeys);
+        clientKeys.trust(serverKeys);
+        String config = properties(clientKeys);
+        try (EmbeddedZooKeeper plain = EmbeddedZooKeeper.start();
+                SecurePort port = plain.openSecurePort(serverKeys)) {
+            Ran ran = doctor("--connect", port.connectString(), "--config", config);
+            assertThat(ran.code()).as(ran.out()).isZero();
+            assertThat(ran.lines().get(1)).contains("standalone 3.", ", TLS, session in ");
+            ran = doctor("--connect", port.connectString());
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains("speaks TLS, and this client does not: set zookeeper.client.secure");
+            ran = doctor("--connect", plain.connectString(), "--config", config);
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains("speaks ZooKeeper without TLS, and this client uses TLS: give the server's port for TLS");
+            TlsKeys stranger = TlsKeys.make(folder, "stranger");
+            stranger.trust(serverKeys);
+            ran = doctor("--connect", port.connectString(), "--config", properties(stranger));
+            assertThat(ran.code()).isEqualTo(69);
+            assertThat(failed(ran))
+                    .singleElement()
+                    .asString()
+                    .contains("the server must trust the certificate in the key store");
+        }
+    }
+}
