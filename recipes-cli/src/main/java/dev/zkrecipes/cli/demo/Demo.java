@@ -8,6 +8,7 @@ import dev.zkrecipes.cli.demo.Ledger.Entry;
 import dev.zkrecipes.cli.demo.Ledger.What;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -75,8 +76,10 @@ final class Demo {
             }
             throw e;
         }
-        boolean gone = !Files.exists(stage.folder());
-        checks.add(new Check(gone, "clean-up", gone ? "no process and no file is left" : stage.folder() + " is left"));
+        checks.add(check(
+                "clean-up",
+                Files.exists(stage.folder) ? List.of(stage.folder + " is left") : List.of(),
+                "no process and no file is left"));
         draw();
         checks.forEach(
                 check -> out.println(Ansi.AUTO.string((check.ok() ? "  @|green ok    |@  " : "  @|bold,red FAILED|@  ")
@@ -90,23 +93,23 @@ final class Demo {
     }
 
     private List<Check> play(DemoStage stage) throws IOException, InterruptedException {
-        EmbeddedZooKeeper server = stage.server();
-        Ledger ledger = new Ledger(stage.folder());
+        EmbeddedZooKeeper server = stage.server;
+        Ledger ledger = new Ledger(stage.folder);
         ledger.create(recipe.things);
         out.println("zklock demo " + recipe + ": " + WORKERS + " processes, " + recipe.title + ", one kill -9");
         tell("server", "at " + server.connectString() + ", in this process");
         for (int worker = 1; worker <= WORKERS; worker++) {
             List<String> command = new ArrayList<>(workerCommand);
             command.addAll(List.of(recipe.toString(), String.valueOf(worker)));
-            command.addAll(List.of(server.connectString(), stage.folder().toString()));
-            tell("w" + worker, "process " + stage.start(worker, command));
+            command.addAll(List.of(server.connectString(), stage.folder.toString()));
+            tell("w" + worker, "process " + stage.start(command));
         }
         while (troubles.isEmpty() && !isOver(System.nanoTime())) {
             hear(ledger);
             Optional<Entry> idle = first(What.IDLES);
             if (idle.isPresent() && !killed && System.nanoTime() - idle.get().at() >= IDLE.toNanos()) {
                 killed = true;
-                if (!stage.kill(DemoWorker.VICTIM)) {
+                if (!DemoStage.kill(stage.worker(DemoWorker.VICTIM))) {
                     troubles.add("w" + DemoWorker.VICTIM + " was killed and is not gone");
                 }
                 ledger.add(DemoWorker.VICTIM, What.KILLED, "");
@@ -122,13 +125,13 @@ final class Demo {
             left.addAll(server.children(DemoRecipe.path(thing)));
         }
         List<Check> checks = new ArrayList<>(new DemoVerdict(recipe, entries).checks(counts));
-        checks.add(new Check(
-                troubles.isEmpty(),
-                "processes",
-                troubles.isEmpty() ? "all ended in order but the one that was killed" : String.join("; ", troubles)));
-        checks.add(new Check(
-                left.isEmpty(), "nodes", left.isEmpty() ? "none is left" : "left behind: " + String.join(", ", left)));
+        checks.add(check("processes", troubles, "all ended in order but the one that was killed"));
+        checks.add(check("nodes", left, "none is left"));
         return checks;
+    }
+
+    private static Check check(String subject, List<String> wrong, String fine) {
+        return new Check(wrong.isEmpty(), subject, wrong.isEmpty() ? fine : String.join("; ", wrong));
     }
 
     private boolean isOver(long now) {
@@ -190,7 +193,7 @@ final class Demo {
         }
         boolean allEnded = true;
         for (int worker = 1; worker <= WORKERS; worker++) {
-            Process process = stage.process(worker);
+            Process process = stage.worker(worker);
             String who = "w" + worker + " ";
             allEnded &= !process.isAlive();
             if (!process.isAlive()
@@ -205,17 +208,19 @@ final class Demo {
 
     private void stop(DemoStage stage, Ledger ledger) throws IOException, InterruptedException {
         for (int worker = 1; worker <= WORKERS; worker++) {
-            stage.stop(worker);
+            try (OutputStream orders = stage.worker(worker).getOutputStream()) {
+                orders.write('\n');
+            } catch (IOException e) {
+                // It is gone, which its exit code says.
+            }
         }
         long deadline = System.nanoTime() + STOP_LIMIT.toNanos();
         while (!lookAfter(stage, true) && System.nanoTime() - deadline < 0) {
             hear(ledger);
         }
         hear(ledger);
-        for (int worker = 1; worker <= WORKERS; worker++) {
-            if (stage.process(worker).isAlive()) {
-                troubles.add("w" + worker + " has not ended within " + show(STOP_LIMIT));
-            }
+        if (!lookAfter(stage, true)) {
+            troubles.add("not all have ended within " + show(STOP_LIMIT));
         }
     }
 

@@ -8,14 +8,11 @@ import com.google.common.io.RecursiveDeleteOption;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 
@@ -28,11 +25,11 @@ final class DemoStage implements AutoCloseable {
     private static final Duration END_LIMIT = Duration.ofSeconds(10);
     private static final int ATTEMPTS = 5;
 
-    private final Path folder;
-    private final EmbeddedZooKeeper server;
+    final Path folder;
+    final EmbeddedZooKeeper server;
 
     @GuardedBy("this")
-    private final Map<Integer, Process> processes = new TreeMap<>();
+    private final List<Process> workers = new ArrayList<>();
 
     @GuardedBy("this")
     private boolean closed;
@@ -50,52 +47,31 @@ final class DemoStage implements AutoCloseable {
         }
     }
 
-    Path folder() {
-        return folder;
-    }
-
-    EmbeddedZooKeeper server() {
-        return server;
-    }
-
     /** Whether the end came from outside, so that whatever goes wrong from then on does not count. */
     boolean isInterrupted() {
         return interrupted;
     }
 
-    /** Starts a process with our standard output and error, and returns its id. */
-    synchronized long start(int number, List<String> command) throws IOException {
+    /** Starts a worker with our standard output and error, and returns its id. */
+    synchronized long start(List<String> command) throws IOException {
         if (closed) {
             throw new CancellationException("the demo is being ended");
         }
-        Process process = new ProcessBuilder(command)
+        workers.add(new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .redirectOutput(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        processes.put(number, process);
-        return process.pid();
+                .start());
+        return workers.get(workers.size() - 1).pid();
     }
 
-    synchronized Process process(int number) {
-        Process process = processes.get(number);
-        if (process == null) {
-            throw new IllegalArgumentException("there is no worker " + number);
-        }
-        return process;
+    /** The first is number 1. */
+    synchronized Process worker(int number) {
+        return workers.get(number - 1);
     }
 
     /** SIGKILL, where there are signals. Returns when the process is gone, and whether it is. */
-    boolean kill(int number) throws InterruptedException {
-        return process(number).destroyForcibly().waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS);
-    }
-
-    /** Tells a worker to end after its turn. */
-    void stop(int number) {
-        try (var orders = process(number).getOutputStream()) {
-            orders.write("stop\n".getBytes(StandardCharsets.US_ASCII));
-        } catch (IOException e) {
-            // It is gone, which its exit code says.
-        }
+    static boolean kill(Process worker) throws InterruptedException {
+        return worker.destroyForcibly().waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
     /** Further calls do nothing. */
@@ -106,8 +82,8 @@ final class DemoStage implements AutoCloseable {
         }
         closed = true;
         try {
-            for (int number : new ArrayList<>(processes.keySet())) {
-                kill(number);
+            for (Process worker : workers) {
+                kill(worker);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The files that all processes of a demo share: the ledger, in which each writes what it does, and a counter for each
@@ -20,8 +18,6 @@ import java.util.regex.Pattern;
  * events, whatever the locks say. A worker is written in after it has got a lock and out before it gives it back.
  */
 final class Ledger {
-    private static final Pattern LINE = Pattern.compile("(\\d{1,2}) ([A-Z]+)(?: (.*))?");
-
     private final Path folder;
     private long read;
 
@@ -123,13 +119,12 @@ final class Ledger {
     }
 
     private static Entry entry(String line, long now) {
-        Matcher matcher = LINE.matcher(line);
-        if (!matcher.matches()) {
-            throw new IllegalStateException("the ledger is damaged: it has the line \"" + line + "\"");
+        String[] words = (line + " ").split(" ", 3);
+        try {
+            return new Entry(Integer.parseInt(words[0]), What.valueOf(words[1]), words[2].strip(), now);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException("the ledger is damaged: it has the line \"" + line + "\"", e);
         }
-        String text = matcher.group(3) == null ? "" : matcher.group(3);
-        What what = What.valueOf(matcher.group(2));
-        return new Entry(Integer.parseInt(matcher.group(1)), what, text, now);
     }
 
     long count(int thing) throws IOException {
