@@ -178,7 +178,9 @@ final class ForeignHeld extends Held {
         if (!givenBack.compareAndSet(false, true)) {
             return;
         }
-        Completion.on(gone, (nothing, failure) -> tellIfLost(failure));
+        if (isKnownAsLost()) {
+            Completion.on(gone, (nothing, failure) -> tellOf(failure));
+        }
         try {
             how.run();
             Completion.forward(hold.released(), gone);
@@ -191,8 +193,8 @@ final class ForeignHeld extends Held {
     }
 
     /** To close a lost lease throws nothing, so whoever does it would never know. */
-    private void tellIfLost(@Nullable Throwable failure) {
-        if (failure != null && isKnownAsLost()) {
+    private void tellOf(@Nullable Throwable failure) {
+        if (failure != null) {
             log.warn(
                     "The lock {} was lost, and giving it back failed: it may stay held for others. See the cause, and free"
                             + " it by hand if it does.",

@@ -4,7 +4,6 @@
 package dev.zkrecipes.core.internal.lock;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.zkrecipes.core.Lease;
 import dev.zkrecipes.core.LeaseState;
 import dev.zkrecipes.core.MultiLease;
 import dev.zkrecipes.core.RevocationRequest;

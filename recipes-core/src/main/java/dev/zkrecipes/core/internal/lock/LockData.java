@@ -67,18 +67,16 @@ public final class LockData implements Held.Listener {
     private static final class Link {
         final Entry entry;
         final @Nullable Link older;
-        final int length; // of all
-        final int over; // how many of them are, about
+        final int spare; // how many of all these are, less twice how many of them are over, as far as was noted
 
         Link(Entry entry, @Nullable Link older) {
-            this(entry, older, older == null ? 0 : older.over);
+            this(entry, older, older == null ? 1 : older.spare + 1);
         }
 
-        private Link(Entry entry, @Nullable Link older, int over) {
+        private Link(Entry entry, @Nullable Link older, int spare) {
             this.entry = entry;
             this.older = older;
-            this.length = older == null ? 1 : older.length + 1;
-            this.over = over;
+            this.spare = spare;
         }
 
         /**
@@ -88,15 +86,15 @@ public final class LockData implements Held.Listener {
         @Nullable
         Link withOneMoreOver() {
             Link youngest = this;
-            int left = over + 1;
+            int left = spare - 2;
             while (youngest != null && youngest.entry.isOver()) {
                 youngest = youngest.older;
-                left--;
+                left++;
             }
-            if (youngest == null || left <= 0) {
-                return youngest == null || youngest.over == 0 ? youngest : new Link(youngest.entry, youngest.older, 0);
+            if (youngest == null || left == youngest.spare) {
+                return youngest;
             }
-            return 2 * left > youngest.length ? youngest.tidy() : new Link(youngest.entry, youngest.older, left);
+            return left < 0 ? youngest.tidy() : new Link(youngest.entry, youngest.older, left);
         }
 
         private @Nullable Link tidy() {
