@@ -228,8 +228,9 @@ public final class ConnectOptions {
             }
         }
         if (!connected) {
-            throw new LockConnectionException("no server of " + servers + " answered within " + limit.toMillis() / 1e3
-                    + " s: check that the servers run and that the address, the port and the TLS settings are right");
+            throw new LockConnectionException(
+                    "no server of " + servers + " answered within " + limit.toMillis() / 1e3
+                            + " s: check that the servers run and that the address, the port and the TLS settings are right; zklock doctor asks each of them");
         }
         return client;
     }

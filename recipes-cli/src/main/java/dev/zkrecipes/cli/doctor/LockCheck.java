@@ -90,8 +90,6 @@ final class LockCheck {
         return switch (e.code()) {
             case NOAUTH -> "; give credentials that have the right (--auth-file), or have the ACL changed";
             case INVALIDACL -> "; --acl names a user or a scheme that this session has no credentials of";
-            case QUOTAEXCEEDED -> "; raise the quota, or remove what is not needed";
-            case NOTREADONLY -> "; the server has lost its ensemble: check the other servers";
             default -> "; try again, and see the server's log";
         };
     }
@@ -117,6 +115,7 @@ final class LockCheck {
     }
 
     private void lock(String scratch) throws InterruptedException, KeeperException {
+        boolean isDeleted;
         List<Long> acquires = new ArrayList<>();
         List<Long> releases = new ArrayList<>();
         List<Long> skews = new ArrayList<>();
@@ -138,9 +137,12 @@ final class LockCheck {
                 releases.add(System.nanoTime() - begin);
             }
         } finally {
-            delete(scratch);
+            isDeleted = delete(scratch);
         }
-        out.accept(Finding.ok("rights", "create, list, read and delete " + (path.equals("/") ? "here" : "at " + path)));
+        if (isDeleted) {
+            String where = path.equals("/") ? "here" : "at " + path;
+            out.accept(Finding.ok("rights", "create, list, read and delete " + where));
+        }
         out.accept(Finding.ok("containers", "supported"));
         tellSkew(median(skews));
         out.accept(Finding.ok(
@@ -149,14 +151,16 @@ final class LockCheck {
                         + millis(releases) + " ms: one more (delete)"));
     }
 
-    private void delete(String scratch) throws InterruptedException {
+    private boolean delete(String scratch) throws InterruptedException {
         try {
             zk.delete(scratch, -1);
+            return true;
         } catch (KeeperException e) {
             out.accept(Finding.bad(
                     "rights",
                     "could not delete " + PlainText.of(scratch) + " (DELETE on its parent): " + e.code() + advice(e)
                             + "; the servers remove it by themselves if something was below it"));
+            return false;
         }
     }
 

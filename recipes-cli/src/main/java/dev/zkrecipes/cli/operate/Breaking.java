@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.cli.operate;
 
-import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.text.PlainText;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
@@ -25,7 +24,6 @@ final class Breaking {
     private final ZooKeeperClient client;
     private final String path;
     private final Optional<Stat> seen;
-    private int version = -1;
 
     /** How it ended. */
     enum Outcome {
@@ -48,11 +46,18 @@ final class Breaking {
      * @throws LockException if ZooKeeper refuses for another reason
      */
     Outcome run() throws InterruptedException {
+        String shown = PlainText.of(path);
+        String doubt = " while deleting " + shown + ": it may or may not be deleted; see zklock ls";
         for (int failures = 0; failures < MOST_FAILURES; ) {
             try {
-                ZooKeeper zk = connected();
-                if (!isStillThere(zk)) {
-                    return Outcome.GONE;
+                ZooKeeper zk = Reads.connected(client, doubt);
+                int version = -1; // of an unreadable node only the name is known
+                if (seen.isPresent()) {
+                    Stat now = zk.exists(path, false);
+                    if (now == null || now.getCzxid() != seen.get().getCzxid()) {
+                        return Outcome.GONE;
+                    }
+                    version = now.getVersion();
                 }
                 zk.delete(path, version);
                 return Outcome.BROKEN;
@@ -64,46 +69,13 @@ final class Breaking {
                 failures++;
             } catch (KeeperException.NoAuthException e) {
                 throw new LockAccessException(
-                        "no right to delete " + shown()
+                        "no right to delete " + shown
                                 + ": that needs DELETE on the path of the lock; give credentials that have it",
                         e);
             } catch (KeeperException e) {
-                throw new LockException("cannot delete " + shown() + ": " + e.code(), e);
+                throw new LockException("cannot delete " + shown + ": " + e.code(), e);
             }
         }
-        throw new LockConnectionException("the connection was lost again and again while deleting " + shown()
-                + ": it may or may not be deleted; see zklock ls");
-    }
-
-    /**
-     * Whether the node that was seen is still there. If so, remembers its version. Of an unreadable one only the name
-     * is known.
-     */
-    private boolean isStillThere(ZooKeeper zk) throws InterruptedException, KeeperException {
-        if (seen.isEmpty()) {
-            return true;
-        }
-        Stat stat = zk.exists(path, false);
-        if (stat == null || stat.getCzxid() != seen.get().getCzxid()) {
-            return false;
-        }
-        version = stat.getVersion();
-        return true;
-    }
-
-    private ZooKeeper connected() throws InterruptedException {
-        if (client.awaitConnected(ConnectOptions.CONNECT_LIMIT)) {
-            return client.zooKeeper().orElseThrow(this::unreachable);
-        }
-        throw unreachable();
-    }
-
-    private LockConnectionException unreachable() {
-        return new LockConnectionException(
-                "no server answered while deleting " + shown() + ": it may or may not be deleted; see zklock ls");
-    }
-
-    private String shown() {
-        return PlainText.of(path);
+        throw new LockConnectionException("the connection was lost again and again" + doubt);
     }
 }

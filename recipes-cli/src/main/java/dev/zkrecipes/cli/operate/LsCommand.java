@@ -117,13 +117,9 @@ public final class LsCommand implements Callable<Integer> {
         }
     }
 
-    private Screen.Manner manner() {
-        return json ? Screen.Manner.LINES : Screen.isTerminal() ? Screen.Manner.DRAWN : Screen.Manner.BLOCKS;
-    }
-
     /** Runs until nobody reads any more, or a signal ends the process. */
     private void watch(ZooKeeperClient client, Reads reads) throws InterruptedException {
-        Screen screen = new Screen(spec.commandLine().getOut(), manner());
+        Screen screen = new Screen(spec.commandLine().getOut(), !json);
         SeenGrants grants = new SeenGrants();
         client.addConnectionListener(state -> reads.wake());
         try {

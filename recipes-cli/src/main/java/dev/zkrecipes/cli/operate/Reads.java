@@ -13,9 +13,9 @@ import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Content;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -86,7 +86,8 @@ final class Reads implements Watcher {
      */
     <T> T attempt(String root, Look<T> look) throws InterruptedException {
         for (int failures = 1; ; failures++) {
-            ZooKeeper now = connected("while reading " + PlainText.of(root) + ": its state is unknown; try again");
+            ZooKeeper now =
+                    connected(client, " while reading " + PlainText.of(root) + ": its state is unknown; try again");
             if (handle != now) { // a new session has none of the watches
                 handle = now;
                 lists.clear();
@@ -108,13 +109,19 @@ final class Reads implements Watcher {
         }
     }
 
-    private ZooKeeper connected(String otherwise) throws InterruptedException {
+    /**
+     * The handle, once it is connected.
+     *
+     * @param doing what for, and what to do otherwise
+     * @throws LockConnectionException if no server answers in time
+     */
+    static ZooKeeper connected(ZooKeeperClient client, String doing) throws InterruptedException {
         Duration limit = ConnectOptions.CONNECT_LIMIT;
         boolean connected = client.awaitConnected(limit);
         return client.zooKeeper()
                 .filter(any -> connected)
                 .orElseThrow(() -> new LockConnectionException(
-                        "no server answered within " + limit.toMillis() / 1e3 + " s " + otherwise));
+                        "no server answered within " + limit.toMillis() / 1e3 + " s" + doing));
     }
 
     /** Lists children; if the node is missing, its creation is watched. */
@@ -199,7 +206,7 @@ final class Reads implements Watcher {
         broken.forEach((path, code) -> {
             throw new BrokenReadException(path, code);
         });
-        return new HashMap<>(answers);
+        return new TreeMap<>(answers);
     }
 
     @Override

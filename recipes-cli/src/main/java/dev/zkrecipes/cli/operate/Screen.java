@@ -21,29 +21,27 @@ final class Screen {
     private static final String CLEAR_BELOW = "\033[J";
 
     private final PrintWriter out;
-    private final Manner manner;
+    private final boolean blocks;
+    private final boolean drawn;
     private boolean shown;
 
     /** The size of a terminal, in lines and characters. */
     record Size(int rows, int columns) {}
 
-    /** How one state follows another. */
-    enum Manner {
-        /** In place of the previous state, on a terminal. */
-        DRAWN,
-        /** After the previous state and a blank line. */
-        BLOCKS,
-        /** On the next line, for programs. */
-        LINES
-    }
-
-    Screen(PrintWriter out, Manner manner) {
+    /**
+     * Prepares it.
+     *
+     * @param blocks whether a state is drawn in place of the previous one, or follows it and a blank line; otherwise it
+     *     follows at once, for programs
+     */
+    Screen(PrintWriter out, boolean blocks) {
         this.out = out;
-        this.manner = manner;
+        this.blocks = blocks;
+        this.drawn = blocks && isTerminal();
     }
 
     boolean isDrawn() {
-        return manner == Manner.DRAWN;
+        return drawn;
     }
 
     /**
@@ -52,14 +50,10 @@ final class Screen {
      * @return whether anybody reads
      */
     boolean show(List<String> lines) {
-        switch (manner) {
-            case DRAWN -> out.print(frame(lines, size()));
-            case BLOCKS, LINES -> {
-                if (shown && manner == Manner.BLOCKS) {
-                    out.println();
-                }
-                out.println(String.join(System.lineSeparator(), lines));
-            }
+        if (drawn) {
+            out.print(frame(lines, size()));
+        } else {
+            out.println((shown && blocks ? System.lineSeparator() : "") + String.join(System.lineSeparator(), lines));
         }
         shown = true;
         return !out.checkError();
@@ -87,7 +81,7 @@ final class Screen {
     }
 
     /** Whether standard output is a terminal that knows the usual escape sequences. Java does not tell; sh does. */
-    static boolean isTerminal() {
+    private static boolean isTerminal() {
         String kind = System.getenv("TERM");
         return kind != null
                 && !kind.equals("dumb")

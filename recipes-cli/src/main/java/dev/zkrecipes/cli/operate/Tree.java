@@ -95,24 +95,21 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
         Map<String, Answer<List<String>>> lists = reads.children(paths);
         Map<String, Answer<Content>> heads = reads.contents(paths);
         List<String> nodes = new ArrayList<>();
-        for (String path : paths) {
-            if (got(lists, path).isOk()) {
-                got(lists, path).value().stream()
-                        .filter(PathView::mayBeLockNode)
-                        .forEach(name -> nodes.add(child(path, name)));
-            } else if (got(lists, path).code() == Code.NOAUTH) {
+        lists.forEach((path, list) -> {
+            if (list.isOk()) {
+                list.value().stream().filter(PathView::mayBeLockNode).forEach(name -> nodes.add(child(path, name)));
+            } else if (list.code() == Code.NOAUTH) {
                 notes.add("no right to read " + PlainText.of(path) + ": nothing is known of it");
             }
-        }
+        });
         Map<String, Answer<Content>> contents = reads.contents(nodes);
         Map<String, Folder> folders = new HashMap<>();
-        for (String path : paths) {
-            if (got(lists, path).isOk() && got(heads, path).isOk()) {
-                folders.put(
-                        path,
-                        folder(path, got(lists, path).value(), got(heads, path).value(), contents));
+        heads.forEach((path, head) -> {
+            Answer<List<String>> list = lists.get(path);
+            if (list != null && list.isOk() && head.isOk()) {
+                folders.put(path, folder(path, list.value(), head.value(), contents));
             }
-        }
+        });
         return folders;
     }
 
@@ -131,14 +128,6 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
             }
         }
         return new Folder(head, nodes, others);
-    }
-
-    private static <T> Answer<T> got(Map<String, Answer<T>> answers, String path) {
-        Answer<T> answer = answers.get(path);
-        if (answer == null) {
-            throw new IllegalArgumentException("nobody asked for " + path);
-        }
-        return answer;
     }
 
     private static Tree of(String root, boolean deep, Map<String, Folder> folders, List<String> notes) {
