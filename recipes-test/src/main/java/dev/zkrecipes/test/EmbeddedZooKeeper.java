@@ -28,7 +28,10 @@ import org.jspecify.annotations.Nullable;
  * unless {@link EmbeddedZooKeeperBuilder#fsync(boolean)} asks for it: data survive a restart of this server, not a
  * crash of the machine.
  *
- * <p>What the server holds can be read and changed as an operator would, without a client: see {@link ServerTree}.
+ * <p>What the server holds can be read and changed as an operator would, without a client. Reads come straight from the
+ * server's memory and cost no request. A change takes the server's ordinary way, so watches fire, but as its own super
+ * user: it opens no session, is refused by no ACL, is not in the counts of requests, and has been applied when the call
+ * returns.
  *
  * <p>Instances are thread-safe. Except for {@link #connectString()}, {@link #port()}, {@link #isRunning()}, {@link
  * #requests()}, {@link #eventsSent()}, {@link #stop()} and {@link #restart()}, all methods throw {@link

@@ -29,15 +29,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a running server holds: reads come straight from its memory and cost no request; changes are those of an
- * operator.
- *
- * <p>A change takes the server's ordinary way, so watches fire, but as its own super user: it opens no session, is
- * refused by no ACL, is not in the counts of requests, and has been applied when the call returns.
- *
- * <p>Instances are thread-safe. All methods throw {@link IllegalStateException} while the server is stopped.
+ * What an {@link EmbeddedZooKeeper} holds: reads look into the memory of the running server, changes are requests of the
+ * server to itself.
  */
-public abstract sealed class ServerTree permits EmbeddedZooKeeper {
+abstract sealed class ServerTree permits EmbeddedZooKeeper {
     private static final Logger LOG = LoggerFactory.getLogger(ServerTree.class);
     private static final int ANY_VERSION = -1;
 

@@ -23,8 +23,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>See {@link ZooKeeperExtension} for when it starts and ends. On a nested class it works as on the
- * top-level class, except for its attributes: if the top-level class has the annotation, its attributes apply.
+ * <p>There is one server for each top-level test class, which its {@code @Nested} classes share. It starts when the
+ * first parameter asks for it and is closed after the last test of the class. What tests leave in it stays there: use a
+ * path of its own for each test. A test that finds it stopped by an earlier one gets it restarted, with what it held.
+ * On a nested class the annotation works as on the top-level class, except for its attributes: if the top-level class
+ * has the annotation, its attributes apply.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -13,20 +13,9 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/**
- * Hands an {@link EmbeddedZooKeeper} to JUnit tests; registered by {@link WithZooKeeper}.
- *
- * <p>There is one server for each top-level test class, which its {@code @Nested} classes share. It starts when the
- * first parameter asks for it and is closed after the last test of the class. What tests leave in it stays there: use a
- * path of its own for each test. A test that finds it stopped by an earlier one gets it restarted, with what it held.
- *
- * <p>Instances have no state; tests may run in parallel.
- */
-public final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback {
+/** Hands an {@link EmbeddedZooKeeper} to JUnit tests. Instances have no state; tests may run in parallel. */
+final class ZooKeeperExtension implements ParameterResolver, BeforeEachCallback {
     private static final Namespace NAMESPACE = Namespace.create(ZooKeeperExtension.class);
-
-    /** Called by JUnit. */
-    public ZooKeeperExtension() {}
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
