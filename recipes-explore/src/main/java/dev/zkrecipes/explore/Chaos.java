@@ -20,13 +20,13 @@ final class Chaos {
 
     private final Schedule schedule;
     private final SimulatedZooKeeper ensemble;
-    private final List<Fault> kinds;
+    private final List<FaultKind> kinds;
     private int left;
     private int hunts;
     private int traps;
     private long lastTrouble;
 
-    Chaos(Schedule schedule, Set<Fault> kinds, int count) {
+    Chaos(Schedule schedule, Set<FaultKind> kinds, int count) {
         this.schedule = schedule;
         this.ensemble = schedule.ensemble();
         this.kinds = List.copyOf(kinds).stream().sorted().toList();
@@ -104,16 +104,16 @@ final class Chaos {
 
     /** No server can be reached from a process, which is about to ask for something. */
     void cutOff(Actor victim) {
-        if (left > 0 && kinds.contains(Fault.OUTAGE)) {
+        if (left > 0 && kinds.contains(FaultKind.OUTAGE)) {
             lastTrouble = Math.max(lastTrouble, healed());
             victim.process().cutOff(longTime());
         }
     }
 
     /** An engine is in most danger when a waiter loses its place just before its turn. */
-    private Fault kind() {
-        return kinds.contains(Fault.LOST_PLACE) && choices().chance(200)
-                ? Fault.LOST_PLACE
+    private FaultKind kind() {
+        return kinds.contains(FaultKind.LOST_PLACE) && choices().chance(200)
+                ? FaultKind.LOST_PLACE
                 : kinds.get(choices().next(kinds.size()));
     }
 

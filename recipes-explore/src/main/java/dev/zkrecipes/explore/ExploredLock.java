@@ -105,14 +105,8 @@ public final class ExploredLock {
         return copy;
     }
 
-    /**
-     * This lock, with something between the engine and the ensemble: to see what happens if an event is lost, or
-     * something else happens that ZooKeeper never does.
-     *
-     * @param decorator put around each session
-     * @return the lock
-     */
-    public ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
+    /** This lock, with something around each session that does what ZooKeeper never does, as to lose an event. */
+    ExploredLock through(UnaryOperator<ZooKeeperOperations> decorator) {
         ExploredLock copy = copy();
         copy.port = decorator;
         return copy;

@@ -55,9 +55,9 @@ public final class Explorer {
 
     private final ExploredLock lock;
     private final int clients;
-    private final Set<Fault> faults;
+    private final Set<FaultKind> faults;
 
-    private Explorer(ExploredLock lock, int clients, Set<Fault> faults) {
+    private Explorer(ExploredLock lock, int clients, Set<FaultKind> faults) {
         this.lock = lock;
         this.clients = clients;
         this.faults = faults;
@@ -70,7 +70,7 @@ public final class Explorer {
      * @return an explorer of it
      */
     public static Explorer of(ExploredLock lock) {
-        return new Explorer(lock, 3, EnumSet.allOf(Fault.class));
+        return new Explorer(lock, 3, EnumSet.allOf(FaultKind.class));
     }
 
     /**
@@ -86,13 +86,8 @@ public final class Explorer {
         return new Explorer(lock, count, faults);
     }
 
-    /**
-     * This explorer with these faults only.
-     *
-     * @param kinds none at all, maybe
-     * @return an explorer
-     */
-    public Explorer withFaults(Set<Fault> kinds) {
+    /** This explorer with these faults only. */
+    Explorer withFaults(Set<FaultKind> kinds) {
         return new Explorer(lock, clients, Set.copyOf(kinds));
     }
 

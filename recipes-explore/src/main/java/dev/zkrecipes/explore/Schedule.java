@@ -51,7 +51,7 @@ final class Schedule {
     private boolean heldLong;
     private int firstNumber; // of each path
 
-    Schedule(ExploredLock lock, int clients, Set<Fault> faults, Choices choices, @Nullable Trace trace) {
+    Schedule(ExploredLock lock, int clients, Set<FaultKind> faults, Choices choices, @Nullable Trace trace) {
         this.lock = lock;
         this.simulation = new Simulation(choices, trace);
         this.ensemble =

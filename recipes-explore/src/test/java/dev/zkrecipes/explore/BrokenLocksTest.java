@@ -43,12 +43,12 @@ class BrokenLocksTest {
     private static final ExploredLock PAIR = Queue.exploredPair(Queue.PAIR);
 
     /** The first promise that is seen broken; under all faults, if none are named. */
-    private static Violation assertBroken(ExploredLock lock, String rule, Fault... faults) {
+    private static Violation assertBroken(ExploredLock lock, String rule, FaultKind... faults) {
         return assertBroken(lock, rule, found -> true, faults);
     }
 
     private static Violation assertBroken(
-            ExploredLock lock, String rule, Predicate<Violation> looksAt, Fault... faults) {
+            ExploredLock lock, String rule, Predicate<Violation> looksAt, FaultKind... faults) {
         Explorer explorer =
                 faults.length == 0 ? Explorer.of(lock) : Explorer.of(lock).withFaults(Set.of(faults));
         Optional<Violation> found = LongStream.rangeClosed(1, SCHEDULES)
@@ -122,7 +122,7 @@ class BrokenLocksTest {
         assertBroken(
                 leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
                 "a stale lease is not valid",
-                Fault.OUTAGE);
+                FaultKind.OUTAGE);
     }
 
     @Test
@@ -130,7 +130,7 @@ class BrokenLocksTest {
         assertBroken(
                 leases(MUTEX, (lease, method) -> method.equals("isValid") ? Optional.of(true) : Optional.empty()),
                 "a stale lease is not valid",
-                Fault.DELETION);
+                FaultKind.DELETION);
     }
 
     @Test
@@ -141,11 +141,11 @@ class BrokenLocksTest {
                         (lease, method) ->
                                 method.equals("ended") ? Optional.of(new CompletableFuture<>()) : Optional.empty()),
                 "a loss is told once",
-                Fault.EXPIRY);
+                FaultKind.EXPIRY);
         assertBroken(
                 leases(MUTEX, (lease, method) -> method.equals("onLost") ? Optional.of(true) : Optional.empty()),
                 "a loss is told once",
-                Fault.EXPIRY);
+                FaultKind.EXPIRY);
     }
 
     @Test
@@ -153,7 +153,7 @@ class BrokenLocksTest {
         assertBroken(
                 leases(MUTEX, (lease, method) -> method.equals("verify") ? Optional.of(true) : Optional.empty()),
                 "a verified lease is held",
-                Fault.DELETION);
+                FaultKind.DELETION);
     }
 
     @Test
@@ -164,7 +164,7 @@ class BrokenLocksTest {
                         (lock, method) ->
                                 method.equals("tryAcquire") ? Optional.of(Optional.empty()) : Optional.empty()),
                 "a request is not turned away",
-                Fault.CHANGE);
+                FaultKind.CHANGE);
     }
 
     @Test
@@ -246,7 +246,7 @@ class BrokenLocksTest {
                                 lease.path(),
                                 1 + QueuedNode.of(lease.guard().getPath()).number()))
                         : Optional.empty());
-        Explorer explorer = Explorer.of(lock).withClients(1).withFaults(Set.of(Fault.REAPING));
+        Explorer explorer = Explorer.of(lock).withClients(1).withFaults(Set.of(FaultKind.REAPING));
         assertThat(LongStream.rangeClosed(1, SCHEDULES)
                         .mapToObj(explorer::play)
                         .flatMap(Optional::stream)
@@ -298,7 +298,7 @@ class BrokenLocksTest {
 
     @Test
     void dataWatchTakenForADeletionWatch_isFound() {
-        assertBroken(MUTEX.through(WatchingTheData::new), "every waiter is granted or told why not", Fault.CHANGE);
+        assertBroken(MUTEX.through(WatchingTheData::new), "every waiter is granted or told why not", FaultKind.CHANGE);
     }
 
     /** What it waits for is there for ever, unless a watch tells. */
@@ -327,13 +327,13 @@ class BrokenLocksTest {
         assertBroken(
                 MUTEX.through(NeverLookingAgain::new),
                 "every waiter is granted or told why not",
-                Fault.UNTOLD_DELETION);
+                FaultKind.UNTOLD_DELETION);
         // Who asked a holder to give the lock back waits for its node, too.
         assertBroken(
                 MUTEX.withRevocations().through(NeverLookingAgain::new),
                 "nothing is left behind",
                 found -> found.message().contains("follows a request to give a lock back"),
-                Fault.UNTOLD_DELETION);
+                FaultKind.UNTOLD_DELETION);
     }
 
     /** What the engine watches for its deletion, anybody's write takes it away from. */
@@ -370,7 +370,7 @@ class BrokenLocksTest {
                 MUTEX.through(BlindToItsOwnNodes::new),
                 "nobody is granted out of turn",
                 violation -> violation.message().contains("gone before"),
-                Fault.LOST_PLACE);
+                FaultKind.LOST_PLACE);
     }
 
     @Test
@@ -398,9 +398,9 @@ class BrokenLocksTest {
                 MUTEX.through(sound -> new LookingOnce(new CheckingByReads(sound))),
                 "every waiter is granted or told why not",
                 found -> found.rule().contains("every waiter"), // the test below is about another one
-                Fault.DISCONNECT,
-                Fault.CUT_FOLLOWER,
-                Fault.DEPOSED_LEADER);
+                FaultKind.DISCONNECT,
+                FaultKind.CUT_FOLLOWER,
+                FaultKind.DEPOSED_LEADER);
     }
 
     @Test
@@ -409,7 +409,7 @@ class BrokenLocksTest {
                 MUTEX.through(LookingOnce::new),
                 "every waiter is granted or told why not",
                 found -> found.rule().contains("every waiter"),
-                Fault.LATE_WRITE);
+                FaultKind.LATE_WRITE);
     }
 
     @Test
@@ -418,7 +418,7 @@ class BrokenLocksTest {
                 MUTEX.through(CheckingByReads::new),
                 "a stale lease is not valid",
                 found -> found.rule().contains("stale"),
-                Fault.CUT_FOLLOWER);
+                FaultKind.CUT_FOLLOWER);
     }
 
     /** Where the engine wants a small write to be committed, it gets the answer of a server that may know nothing. */

@@ -35,7 +35,7 @@ class LostPlacesTest {
 
         Observer(long seed) {
             schedule = new Schedule(
-                    Queue.exploredMutex(Queue.MUTEX), 3, EnumSet.allOf(Fault.class), Choices.random(seed), trace);
+                    Queue.exploredMutex(Queue.MUTEX), 3, EnumSet.allOf(FaultKind.class), Choices.random(seed), trace);
             schedule.simulation().afterEachStep(this::look);
             schedule.run();
         }

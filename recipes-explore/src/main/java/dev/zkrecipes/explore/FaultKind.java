@@ -4,7 +4,7 @@
 package dev.zkrecipes.explore;
 
 /** What can go wrong in a schedule, besides messages that are late. */
-public enum Fault {
+enum FaultKind {
     /** A connection breaks; what is under way may or may not arrive. */
     DISCONNECT,
     /** A connection is silently dead for a while. */
