@@ -228,11 +228,7 @@ class BrokenLocksTest {
     @Test
     void constantToken_isFound() {
         assertBroken(
-                leases(
-                        MUTEX,
-                        (lease, method) -> method.equals("fencingTokens")
-                                ? Optional.of(Map.of(lease.path(), 7L))
-                                : Optional.empty()),
+                leases(MUTEX, (lease, method) -> method.equals("fencingToken") ? Optional.of(7L) : Optional.empty()),
                 "tokens rise");
     }
 
@@ -241,10 +237,8 @@ class BrokenLocksTest {
     void tokenThatBeginsAgainWithThePath_isFound() {
         ExploredLock lock = leases(
                 MUTEX,
-                (lease, method) -> method.equals("fencingTokens")
-                        ? Optional.of(Map.of(
-                                lease.path(),
-                                1 + QueuedNode.of(lease.guard().getPath()).number()))
+                (lease, method) -> method.equals("fencingToken")
+                        ? Optional.of(1 + QueuedNode.of(lease.guard().getPath()).number())
                         : Optional.empty());
         Explorer explorer = Explorer.of(lock).withClients(1).withFaults(Set.of(FaultKind.REAPING));
         assertThat(LongStream.rangeClosed(1, SCHEDULES)
