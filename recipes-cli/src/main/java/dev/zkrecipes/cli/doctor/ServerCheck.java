@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.doctor;
 
+import com.google.common.net.HostAndPort;
 import dev.zkrecipes.cli.connect.ConnectOptions;
 import dev.zkrecipes.cli.text.PlainText;
 import java.io.EOFException;
@@ -54,7 +55,8 @@ final class ServerCheck {
         this.server = server;
         this.connection = connection;
         this.tls = connection.clientConfig().filter(config -> config.getBoolean(ZKClientConfig.SECURE_CLIENT));
-        this.name = server.getHostString() + ":" + server.getPort();
+        this.name =
+                HostAndPort.fromParts(server.getHostString(), server.getPort()).toString();
     }
 
     /** The session, once it was given; to be closed. */

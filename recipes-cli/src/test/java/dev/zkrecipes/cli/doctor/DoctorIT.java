@@ -184,6 +184,21 @@ class DoctorIT {
     }
 
     @Test
+    void requiredCredentials_areAskedFor() throws Exception {
+        Path options = Files.writeString(
+                folder.resolve("options"),
+                "-Dzookeeper.enforce.auth.enabled=true\n-Dzookeeper.enforce.auth.schemes=digest\n");
+        try (ZkLockProcess strict = ZkLockProcess.startWith("@" + options, "server", "--port=0")) {
+            strict.awaitLine("127.0.0.1:");
+            Ran ran = doctor("--connect", strict.lines().get(0));
+            assertThat(ran.code()).as(ran.out()).isEqualTo(69);
+            assertThat(failed(ran)).singleElement().asString().contains("refuses the credentials, or requires some");
+            ran = doctor("--connect", strict.lines().get(0), "--auth", "digest:u:p");
+            assertThat(ran.code()).as(ran.out()).isZero();
+        }
+    }
+
+    @Test
     void readOnlyServer_isNamed() throws Exception {
         Path data = Files.createDirectory(folder.resolve("data"));
         Files.writeString(data.resolve("myid"), "1");
