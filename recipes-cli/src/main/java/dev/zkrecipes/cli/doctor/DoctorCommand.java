@@ -76,7 +76,8 @@ public final class DoctorCommand implements Callable<Integer> {
         String chroot = Optional.ofNullable(servers.getChrootPath()).orElse("");
         say(Finding.ok(
                 "connect",
-                servers.getServerAddresses().size() + " named, "
+                servers.getServerAddresses().size()
+                        + (servers.getServerAddresses().size() == 1 ? " server, " : " servers, ")
                         + (chroot.isEmpty() ? "no chroot" : "chroot " + chroot)));
         List<ZooKeeper> sessions = new ArrayList<>();
         try {

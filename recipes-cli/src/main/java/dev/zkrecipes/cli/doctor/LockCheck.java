@@ -73,7 +73,7 @@ final class LockCheck {
                     .map(info -> info.getAuthScheme() + ":" + info.getUser())
                     .collect(Collectors.joining(", "));
         } catch (RuntimeException e) {
-            who = "not told: the server is older than 3.7";
+            who = "(unknown, as the server is older than 3.7)";
         }
         out.accept(Finding.ok(
                 "session",
@@ -81,8 +81,8 @@ final class LockCheck {
                         + (zk.getSessionTimeout() == asked
                                 ? ""
                                 : " where " + asked / 1e3
-                                        + " s was asked for (minSessionTimeout, maxSessionTimeout of the servers)")
-                        + ", known as " + PlainText.of(who) + "; packets up to "
+                                        + " s was requested (minSessionTimeout and maxSessionTimeout of the servers)")
+                        + ", authenticated as " + PlainText.of(who) + "; packets up to "
                         + packet + " bytes (jute.maxbuffer here; servers do not tell theirs)"));
     }
 
@@ -165,7 +165,7 @@ final class LockCheck {
     }
 
     private void tellSkew(long skew) {
-        String told = "the servers' differs by " + skew + " ms from this machine's";
+        String told = "the servers' clock differs from this machine's by " + skew + " ms";
         out.accept(
                 Math.abs(skew) <= MOST_SKEW_MILLIS
                         ? Finding.ok("clock", told)

@@ -96,8 +96,8 @@ final class ServerCheck {
         } catch (IOException again) {
             // It is something else.
         }
-        return "no TLS with it (" + PlainText.of(e.toString()) + "): the server must trust the certificate in the key"
-                + " store, and the trust store the server's";
+        return "the TLS handshake failed (" + PlainText.of(e.toString())
+                + "): the server must trust the certificate in the key" + " store, and the trust store the server's";
     }
 
     private static String otherServer(String status) {
@@ -125,7 +125,7 @@ final class ServerCheck {
         } catch (IOException | GeneralSecurityException e) {
             if (!(e instanceof SSLHandshakeException)
                     || e.getCause() instanceof EOFException) { // nothing came, or no TLS
-                return "takes connections and does not answer: it is paused, has too many connections from this host"
+                return "accepts connections but does not answer: it is paused, has too many connections from this host"
                         + " (maxClientCnxns), is no ZooKeeper server, or a proxy with none behind it; see its log";
             }
         }
@@ -172,7 +172,7 @@ final class ServerCheck {
         return conf.contains("maxClientCnxns")
                 ? "session time-outs " + word(conf, "minSessionTimeout") + " to " + word(conf, "maxSessionTimeout")
                         + " ms, maxClientCnxns " + word(conf, "maxClientCnxns")
-                : "limits not told (its 4lw.commands.whitelist lacks conf)";
+                : "limits unknown (conf is not in its 4lw.commands.whitelist)";
     }
 
     private static String word(String answer, String key) {

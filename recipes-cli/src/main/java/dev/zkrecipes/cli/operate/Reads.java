@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
 import org.apache.zookeeper.AsyncCallback.StatCallback;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
@@ -52,7 +53,7 @@ final class Reads implements Watcher {
     /** Reads with the connection. */
     @FunctionalInterface
     interface Look<T> {
-        T read() throws InterruptedException;
+        T read() throws InterruptedException, KeeperException;
     }
 
     /** Takes an answer, on ZooKeeper's event thread. */
@@ -62,15 +63,6 @@ final class Reads implements Watcher {
 
     private interface Ask<T> {
         void send(String path, Sink<T> sink);
-    }
-
-    /** A read without an answer about the node, because the connection or the session was lost. */
-    private static final class BrokenReadException extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        BrokenReadException(String path, Code code) {
-            super("reading " + PlainText.of(path, 300) + " failed with " + code);
-        }
     }
 
     Reads(ZooKeeperClient client, boolean watched) {
@@ -95,7 +87,7 @@ final class Reads implements Watcher {
             }
             try {
                 return look.read();
-            } catch (BrokenReadException e) {
+            } catch (KeeperException e) {
                 if (failures == MOST_FAILURES) {
                     throw new LockConnectionException(
                             "the connection was lost " + failures + " times while reading "
@@ -125,7 +117,7 @@ final class Reads implements Watcher {
     }
 
     /** Lists children; if the node is missing, its creation is watched. */
-    Map<String, Answer<List<String>>> children(Collection<String> paths) throws InterruptedException {
+    Map<String, Answer<List<String>>> children(Collection<String> paths) throws InterruptedException, KeeperException {
         return all(paths, lists, this::list);
     }
 
@@ -148,7 +140,7 @@ final class Reads implements Watcher {
     }
 
     /** Reads data. */
-    Map<String, Answer<Content>> contents(Collection<String> paths) throws InterruptedException {
+    Map<String, Answer<Content>> contents(Collection<String> paths) throws InterruptedException, KeeperException {
         return all(paths, contents, (path, sink) -> {
             DataCallback callback =
                     (code, p, context, data, stat) -> sink.accept(code, stat == null ? null : content(data, stat));
@@ -170,7 +162,7 @@ final class Reads implements Watcher {
     }
 
     private static <T> Map<String, Answer<T>> all(Collection<String> paths, Map<String, Answer<T>> known, Ask<T> ask)
-            throws InterruptedException {
+            throws InterruptedException, KeeperException {
         Semaphore room = new Semaphore(WINDOW);
         Map<String, Answer<T>> answers = new ConcurrentHashMap<>();
         Map<String, Code> broken = new ConcurrentHashMap<>();
@@ -203,9 +195,9 @@ final class Reads implements Watcher {
                     + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the"
                     + " servers): check --auth-file, --auth, and the SASL settings in --config");
         }
-        broken.forEach((path, code) -> {
-            throw new BrokenReadException(path, code);
-        });
+        for (Map.Entry<String, Code> each : broken.entrySet()) {
+            throw KeeperException.create(each.getValue(), each.getKey());
+        }
         return new TreeMap<>(answers);
     }
 

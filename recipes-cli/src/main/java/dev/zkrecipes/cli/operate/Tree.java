@@ -23,6 +23,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
@@ -91,7 +92,7 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
     }
 
     private static Map<String, Folder> readLevel(Reads reads, List<String> paths, List<String> notes)
-            throws InterruptedException {
+            throws InterruptedException, KeeperException {
         Map<String, Answer<List<String>>> lists = reads.children(paths);
         Map<String, Answer<Content>> heads = reads.contents(paths);
         List<String> nodes = new ArrayList<>();

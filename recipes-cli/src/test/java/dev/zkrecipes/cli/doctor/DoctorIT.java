@@ -69,15 +69,18 @@ class DoctorIT {
         Ran ran = doctor("--connect", server.connectString() + "/well", "/locks");
         assertThat(ran.code()).as(ran.out()).isZero();
         assertThat(ran.lines()).hasSize(8).allMatch(line -> line.startsWith("OK "));
-        assertThat(ran.lines().get(0)).isEqualTo("OK    connect          1 named, chroot /well");
+        assertThat(ran.lines().get(0)).isEqualTo("OK    connect          1 server, chroot /well");
         assertThat(ran.lines().get(1))
                 .contains(
                         "127.0.0.1, standalone 3.",
                         ", no TLS, session in ",
-                        "limits not told (its 4lw.commands.whitelist lacks conf)");
+                        "limits unknown (conf is not in its 4lw.commands.whitelist)");
         assertThat(ran.out())
                 .contains("chroot           /well exists", "rights           create, list, read and delete at /locks")
-                .contains("containers       supported", "time-out 30.0 s, known as ", " ms from this machine's")
+                .contains(
+                        "containers       supported",
+                        "time-out 30.0 s, authenticated as ",
+                        "clock differs from this machine's by ")
                 .containsPattern("cost +acquire [0-9.]+ ms: one round trip .*; release [0-9.]+ ms");
         assertThat(server.children("/well")).isEmpty();
     }
@@ -149,7 +152,7 @@ class DoctorIT {
                 .contains("could not create a node with --acl below one with --acl (CREATE): NOAUTH");
         ran = doctor("--connect", server.connectString(), "--auth", "digest:u:p", "--acl", "creator");
         assertThat(ran.code()).as(ran.out()).isZero();
-        assertThat(ran.out()).containsPattern("known as .*digest:u");
+        assertThat(ran.out()).containsPattern("authenticated as .*digest:u");
     }
 
     @Test
@@ -164,11 +167,11 @@ class DoctorIT {
             assertThat(failed(ran))
                     .singleElement()
                     .asString()
-                    .contains(down.connectString(), "takes connections and does not answer");
+                    .contains(down.connectString(), "accepts connections but does not answer");
             assertThat(ran.out()).contains(", leader 3.", ", follower 3.", "rights ", "cost ");
             assertThat(doctor("--connect", ensemble.leader().connectString(), "--session-timeout=60")
                             .out())
-                    .contains("time-out 30.0 s where 60.0 s was asked for");
+                    .contains("time-out 30.0 s where 60.0 s was requested");
         }
     }
 
