@@ -75,7 +75,7 @@ final class LocalQueue implements ForeignLock {
     private final boolean failsWithPlace;
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final Set<Waiter> waiting = new LinkedHashSet<>();
+    private final Set<CompletableFuture<Hold>> waiting = new LinkedHashSet<>();
     private @Nullable Node held;
     private @Nullable Request asked;
 
@@ -96,11 +96,6 @@ final class LocalQueue implements ForeignLock {
         LockInternals engine = new LockInternals(client, path, new MutexDriver(), ofNode);
         LocalQueue queue = new LocalQueue(new Rule(client, engine.path(), most, options), engine);
         return LockParts.foreign(queue, options, queue.lock);
-    }
-
-    /** A request for a turn. */
-    private static final class Waiter {
-        private final CompletableFuture<Hold> outcome = new CompletableFuture<>();
     }
 
     /** A request for a lease, under way. Its future is guarded, and null for a moment. */
@@ -152,15 +147,15 @@ final class LocalQueue implements ForeignLock {
 
     @Override
     public CompletableFuture<Hold> acquireAsync() {
-        Waiter waiter = new Waiter();
-        guarded(() -> waiting.add(waiter));
-        var unused = waiter.outcome.whenComplete((hold, failure) -> {
-            if (failure != null && guarded(() -> waiting.remove(waiter))) {
+        CompletableFuture<Hold> request = new CompletableFuture<>();
+        guarded(() -> waiting.add(request));
+        var unused = request.whenComplete((hold, failure) -> {
+            if (failure != null && guarded(() -> waiting.remove(request))) {
                 look();
             }
         });
         look();
-        return waiter.outcome;
+        return request;
     }
 
     @Override
@@ -375,7 +370,7 @@ final class LocalQueue implements ForeignLock {
     private boolean passOnce(Node node) {
         while (true) {
             LeaseState state = node.lease.state();
-            Waiter next;
+            CompletableFuture<Hold> next;
             Turn turn;
             guard.lock();
             try {
@@ -393,7 +388,7 @@ final class LocalQueue implements ForeignLock {
             } finally {
                 guard.unlock();
             }
-            if (next.outcome.complete(turn)) {
+            if (next.complete(turn)) {
                 return true;
             }
             guarded(
@@ -406,7 +401,7 @@ final class LocalQueue implements ForeignLock {
 
     /** The lease is lost. Its holder is told; the others wait for another one, unless their place was all they want. */
     private void onLost(Node node) {
-        List<Waiter> failed = new ArrayList<>();
+        List<CompletableFuture<Hold>> failed = new ArrayList<>();
         Turn last = guarded(() -> {
             node.retired = true;
             if (held == node) {
@@ -421,7 +416,7 @@ final class LocalQueue implements ForeignLock {
         if (last != null) {
             last.tellOfLoss();
         }
-        failed.forEach(waiter -> waiter.outcome.completeExceptionally(placeLost()));
+        failed.forEach(request -> request.completeExceptionally(placeLost()));
         look();
     }
 
@@ -433,14 +428,14 @@ final class LocalQueue implements ForeignLock {
     /** A failure is the first request's, and the others ask for themselves, unless it concerns all. */
     private void refuse(Throwable failure) {
         boolean ofAll = failure instanceof QueuePlaceLostException || failure instanceof ClientClosedException;
-        List<Waiter> told = guarded(() -> {
-            List<Waiter> first =
+        List<CompletableFuture<Hold>> told = guarded(() -> {
+            List<CompletableFuture<Hold>> first =
                     waiting.stream().limit(ofAll ? waiting.size() : 1).toList();
             first.forEach(waiting::remove);
             return first;
         });
-        for (Waiter waiter : told) {
-            waiter.outcome.completeExceptionally(ofAll ? copy((LockException) failure) : failure);
+        for (CompletableFuture<Hold> request : told) {
+            request.completeExceptionally(ofAll ? copy((LockException) failure) : failure);
         }
     }
 

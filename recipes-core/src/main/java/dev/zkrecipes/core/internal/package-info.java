@@ -13,9 +13,9 @@
  * <tr><td>{@code revoke}</td><td>requests to give a lock back</td></tr>
  * <tr><td>{@code acquire}</td><td>the acquire loop, and what it needs beside it</td></tr>
  * <tr><td>{@code node}</td><td>the nodes that a client has in queues, from creation to confirmed deletion</td></tr>
- * <tr><td>{@code queue}</td><td>what a lock is, the order of its queue, the driver's decision; no I/O</td></tr>
  * <tr><td>{@code diagnosis}</td><td>why there is no connection; only the client asks</td></tr>
  * <tr><td>{@code session}</td><td>one ZooKeeper session: watches, lists, proof of life</td></tr>
+ * <tr><td>{@code queue}</td><td>what a lock is, what a list of its path shows, the driver's decision; no I/O</td></tr>
  * <tr><td>{@code zk}</td><td>ZooKeeper handles</td></tr>
  * <tr><td>{@code thread}</td><td>the engine's thread, deadlines, pauses, blocking</td></tr>
  * <tr><td>{@code wire}</td><td>what stands in ZooKeeper: names, paths, data</td></tr>

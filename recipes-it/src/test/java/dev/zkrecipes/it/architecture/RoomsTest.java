@@ -31,7 +31,7 @@ class RoomsTest {
 
     /** From the top floor down: each room uses only those below it. */
     private static final List<String> ROOMS = List.of(
-            "client", "lock", "revoke", "acquire", "node", "queue", "session", "diagnosis", "zk", "thread", "wire");
+            "client", "lock", "revoke", "acquire", "node", "session", "queue", "diagnosis", "zk", "thread", "wire");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())

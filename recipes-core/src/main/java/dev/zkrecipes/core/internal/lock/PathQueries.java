@@ -5,9 +5,9 @@ package dev.zkrecipes.core.internal.lock;
 
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.queue.LockQueue;
 import dev.zkrecipes.core.internal.queue.LockSpec;
-import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Deadline;

@@ -6,7 +6,7 @@ package dev.zkrecipes.core.internal.node;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.internal.node.OwnNode.Existence;
-import dev.zkrecipes.core.internal.session.ListQuery;
+import dev.zkrecipes.core.internal.queue.ListQuery;
 import dev.zkrecipes.core.internal.session.Session;
 import dev.zkrecipes.core.internal.thread.Backoff;
 import dev.zkrecipes.core.spi.port.Answer;

@@ -5,7 +5,6 @@ package dev.zkrecipes.core.internal.queue;
 
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
 import java.util.List;

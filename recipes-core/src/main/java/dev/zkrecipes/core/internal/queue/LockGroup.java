@@ -6,8 +6,6 @@ package dev.zkrecipes.core.internal.queue;
 import com.google.common.base.Preconditions;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockOptions;
-import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
-import dev.zkrecipes.core.internal.session.ListQuery;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -6,7 +6,6 @@ package dev.zkrecipes.core.internal.queue;
 import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
-import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
 import dev.zkrecipes.core.internal.wire.LockPath;
 import dev.zkrecipes.core.internal.wire.Printable;
 import dev.zkrecipes.core.spi.Decision;

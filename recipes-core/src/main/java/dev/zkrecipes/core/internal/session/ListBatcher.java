@@ -3,6 +3,8 @@
 
 package dev.zkrecipes.core.internal.session;
 
+import dev.zkrecipes.core.internal.queue.ChildrenSnapshot;
+import dev.zkrecipes.core.internal.queue.ListQuery;
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.EngineScheduler;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations;

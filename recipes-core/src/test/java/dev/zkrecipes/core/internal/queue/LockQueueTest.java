@@ -10,8 +10,6 @@ import dev.zkrecipes.core.IncompatibleNodeException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.internal.TestDriver;
-import dev.zkrecipes.core.internal.session.ChildrenSnapshot;
-import dev.zkrecipes.core.internal.session.ListQuery;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockDriver;
 import dev.zkrecipes.core.spi.LockNode;

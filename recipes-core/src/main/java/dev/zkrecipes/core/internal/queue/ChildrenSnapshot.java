@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-package dev.zkrecipes.core.internal.session;
+package dev.zkrecipes.core.internal.queue;
 
 import dev.zkrecipes.core.spi.port.Answer;
 import dev.zkrecipes.core.spi.port.ZooKeeperOperations.Children;
@@ -51,7 +51,7 @@ public final class ChildrenSnapshot {
     private final Map<String, Seen> paths;
 
     /** Nothing was seen, because the list was not answered, or not what had to come before it. */
-    ChildrenSnapshot(Answer<?> answer) {
+    public ChildrenSnapshot(Answer<?> answer) {
         this(answer, Map.of());
     }
 
@@ -121,7 +121,7 @@ public final class ChildrenSnapshot {
      *
      * @param names returns those of a path, given its path and those that were listed
      */
-    ChildrenSnapshot sifted(BiFunction<String, List<String>, List<String>> names) {
+    public ChildrenSnapshot sifted(BiFunction<String, List<String>, List<String>> names) {
         Map<String, Seen> left = new HashMap<>();
         paths.forEach((path, seen) ->
                 left.put(path, new Seen(names.apply(path, seen.names), seen.rule, seen.stat, seen.turn)));
