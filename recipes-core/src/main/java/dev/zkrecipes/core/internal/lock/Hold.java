@@ -80,7 +80,7 @@ public final class Hold implements MultiLease, Held.Listener {
     private final Origin lock;
     private final List<? extends Held> grants;
     private final LockData data;
-    private LockData.@Nullable Entry entry; // none before it is opened
+    private LockData.@Nullable Link link; // none before it is opened
     private volatile @Nullable Closing closing;
     private volatile @Nullable HoldListeners listeners;
 
@@ -139,13 +139,13 @@ public final class Hold implements MultiLease, Held.Listener {
         return data;
     }
 
-    /** The place of the hold in its record; null before it has one. */
-    LockData.@Nullable Entry entry() {
-        return entry;
+    /** The place of the hold in its record, one of several if it has several paths; null before it has one. */
+    LockData.@Nullable Link link() {
+        return link;
     }
 
-    void isRecordedAs(LockData.Entry made) {
-        entry = made;
+    void isRecordedAs(LockData.Link made) {
+        link = made;
     }
 
     /** What this hold stands on has ended, with it or under it. Any thread. */

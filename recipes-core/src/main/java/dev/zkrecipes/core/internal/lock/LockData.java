@@ -12,9 +12,7 @@ import dev.zkrecipes.core.internal.queue.LockGroup;
 import dev.zkrecipes.core.internal.queue.LockSpec;
 import dev.zkrecipes.core.internal.thread.ThreadName;
 import java.lang.ref.WeakReference;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,13 +35,21 @@ import org.slf4j.LoggerFactory;
 public final class LockData implements Held.Listener {
     private static final Logger log = LoggerFactory.getLogger(LockData.class);
 
-    /** A hold in the record, or what is left of a lost one. */
-    static final class Entry {
+    /**
+     * A hold in the record, or what is left of a lost one, and those that were opened before it. One that is over goes
+     * at once if it is the youngest, otherwise with others when half of all are over: to take one out of ten thousand
+     * takes as long as they are.
+     */
+    static final class Link {
         private volatile @Nullable Hold hold; // null when it is lost
         private volatile @Nullable Lost lost;
+        private volatile @Nullable Link older;
+        private volatile int spare; // how many of all these are, less twice how many of them are over, about
 
-        private Entry(Hold hold) {
+        private Link(Hold hold, @Nullable Link older) {
             this.hold = hold;
+            this.older = older;
+            this.spare = older == null ? 1 : older.spare + 1;
         }
 
         /** Null if it is closed or forgotten. */
@@ -61,54 +67,34 @@ public final class LockData implements Held.Listener {
             Lost left = lost;
             return open() == null && (left == null || left.isOver || !left.refersTo(null));
         }
-    }
 
-    /** An entry, and those that were made before it. */
-    private static final class Link {
-        final Entry entry;
-        final @Nullable Link older;
-        final int spare; // how many of all these are, less twice how many of them are over, as far as was noted
-
-        Link(Entry entry, @Nullable Link older) {
-            this(entry, older, older == null ? 1 : older.spare + 1);
-        }
-
-        private Link(Entry entry, @Nullable Link older, int spare) {
-            this.entry = entry;
-            this.older = older;
-            this.spare = spare;
-        }
-
-        /**
-         * These, of which one more is over; null if all are. One goes at once if it is the youngest, otherwise with
-         * others when half of all are over: to take one out of ten thousand takes as long as they are.
-         */
-        @Nullable
-        Link withOneMoreOver() {
+        /** These, of which one more is over: from the youngest on that is not; null if all are. */
+        private @Nullable Link withOneMoreOver() {
             Link youngest = this;
             int left = spare - 2;
-            while (youngest != null && youngest.entry.isOver()) {
+            while (youngest != null && youngest.isOver()) {
                 youngest = youngest.older;
                 left++;
             }
-            if (youngest == null || left == youngest.spare) {
-                return youngest;
+            if (youngest != null) {
+                youngest.spare = left < 0 ? youngest.tidy() : left;
             }
-            return left < 0 ? youngest.tidy() : new Link(youngest.entry, youngest.older, left);
+            return youngest;
         }
 
-        private @Nullable Link tidy() {
-            Deque<Entry> useful = new ArrayDeque<>(); // the oldest first
-            for (Link link = this; link != null; link = link.older) {
-                if (!link.entry.isOver()) {
-                    useful.push(link.entry);
+        /** Several may do so at a time: what is over stays so, and what is not is never left out. Returns how many stay. */
+        private int tidy() {
+            int count = 1;
+            Link last = this;
+            for (Link next = older; next != null; next = next.older) {
+                if (!next.isOver()) {
+                    last.older = next;
+                    last = next;
+                    count++;
                 }
             }
-            Link tidy = null;
-            for (Entry each : useful) {
-                tidy = new Link(each, tidy);
-            }
-            return tidy;
+            last.older = null;
+            return count;
         }
     }
 
@@ -170,20 +156,21 @@ public final class LockData implements Held.Listener {
     // ---- Opening and closing.
 
     void opened(Hold hold) {
-        Entry entry = new Entry(hold);
-        hold.isRecordedAs(entry);
         List<String> paths = hold.group().paths();
         for (int i = 0; i < paths.size(); i++) {
             Link before;
+            Link made;
             do {
                 before = open.get(paths.get(i));
-            } while (!replace(paths.get(i), before, new Link(entry, before)));
+                made = new Link(hold, before);
+                hold.isRecordedAs(made);
+            } while (!replace(paths.get(i), before, made));
         }
     }
 
     void takeOut(Hold closed) {
-        Entry entry = closed.entry();
-        Lost lost = entry == null ? null : entry.lost; // looked at after it was closed, see lose
+        Link link = closed.link();
+        Lost lost = link == null ? null : link.lost; // looked at after it was closed, see lose
         if (lost != null) {
             lost.isOver = true;
         }
@@ -191,15 +178,20 @@ public final class LockData implements Held.Listener {
         forgetIfEmpty();
     }
 
-    /** One entry of each path of these is over. */
+    /** One link of each of these paths is over. */
     private void tidy(LockGroup group) {
         List<String> paths = group.paths();
         for (int i = 0; i < paths.size(); i++) {
             Link before;
             do {
                 before = open.get(paths.get(i));
-            } while (before != null && !replace(paths.get(i), before, before.withOneMoreOver()));
+            } while (before != null && !leave(paths.get(i), before));
         }
+    }
+
+    private boolean leave(String path, Link before) {
+        Link after = before.withOneMoreOver();
+        return after == before || replace(path, before, after);
     }
 
     /** Does nothing, and returns false, if somebody else was faster. */
@@ -221,13 +213,22 @@ public final class LockData implements Held.Listener {
 
     /** A hold was lost: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
-        Entry entry = lost.entry();
-        if (entry != null) {
-            Lost left = new Lost(lost);
-            entry.lost = left;
-            entry.hold = null;
-            left.isOver = lost.isClosed(); // looked at afterwards: who closes it looks for what is left of it
+        Lost left = new Lost(lost);
+        for (String path :
+                lost.group().isSingle() ? List.<String>of() : lost.group().paths()) {
+            for (Link link = open.get(path); link != null; link = link.older) {
+                if (link.hold == lost) {
+                    link.lost = left;
+                    link.hold = null;
+                }
+            }
         }
+        Link last = lost.link();
+        if (last != null) {
+            last.lost = left;
+            last.hold = null;
+        }
+        left.isOver = lost.isClosed(); // looked at afterwards: who closes it looks for what is left of it
         if (isForgettable()) {
             useless.accept(this);
         }
@@ -236,7 +237,7 @@ public final class LockData implements Held.Listener {
     private List<Lost> forgotten(String path) {
         List<Lost> forgotten = List.of();
         for (Link link = open.get(path); link != null; link = link.older) {
-            Lost lost = link.entry.lost;
+            Lost lost = link.lost;
             if (lost != null && !lost.isOver && lost.refersTo(null)) {
                 forgotten = forgotten.isEmpty() ? new ArrayList<>() : forgotten;
                 forgotten.add(lost);
@@ -312,7 +313,7 @@ public final class LockData implements Held.Listener {
     Hold youngest(LockGroup group) {
         Hold lost = null;
         for (Link link = open.get(group.paths().get(0)); link != null; link = link.older) {
-            Hold hold = link.entry.open();
+            Hold hold = link.open();
             if (hold != null && hold.group().equals(group)) {
                 if (!hold.isLost()) {
                     return hold;
@@ -327,7 +328,7 @@ public final class LockData implements Held.Listener {
     @Nullable
     Hold holdOn(Held grant) {
         for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
-            Hold hold = link.entry.open();
+            Hold hold = link.open();
             if (hold != null && hold.standsOn(grant)) {
                 return hold;
             }
@@ -338,7 +339,7 @@ public final class LockData implements Held.Listener {
     /** The youngest open hold that stands on a grant of this lock; null if none does. It may be lost. */
     private @Nullable Hold holdOf(LockSpec spec) {
         for (Link link = open.get(spec.path()); link != null; link = link.older) {
-            Hold hold = link.entry.open();
+            Hold hold = link.open();
             if (hold != null && hold.grantOn(spec) != null) {
                 return hold;
             }
@@ -356,7 +357,7 @@ public final class LockData implements Held.Listener {
     @Override
     public void onEnded(Held grant, LeaseState how) {
         for (Link link = open.get(grant.spec().path()); link != null; link = link.older) {
-            Hold hold = link.entry.open();
+            Hold hold = link.open();
             if (hold != null && hold.standsOn(grant)) {
                 hold.onEnded(grant, how);
             }
@@ -367,7 +368,7 @@ public final class LockData implements Held.Listener {
     private List<Hold> on(String path) {
         List<Hold> holds = new ArrayList<>();
         for (Link link = open.get(path); link != null; link = link.older) {
-            Hold hold = link.entry.open();
+            Hold hold = link.open();
             if (hold != null) {
                 holds.add(hold);
             }
