@@ -225,7 +225,9 @@ final class Reads implements Watcher {
     /** Waits until something may have changed, or so long; whether something has. */
     boolean awaitChange(Duration atMost) throws InterruptedException {
         boolean changed = changes.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS);
-        changes.drainPermits();
+        if (changed) {
+            changes.drainPermits(); // one look is enough for all; what comes after a time-out is for the next
+        }
         return changed;
     }
 }
