@@ -3,7 +3,6 @@
 
 package dev.zkrecipes.core.internal.queue;
 
-import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.LockRefusedException;
 import dev.zkrecipes.core.spi.Decision;
 import dev.zkrecipes.core.spi.LockNode;
@@ -34,11 +33,7 @@ public sealed interface JointDecision {
     /** One of the request's nodes is not there. */
     record Vanished() implements JointDecision {}
 
-    /**
-     * On the nodes that a request has in the queues, one in each.
-     *
-     * @throws LockException as {@link LockQueue}
-     */
+    /** On the nodes that a request has in the queues, one in each. */
     static JointDecision onOwn(LockGroup group, List<LockNode> own, ChildrenSnapshot list) {
         Decision[] each = new Decision[own.size()];
         for (int i = 0; i < each.length; i++) {
@@ -55,7 +50,6 @@ public sealed interface JointDecision {
      * On a request that would queue now.
      *
      * @param leaving names of nodes below a path that will be gone by then
-     * @throws LockException as {@link LockQueue}
      */
     static JointDecision onNewcomer(LockGroup group, ChildrenSnapshot list, Function<String, Set<String>> leaving) {
         Decision[] each = new Decision[group.all().size()];

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The nodes of a lock in order, as one list showed them, less those that are known to be gone since. It is sorted once
- * for each kind of driver, and one object serves all users of the list.
+ * for each kind of driver, and one object serves all users of the list. Whatever asks the driver throws a {@link
+ * LockRefusedException} if that throws, or waits for what does not stand in front of the node.
  */
 public final class LockQueue {
     /**
@@ -44,7 +45,6 @@ public final class LockQueue {
      *
      * @throws IncompatibleNodeException if a child has the form of a lock node and is of no kind that the lock knows,
      *     or is the folder of one of Curator's semaphores
-     * @throws LockRefusedException if the driver throws
      */
     public static LockQueue in(ChildrenSnapshot list, LockSpec spec) {
         Key key = new Key(spec);
@@ -168,7 +168,6 @@ public final class LockQueue {
      * Asks the driver about a node of ours that wants to be granted; null if it is not in the queue.
      *
      * @throws LockException if the node's number is of no use: ZooKeeper's counter sticks at its end and then repeats
-     * @throws LockRefusedException if the driver throws, or waits for what does not stand in front of the node
      */
     public @Nullable Decision decideOnOwn(LockNode self) {
         int place = Collections.binarySearch(nodes, self);
@@ -181,21 +180,13 @@ public final class LockQueue {
         return spec.decide(driver, inFront(place), self);
     }
 
-    /**
-     * Asks the driver about one node, which need not be in the queue.
-     *
-     * @throws LockRefusedException if the driver throws, or waits for what does not stand in front of the node
-     */
+    /** Asks the driver about one node, which need not be in the queue. */
     public Decision decide(LockNode self) {
         int found = Collections.binarySearch(nodes, self);
         return spec.decide(driver, inFront(found < 0 ? -found - 1 : found), self);
     }
 
-    /**
-     * Whether one more node right in front of a node in the queue would keep that from being granted.
-     *
-     * @throws LockRefusedException as {@link #decide}
-     */
+    /** Whether one more node right in front of a node in the queue would keep that from being granted. */
     public boolean wouldBeBlockedBy(LockNode inFront, LockNode self) {
         List<LockNode> predecessors = new ArrayList<>(nodes.subList(0, placeOf(self)));
         predecessors.add(inFront);
@@ -203,11 +194,7 @@ public final class LockQueue {
         return !(spec.decide(driver, Collections.unmodifiableList(predecessors), self) instanceof Decision.Granted);
     }
 
-    /**
-     * Whether a node in the queue, which is not refused, would be granted if these in front of it were gone.
-     *
-     * @throws LockRefusedException as {@link #decide}
-     */
+    /** Whether a node in the queue, which is not refused, would be granted if these in front of it were gone. */
     public boolean wouldGrantWithout(List<LockNode> gone, LockNode self) {
         List<LockNode> predecessors = nodes.subList(0, placeOf(self));
         if (LockSpec.endsWith(predecessors, gone)) {
@@ -225,7 +212,6 @@ public final class LockQueue {
      * and would wait for the same nodes without it; so also if the one in front does not wait.
      *
      * @param blocking what the driver waits for
-     * @throws LockRefusedException as {@link #decide}
      */
     public List<LockNode> blockingNeighbourToo(LockNode self, List<LockNode> blocking) {
         int place = placeOf(self);
@@ -242,11 +228,7 @@ public final class LockQueue {
                 : List.of();
     }
 
-    /**
-     * The nodes that hold the lock.
-     *
-     * @throws LockRefusedException as {@link #decide}
-     */
+    /** The nodes that hold the lock. */
     public Set<LockNode> holding() {
         return new HoldingNodes(spec, driver, nodes()).find();
     }
@@ -256,7 +238,6 @@ public final class LockQueue {
      * may hold it by the present one.
      *
      * @param rule the data of the path; null if the path does not exist, or the driver's rule does not depend on it
-     * @throws LockRefusedException as {@link #decide}
      */
     public Set<LockNode> holdingByEarlier(byte @Nullable [] rule) {
         return spec.driverUnderEarlier(rule)

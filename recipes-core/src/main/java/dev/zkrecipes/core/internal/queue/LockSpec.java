@@ -134,8 +134,6 @@ public final class LockSpec {
     /**
      * A node as it may appear in front of {@code self} after the queue was listed: where a holder of the exclusive mode
      * takes the shared one, its second node stands at the place of its first. Empty if no node can appear there.
-     *
-     * @throws LockRefusedException if the driver throws
      */
     public Optional<LockNode> nodeInFrontOf(LockNode self) {
         return inFront == null || self.number() <= 0 ? Optional.empty() : parse(name(inFront, self.number() - 1));
@@ -149,11 +147,7 @@ public final class LockSpec {
         return name + " (nodes \"" + nodeName + "\")";
     }
 
-    /**
-     * A node of ours behind everybody, to ask what would come of queueing.
-     *
-     * @throws dev.zkrecipes.core.LockRefusedException if the driver throws
-     */
+    /** A node of ours behind everybody, to ask what would come of queueing. */
     public LockNode hypotheticalLast() {
         return parseOwn(lastName());
     }
@@ -193,11 +187,7 @@ public final class LockSpec {
         return driver instanceof SharedRuleDriver;
     }
 
-    /**
-     * What the path is made with; empty if it is made as a container.
-     *
-     * @throws LockRefusedException if the driver throws
-     */
+    /** What the path is made with; empty if it is made as a container. */
     public Optional<byte[]> initialRule() {
         return driver instanceof SharedRuleDriver shared ? Optional.of(driving(shared::initialRule)) : Optional.empty();
     }
@@ -211,11 +201,7 @@ public final class LockSpec {
         return rule != null && driver instanceof SharedRuleDriver shared ? driving(() -> shared.under(rule)) : driver;
     }
 
-    /**
-     * A driver that grants all that earlier rules of the path have granted; empty if the present one does.
-     *
-     * @throws LockRefusedException if the driver throws
-     */
+    /** A driver that grants all that earlier rules of the path have granted; empty if the present one does. */
     public Optional<LockDriver> driverUnderEarlier(byte @Nullable [] rule) {
         return rule != null && driver instanceof SharedRuleDriver shared
                 ? driving(() -> shared.underEarlier(rule))
