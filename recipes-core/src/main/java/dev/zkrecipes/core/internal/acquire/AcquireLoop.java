@@ -127,7 +127,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
     @Override
     protected void onSessionEnded(State how) {
         boolean hadPlace = creation != null && creation.hasNode();
-        leaveQueue();
+        leave();
         if (how == State.AUTH_FAILED) {
             fail(ZooKeeperErrors.credentialsRefused("the lock " + group.path() + " cannot be acquired"));
         } else if (mode == Mode.TRY) {
@@ -393,7 +393,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     /** Queues again, even if it is not known whether our node is gone: the new one has another name. */
     private void enterAnew() {
-        leaveQueue();
+        leave();
         enqueue();
     }
 
@@ -546,7 +546,7 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     private void enterAgain() {
         String names = OwnNode.describe(nodes());
-        leaveQueue();
+        leave();
         if (group.options().queueLossPolicy() == QueueLossPolicy.FAIL) {
             fail(placeLost(
                     (group.isSingle() ? "its node " : "one of its nodes ") + names + " was deleted by somebody else"));
@@ -562,12 +562,9 @@ public final class AcquireLoop extends AcquisitionTask implements QueuePlace.Wai
 
     // ---- Endings.
 
+    /** The queue, if it is in one. */
     @Override
     void leave() {
-        leaveQueue();
-    }
-
-    private void leaveQueue() {
         List<QueuePlace> leaving = places;
         places = List.of();
         leaving.forEach(place -> place.leave(() -> {}));
