@@ -5,16 +5,11 @@ package dev.zkrecipes.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.zkrecipes.test.contract.AcquireContract;
-import dev.zkrecipes.test.contract.DowngradeContract;
-import dev.zkrecipes.test.contract.InterruptContract;
-import dev.zkrecipes.test.contract.LeaseContract;
+import dev.zkrecipes.test.contract.InterProcessLockContract;
+import dev.zkrecipes.test.contract.LockCapabilityContract;
 import dev.zkrecipes.test.contract.LockDriverContract;
-import dev.zkrecipes.test.contract.LossContract;
-import dev.zkrecipes.test.contract.PermitsContract;
-import dev.zkrecipes.test.contract.ReentrantContract;
-import dev.zkrecipes.test.contract.SharingContract;
-import dev.zkrecipes.test.contract.TurnsContract;
+import dev.zkrecipes.test.contract.ReadWriteLockContract;
+import dev.zkrecipes.test.contract.SemaphoreContract;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -31,15 +26,10 @@ class GuidesTest {
     private static final Path GUIDE = Path.of("../docs/drivers.md");
     private static final List<Class<?>> SUITES = List.of(
             LockDriverContract.class,
-            AcquireContract.class,
-            TurnsContract.class,
-            InterruptContract.class,
-            LossContract.class,
-            LeaseContract.class,
-            ReentrantContract.class,
-            SharingContract.class,
-            DowngradeContract.class,
-            PermitsContract.class);
+            InterProcessLockContract.class,
+            LockCapabilityContract.class,
+            ReadWriteLockContract.class,
+            SemaphoreContract.class);
     private static final Path PACKAGE =
             Path.of("src/test/java", GuidesTest.class.getPackageName().replace('.', '/'));
     private static final Pattern FENCE = Pattern.compile("^```(.*)\n((?s:.*?))^```$", Pattern.MULTILINE);
@@ -103,6 +93,7 @@ class GuidesTest {
     @Test
     void everyNamedRule_isATest() {
         List<String> rules = SUITES.stream()
+                .flatMap(suite -> Stream.concat(Stream.of(suite), Stream.of(suite.getDeclaredClasses())))
                 .flatMap(suite -> Stream.of(suite, suite.getSuperclass())) // which has some of the rules
                 .flatMap(suite -> Stream.of(suite.getDeclaredMethods()))
                 .map(Method::getName)

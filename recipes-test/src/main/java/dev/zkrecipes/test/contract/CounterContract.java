@@ -23,14 +23,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The counter from which ZooKeeper numbers the nodes of a lock is reset long before numbers repeat. */
-public abstract class CounterContract extends OwnStage {
+abstract class CounterContract extends OwnStage {
     private static final int OLD = 1 << 30;
     private static final int WORN_OUT = Integer.MAX_VALUE - (1 << 20) + 1;
     private static final int STUCK = Integer.MAX_VALUE;
     private static final int LOW = 100;
-
-    /** Creates the suite; the test of a recipe extends it. */
-    protected CounterContract() {}
 
     private List<String> queues() {
         return recipe().queues().stream().map(scene.path::concat).toList();

@@ -20,10 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a lock of two modes promises: from writing to reading at once and in place, and not the other way round. */
-public abstract class DowngradeContract extends TwoReadWriteLocks {
-    /** Creates the suite; the test of a lock extends it. */
-    protected DowngradeContract() {}
-
+abstract class DowngradeContract extends TwoReadWriteLocks {
     @Test
     @Tag("H04")
     void downgrade_keepsPlaceAndToken_aheadOfQueuedWriters() throws InterruptedException {

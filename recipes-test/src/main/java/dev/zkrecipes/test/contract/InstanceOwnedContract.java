@@ -10,10 +10,7 @@ import dev.zkrecipes.test.RequestCounts;
 import org.junit.jupiter.api.Test;
 
 /** A lock that belongs to the instance: {@link Ownership#INSTANCE}. */
-public abstract class InstanceOwnedContract extends AnyThreadContract {
-
-    /** Creates the suite; the test of a recipe extends it. */
-    protected InstanceOwnedContract() {}
+abstract class InstanceOwnedContract extends AnyThreadContract {
 
     @Test
     void acquireByTheHolder_isAnOrdinaryRequest() throws InterruptedException {

@@ -29,16 +29,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Never more permits than the limit, all of a request's permits or none, first come, first served. */
-public abstract class PermitsContract extends TwoClients {
+abstract class PermitsContract extends TwoClients {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int ROUNDS = 10;
     private static final int LIMIT = 4;
 
     private IntFunction<InterProcessLock> semaphore;
     private IntFunction<InterProcessLock> others;
-
-    /** Creates the suite; the test of a semaphore extends it. */
-    protected PermitsContract() {}
 
     /**
      * The semaphore under test.

@@ -6,7 +6,7 @@ package dev.zkrecipes.test.contract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that a fair read-write lock with a downgrade must do: {@link SharingContract} and {@link DowngradeContract}.
+ * All that a fair read-write lock with a downgrade must do: {@link SharingContract}, and the downgrade.
  *
  * <pre>{@code
  * class CatalogueLockIT extends ReadWriteLockContract {

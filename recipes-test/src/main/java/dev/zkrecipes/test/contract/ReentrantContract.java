@@ -17,10 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lock that belongs to the thread that holds it: {@link Ownership#REENTRANT_THREAD}. */
-public abstract class ReentrantContract extends Stage {
-
-    /** Creates the suite; the test of a recipe extends it. */
-    protected ReentrantContract() {}
+abstract class ReentrantContract extends Stage {
 
     @Test
     void acquireByTheHolder_isGrantedAtOnceAndSendsNothing() throws InterruptedException {

@@ -20,14 +20,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A limit that is changed while the semaphore is in use. */
-public abstract class ResizeContract extends TwoClients {
+abstract class ResizeContract extends TwoClients {
     private static final int LIMIT = 4;
 
     private IntFunction<InterProcessLock> semaphore;
     private IntFunction<InterProcessLock> others;
-
-    /** Creates the suite; the test of a semaphore extends it. */
-    protected ResizeContract() {}
 
     /**
      * The semaphore under test.

@@ -29,14 +29,11 @@ import org.junit.jupiter.api.Test;
  * Requests to give the lock back: each is reported once to each listening hold, whenever it was made, and breaks
  * nothing.
  */
-public abstract class RevocationContract extends Stage {
+abstract class RevocationContract extends Stage {
     /** How many requests a node keeps. */
     private static final int STANDING = 8;
 
     private Revoker revoker;
-
-    /** Creates the suite; the test of a recipe extends it. */
-    protected RevocationContract() {}
 
     @BeforeEach
     void makeRevoker() {

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every way to ask for a lock when the session, the connection or the client goes meanwhile. A reconnect takes up to a
  * second, so where possible all flavours of request share one.
  */
-public abstract class SessionContract extends Stage {
+abstract class SessionContract extends Stage {
     private static final String FLAVOUR = "dev.zkrecipes.test.contract.Flavour#";
     private static final Duration SHORT = Duration.ofMillis(200);
     /** How late a thread may be on a machine that is not overloaded. */
@@ -41,9 +41,6 @@ public abstract class SessionContract extends Stage {
     private static final Duration BRIEF = Duration.ofSeconds(2);
     /** Does not expire while a test runs. */
     private static final Duration LASTING = Duration.ofSeconds(40);
-
-    /** Creates the suite; the test of a recipe extends it. */
-    protected SessionContract() {}
 
     // ---- The session goes.
 

@@ -11,10 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** A lock whose holds belong to no thread: {@link Ownership#NOBODY}. */
-public abstract class UnownedContract extends AnyThreadContract {
-
-    /** Creates the suite; the test of a recipe extends it. */
-    protected UnownedContract() {}
+abstract class UnownedContract extends AnyThreadContract {
 
     @Test
     void acquireByTheHolder_isAnOrdinaryRequest() throws InterruptedException {
