@@ -8,7 +8,6 @@ import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -152,15 +151,15 @@ public final class ConnectOptions {
      */
     public ZooKeeperClientBuilder client() {
         ZooKeeperClientBuilder builder = ZooKeeperClient.builder();
-        Optional<Path> file = file(config, "--config", CONFIG);
+        Optional<Given> file = given(config, "--config", CONFIG);
         Optional<ClientFile> settings =
-                file.map(path -> checked(source(config, "--config", CONFIG), () -> ClientFile.read(path)));
-        Found found = servers(settings);
-        servers = found.hosts();
-        checked(found.source(), () -> builder.connectString(found.hosts()));
+                file.map(each -> checked(each.source(), () -> ClientFile.read(path(each.value()))));
+        Given hosts = hosts(settings, file.map(Given::source).orElse(""));
+        servers = hosts.value();
+        checked(hosts.source(), () -> builder.connectString(hosts.value()));
         clientConfig = settings.map(ClientFile::apply);
         clientConfig.ifPresent(read -> checked(
-                source(config, "--config", CONFIG) + " " + file.orElseThrow(), () -> builder.clientConfig(read)));
+                file.map(each -> each.source() + " " + each.value()).orElse(""), () -> builder.clientConfig(read)));
         Duration timeout = sessionTimeout;
         if (timeout != null) {
             if (timeout.compareTo(SHORTEST_SESSION) < 0) {
@@ -290,20 +289,16 @@ public final class ConnectOptions {
         closer.start();
     }
 
-    private Found servers(Optional<ClientFile> settings) {
-        return found(settings)
+    private Given hosts(Optional<ClientFile> settings, String file) {
+        Optional<Given> inFile = settings.flatMap(ClientFile::connectString)
+                .map(hosts -> new Given(hosts, file + ": " + ClientFile.CONNECT));
+        Optional<Given> inEnvironment = variable(CONNECT);
+        return Optional.ofNullable(connect)
+                .map(hosts -> new Given(hosts, "--connect"))
+                .or(() -> config == null ? inEnvironment : inFile)
+                .or(() -> config == null ? inFile : inEnvironment)
                 .orElseThrow(() -> wrong("no server is named: give --connect host:port[,host:port]..., or set $"
                         + CONNECT + ", or " + ClientFile.CONNECT + " in the file of --config"));
-    }
-
-    private Optional<Found> found(Optional<ClientFile> settings) {
-        Optional<Found> inFile = settings.flatMap(ClientFile::connectString)
-                .map(hosts -> new Found(hosts, source(config, "--config", CONFIG) + ": " + ClientFile.CONNECT));
-        Optional<Found> inEnvironment = variable(CONNECT).map(hosts -> new Found(hosts, "$" + CONNECT));
-        return Optional.ofNullable(connect)
-                .map(hosts -> new Found(hosts, "--connect"))
-                .or(() -> config == null ? inEnvironment : inFile)
-                .or(() -> config == null ? inFile : inEnvironment);
     }
 
     private List<Credential> readCredentials() {
@@ -311,37 +306,32 @@ public final class ConnectOptions {
         for (String each : auth) {
             all.add(checked("--auth", () -> Credential.parse(each, "SCHEME:ID is malformed")));
         }
-        file(authFile, "--auth-file", AUTH_FILE)
-                .ifPresent(path -> all.addAll(
-                        checked(source(authFile, "--auth-file", AUTH_FILE), () -> Credential.read(path, "the file"))));
+        given(authFile, "--auth-file", AUTH_FILE)
+                .ifPresent(file ->
+                        all.addAll(checked(file.source(), () -> Credential.read(path(file.value()), "the file"))));
         variable(AUTH)
                 .ifPresent(lines -> all.addAll(checked(
-                        "$" + AUTH, () -> Credential.parseLines(lines.lines().toList(), "its value"))));
+                        lines.source(),
+                        () -> Credential.parseLines(lines.value().lines().toList(), "its value"))));
         return all;
     }
 
-    private Optional<Path> file(@Nullable String given, String option, String variable) {
-        return Optional.ofNullable(given)
-                .or(() -> variable(variable))
-                .map(name -> checked(source(given, option, variable), () -> {
-                    if (name.isBlank()) {
-                        throw new IllegalArgumentException("the name of the file is empty");
-                    }
-                    try {
-                        return Path.of(name);
-                    } catch (InvalidPathException e) {
-                        throw new IllegalArgumentException("not the name of a file: " + e.getMessage(), e);
-                    }
-                }));
+    private static Path path(String name) {
+        if (name.isBlank()) {
+            throw new IllegalArgumentException("the name of the file is empty");
+        }
+        return Path.of(name);
     }
 
-    private static String source(@Nullable String given, String option, String variable) {
-        return given != null ? option : "$" + variable;
+    private Optional<Given> given(@Nullable String value, String option, String variable) {
+        return Optional.ofNullable(value).map(each -> new Given(each, option)).or(() -> variable(variable));
     }
 
     /** An empty variable counts as unset. */
-    private Optional<String> variable(String name) {
-        return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
+    private Optional<Given> variable(String name) {
+        return Optional.ofNullable(environment.get(name))
+                .filter(value -> !value.isBlank())
+                .map(value -> new Given(value, "$" + name));
     }
 
     private <T> T checked(String source, Supplier<T> value) {
@@ -356,6 +346,6 @@ public final class ConnectOptions {
         return Mistake.of(spec, message, null);
     }
 
-    /** A connect string and where it was found. */
-    private record Found(String hosts, String source) {}
+    /** A value, and where it was given. */
+    private record Given(String value, String source) {}
 }
