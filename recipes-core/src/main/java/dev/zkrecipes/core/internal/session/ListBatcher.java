@@ -106,7 +106,9 @@ public final class ListBatcher {
         List<Asked> behindWrite = List.copyOf(askedBehindWrite.values());
         asked.clear();
         askedBehindWrite.clear();
-        plain.forEach(list -> send(list.query, list::tell));
+        for (Asked list : plain) {
+            send(list.query, list::tell);
+        }
         behindWrite.forEach(this::sendBehindWrite);
     }
 
