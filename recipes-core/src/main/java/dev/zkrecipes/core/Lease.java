@@ -23,8 +23,8 @@ import org.apache.zookeeper.Op;
  * suspended, or clocks of wildly different rates. Where a late write would do harm, let the store refuse it: pass it
  * {@link #fencingToken()}, or, if the store is ZooKeeper, put {@link #guard()} into the {@code multi} that writes.
  *
- * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease. The lease of several locks as one
- * is a {@link MultiLease}.
+ * <p>Instances are thread-safe. See {@link InterProcessLock} for who may close a lease. The lease of several locks as
+ * one is a {@link MultiLease}.
  */
 public interface Lease extends AutoCloseable {
 

@@ -61,8 +61,8 @@ import java.util.Set;
  * closing it gives back the others.
  *
  * <p><b>Fencing:</b> one token, if all members entered together; else one for each path: {@link
- * MultiLease#fencingTokens()}, for which the paths must differ. {@link MultiLease#guards()} has a check for each member.
- * Every lease of a multi-lock is a {@link MultiLease}.
+ * MultiLease#fencingTokens()}, for which the paths must differ. {@link MultiLease#guards()} has a check for each
+ * member. Every lease of a multi-lock is a {@link MultiLease}.
  *
  * <p>Instances are thread-safe.
  */

@@ -209,7 +209,7 @@ public final class EnsembleServer {
         return "server " + number + " of an ensemble, " + connectString();
     }
 
-    /** The process of one server of an ensemble. It ends with the process that started it, even if that one is killed. */
+    /** The process of one server. It ends with the process that started it, even if that one is killed. */
     static final class EnsembleProcess {
         private EnsembleProcess() {}
 

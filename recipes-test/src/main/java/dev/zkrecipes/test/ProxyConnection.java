@@ -171,8 +171,8 @@ final class ProxyConnection {
     }
 
     /**
-     * The requests of one connection that were forwarded and not answered, with the faults that wait for their replies. A
-     * reply names its request by {@code xid}; pings and their like share one, and are answered in order. Thread-safe.
+     * The requests of one connection that were forwarded and not answered, with the faults that wait for their replies.
+     * A reply names its request by {@code xid}; pings and their like share one, and are answered in order. Thread-safe.
      */
     private static final class PendingReplies {
         /** Stands for the connect request, which has no {@code xid}; no client uses this one. */

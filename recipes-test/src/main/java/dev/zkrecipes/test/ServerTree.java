@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What an {@link EmbeddedZooKeeper} holds: reads look into the memory of the running server, changes are requests of the
- * server to itself.
+ * What an {@link EmbeddedZooKeeper} holds: reads look into the memory of the running server, changes are requests of
+ * the server to itself.
  */
 abstract sealed class ServerTree permits EmbeddedZooKeeper {
     private static final Logger LOG = LoggerFactory.getLogger(ServerTree.class);

@@ -329,7 +329,7 @@ final class SimulatedSession {
         watches.clear();
     }
 
-    /** The requests of a session that have no answer yet: those that were sent, and those that wait for a connection. */
+    /** The requests of a session that have no answer yet: those that were sent, those that wait for a connection. */
     private static final class PendingRequests {
         private final Deque<SentRequest<?>> unsent = new ArrayDeque<>();
         private final Deque<SentRequest<?>> unanswered = new ArrayDeque<>();

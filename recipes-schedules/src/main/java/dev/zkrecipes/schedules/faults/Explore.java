@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Plays schedules of the recipes: {@code Explore SCHEDULES SEED CLIENTS [RECIPE...]}, as {@code bin/explore} calls it. */
+/** Plays schedules of the recipes, for {@code bin/explore}: {@code Explore SCHEDULES SEED CLIENTS [RECIPE...]}. */
 public final class Explore {
     private Explore() {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the zkrecipes authors
 
-/** Schedules of faults for all recipes together, on the simulated ensemble of {@code recipes-explore}: {@code bin/explore}. */
+/** All recipes under schedules of faults, on the simulated ensemble of {@code recipes-explore}: {@code bin/explore}. */
 @NullMarked
 package dev.zkrecipes.schedules.faults;
 

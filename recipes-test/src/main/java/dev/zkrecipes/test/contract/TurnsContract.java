@@ -157,8 +157,8 @@ public abstract class TurnsContract extends Stage {
         }
 
         /**
-         * Lines up that many requests: some neighbours for the lock under test, as many for its rival, then for the lock
-         * again.
+         * Lines up that many requests: some neighbours for the lock under test, as many for its rival, then for the
+         * lock again.
          */
         static QueuedRequests of(Scene scene, Recipe recipe, int length, int neighbours) {
             QueuedRequests line = new QueuedRequests(scene, recipe.localHandoffs());

@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.test.internal;
 
+import com.google.common.base.Throwables;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -38,11 +39,14 @@ public final class Lateness implements AutoCloseable {
     private Lateness() {}
 
     /** How long a call takes on a machine that has the time. */
-    public static Duration without(Workers.Body call) throws Exception {
+    public static Duration without(Workers.Body call) {
         try (Lateness lateness = measure()) {
             long start = System.nanoTime();
             call.run();
             return Duration.ofNanos(System.nanoTime() - start).minus(lateness.soFar());
+        } catch (Exception e) {
+            Throwables.throwIfUnchecked(e);
+            throw new AssertionError("a timed call has failed", e);
         }
     }
 

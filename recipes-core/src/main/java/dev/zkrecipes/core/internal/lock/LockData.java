@@ -82,7 +82,7 @@ public final class LockData implements Held.Listener {
             return youngest;
         }
 
-        /** Several may do so at a time: what is over stays so, and what is not is never left out. Returns how many stay. */
+        /** Several may do so at a time: what is over stays so, what is not is never left out. Returns how many stay. */
         private int tidy() {
             int count = 1;
             Link last = this;
