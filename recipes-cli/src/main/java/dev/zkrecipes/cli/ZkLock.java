@@ -10,10 +10,11 @@ import dev.zkrecipes.cli.doctor.DoctorCommand;
 import dev.zkrecipes.cli.operate.BreakCommand;
 import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
+import dev.zkrecipes.cli.run.HoldCommand;
+import dev.zkrecipes.cli.run.Keeper;
 import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
 import dev.zkrecipes.cli.start.QuickStart;
-import dev.zkrecipes.cli.start.StandardError;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Arrays;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class,
         subcommands = {
             RunCommand.class,
+            HoldCommand.class,
             LsCommand.class,
             RevokeCommand.class,
             BreakCommand.class,
@@ -66,15 +68,12 @@ public final class ZkLock implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
-        if (args.length > 0 && args[0].equals("run")) {
+        if (args.length > 0 && (args[0].equals("run") || args[0].equals("hold"))) {
             QuickStart.prepare(args);
-            StandardError error = StandardError.install();
-            String[] line = Arrays.copyOfRange(args, 1, args.length);
-            int code = run(line);
-            error.finish();
-            System.exit(code);
         }
-        System.exit(execute(commandLine(), args));
+        boolean runs = args.length > 0 && args[0].equals("run");
+        int code = runs ? run(Arrays.copyOfRange(args, 1, args.length)) : execute(commandLine(), args);
+        System.exit(Keeper.end(code));
     }
 
     private static int run(String[] line) {

@@ -18,6 +18,8 @@ public enum Tool {
     SCRIPT,
     /** Of util-linux. */
     SETPRIV,
+    /** Of util-linux. */
+    FLOCK,
     PERL;
 
     /** For a test that checks something without it, and more with it. */

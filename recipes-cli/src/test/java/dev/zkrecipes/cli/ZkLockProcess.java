@@ -48,11 +48,11 @@ public final class ZkLockProcess implements AutoCloseable {
     }
 
     /**
-     * What undoes the ignoring of SIGINT and SIGHUP that a process inherits if the build was started in the background or
+     * What undoes the ignoring of SIGINT, SIGQUIT and SIGHUP that a process inherits if the build was started in the background or
      * by nohup: a JVM then ignores them too. Only GNU's {@code env} can; elsewhere the build has to be in the foreground.
      */
     public static List<String> interruptible() throws IOException, InterruptedException {
-        List<String> reset = List.of("env", "--default-signal=INT,HUP");
+        List<String> reset = List.of("env", "--default-signal=INT,HUP,QUIT");
         Process trial = new ProcessBuilder(
                         Stream.concat(reset.stream(), Stream.of("true")).toList())
                 .redirectErrorStream(true)

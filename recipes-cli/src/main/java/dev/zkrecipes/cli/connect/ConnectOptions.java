@@ -4,8 +4,10 @@
 package dev.zkrecipes.cli.connect;
 
 import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -15,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -40,6 +44,9 @@ public final class ConnectOptions {
     public static final Duration CONNECT_LIMIT = Duration.ofSeconds(15);
 
     private static final Duration SHORTEST_SESSION = Duration.ofMillis(100);
+
+    private static final Pattern FOUND_OUT =
+            Pattern.compile("\\((?:never since the client was made|since the connection was lost): (.*?); the log of");
 
     private static final String CONNECT = "ZKLOCK_CONNECT";
     private static final String CONFIG = "ZKLOCK_CONFIG";
@@ -221,17 +228,30 @@ public final class ConnectOptions {
         boolean connected = false;
         try {
             connected = client.awaitConnected(limit);
+            if (!connected) {
+                throw new LockConnectionException("no server of " + servers + " answered within "
+                        + limit.toMillis() / 1e3 + " s: " + foundOut(client));
+            }
         } finally {
             if (!connected) {
                 closeAside(client);
             }
         }
-        if (!connected) {
-            throw new LockConnectionException(
-                    "no server of " + servers + " answered within " + limit.toMillis() / 1e3
-                            + " s: check that the servers run and that the address, the port and the TLS settings are right; zklock doctor asks each of them");
-        }
         return client;
+    }
+
+    /** What the client has found out about its servers meanwhile, which it tells whoever asks for a lock. */
+    private static String foundOut(ZooKeeperClient client) {
+        try {
+            new InterProcessMutex(client, "/unreachable").tryAcquire();
+        } catch (LockException e) {
+            Matcher found = FOUND_OUT.matcher(String.valueOf(e.getMessage()));
+            if (found.find()) {
+                return found.group(1);
+            }
+        }
+        return "check that the servers run and that the address, the port and the TLS settings are right; zklock doctor"
+                + " asks each of them";
     }
 
     /**

@@ -21,10 +21,28 @@ import java.util.List;
  */
 record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
     enum Mode {
-        EXCLUSIVE,
-        SHARED,
-        MUTEX,
-        SEMAPHORE
+        MUTEX("a mutex", "without -x, -s and --limit"),
+        EXCLUSIVE("a read-write lock", "with -x or -s"),
+        SHARED("a read-write lock", "with -x or -s"),
+        SEMAPHORE("a semaphore", "with --limit");
+
+        final String noun;
+        final String option;
+
+        Mode(String noun, String option) {
+            this.noun = noun;
+            this.option = option;
+        }
+
+        /** Which of them makes nodes of a kind. */
+        static Mode of(String kind) {
+            return switch (kind) {
+                case "lock-" -> MUTEX;
+                case "__READ__" -> SHARED;
+                case "__WRIT__" -> EXCLUSIVE;
+                default -> SEMAPHORE;
+            };
+        }
     }
 
     LockChoice {

@@ -24,18 +24,13 @@ final class LockChoiceOptions {
 
     @Option(
             names = {"-x", "--exclusive"},
-            description = "Exclusive: nobody else holds the lock meanwhile. The default.")
+            description = "The exclusive side of a read-write lock. Without -x, -s and --limit the lock is a mutex.")
     private boolean exclusive;
 
     @Option(
             names = {"-s", "--shared"},
-            description = "Shared: others may hold the lock with -s meanwhile.")
+            description = "The shared side: others may hold the lock with -s meanwhile.")
     private boolean shared;
-
-    @Option(
-            names = "--mutex",
-            description = "Exclusive, on a path that Java programs use as InterProcessMutex, ours or Curator's.")
-    private boolean mutex;
 
     @Option(
             names = "--limit",
@@ -60,7 +55,6 @@ final class LockChoiceOptions {
         switch (option) {
             case "-x" -> exclusive = true;
             case "-s" -> shared = true;
-            case "--mutex" -> mutex = true;
             default -> {
                 return false;
             }
@@ -96,20 +90,16 @@ final class LockChoiceOptions {
         if (exclusive && shared) {
             throw wrong("-x is exclusive and -s is shared: give one of them");
         }
-        if (mutex && shared) {
-            throw wrong(
-                    "--mutex is always exclusive: leave -s out, or leave --mutex out for a lock that can be shared");
-        }
         Integer most = limit;
         if (most == null) {
             if (permits != null) {
                 throw wrong("--permits is for a semaphore: add --limit, the number of all permits");
             }
-            return shared ? LockChoice.Mode.SHARED : mutex ? LockChoice.Mode.MUTEX : LockChoice.Mode.EXCLUSIVE;
+            return shared ? LockChoice.Mode.SHARED : exclusive ? LockChoice.Mode.EXCLUSIVE : LockChoice.Mode.MUTEX;
         }
-        if (exclusive || shared || mutex) {
+        if (exclusive || shared) {
             throw wrong("--limit makes a semaphore, which is neither exclusive nor shared: leave "
-                    + (exclusive ? "-x" : shared ? "-s" : "--mutex") + " out");
+                    + (exclusive ? "-x" : "-s") + " out");
         }
         if (most < 1) {
             throw wrong("--limit is " + most + ", must be 1 or more");
@@ -122,7 +112,7 @@ final class LockChoiceOptions {
 
     private String path(List<String> rest) {
         if (rest.isEmpty()) {
-            throw wrong("the path of the lock is missing: give one such as /locks/nightly, and the command to run");
+            throw wrong("the path of the lock is missing: give one such as /locks/nightly");
         }
         return checked(rest.remove(0), "");
     }

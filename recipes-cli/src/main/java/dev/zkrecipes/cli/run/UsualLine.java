@@ -26,9 +26,11 @@ final class UsualLine {
             if (!given.add(option)) {
                 return false;
             }
-            if (equals >= 0 || !command.take(option)) {
+            if (equals >= 0 || !command.options().take(option)) {
                 String value = equals >= 0 ? word.substring(equals + 1) : next < line.size() ? line.get(next++) : "";
-                if (value.isEmpty() || value.startsWith("-") || !command.take(option, value)) {
+                if (value.isEmpty()
+                        || value.startsWith("-")
+                        || !command.options().take(option, value)) {
                     return false;
                 }
             }

@@ -2,9 +2,9 @@
 // Copyright the zkrecipes authors
 
 /**
- * {@code zklock run}: a command under a lock. {@link dev.zkrecipes.cli.run.RunCommand} reads the command line,
- * {@code LockedRun} acquires, runs and releases, {@code ChildGroup} is the command and whatever it has started,
- * {@code Guard} ends them if zklock itself is killed, {@code SignalDesk} passes signals on.
+ * {@code zklock run} and {@code hold}: a lock for a command that {@code bin/zklock} starts, and for a script. The head
+ * of {@code bin/zklock} explains who does what. {@link dev.zkrecipes.cli.run.RunCommand} and {@code HoldCommand} read
+ * the command line, {@code Keeper} acquires, keeps the lock and gives it back.
  */
 @NullMarked
 package dev.zkrecipes.cli.run;

@@ -11,6 +11,7 @@ import dev.zkrecipes.cli.Ran;
 import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.cli.text.ReadJson;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.FaultProxy;
 import dev.zkrecipes.test.TestClients;
@@ -171,19 +172,15 @@ class BenchIT {
     }
 
     @Test
-    void missingRights_endWithExitCode77() {
+    void missingRights_endWithExitCode77() throws InterruptedException {
         try (EmbeddedZooKeeper guarded = EmbeddedZooKeeper.start()) {
-            Ran owner = Ran.zklock(
-                    "run",
-                    "--connect",
-                    guarded.connectString(),
-                    "--auth",
-                    "digest:owner:secret",
-                    "--acl",
-                    "creator",
-                    "/mine/lock",
-                    "true");
-            assertThat(owner.code()).as(owner.err()).isZero();
+            try (ZooKeeperClient owner = ZooKeeperClient.builder()
+                    .connectString(guarded.connectString())
+                    .auth("digest", "owner:secret".getBytes(StandardCharsets.UTF_8))
+                    .acl(ZooDefs.Ids.CREATOR_ALL_ACL)
+                    .build()) {
+                new InterProcessMutex(owner, "/mine/lock").acquire().close();
+            }
             Ran stranger = Ran.zklock(
                     "bench", "--connect", guarded.connectString(), "--seconds", "0.01", "--clients", "2", "/mine/lock");
             assertThat(stranger.code()).as(stranger.err()).isEqualTo(77);

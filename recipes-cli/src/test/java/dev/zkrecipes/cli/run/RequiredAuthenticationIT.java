@@ -11,14 +11,20 @@ import dev.zkrecipes.test.internal.ChildJvms;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A server that answers nothing to clients without an authentication. */
 class RequiredAuthenticationIT {
+    @TempDir
+    private Path folder;
+
     @Test
     @Tag("H110")
-    void missingAuthentication_endsWith77() throws IOException {
+    void missingAuthentication_endsWith77() throws IOException, InterruptedException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
@@ -26,7 +32,11 @@ class RequiredAuthenticationIT {
         try (ChildJvms processes = new ChildJvms()) {
             processes.start(StrictServer.class, String.valueOf(port));
             String servers = "127.0.0.1:" + port;
-            assertRefused(Ran.zklock("run", "--connect", servers, "/strict", "--", "true"));
+            try (RunningZkLock run =
+                    RunningZkLock.start(folder, Map.of(), "run", "--connect", servers, "/strict", "--", "true")) {
+                assertThat(run.awaitExit()).as(run.err()).isEqualTo(77);
+                assertThat(run.err()).contains("enforce.auth.enabled");
+            }
             assertRefused(Ran.zklock("ls", "--connect", servers, "/strict"));
         }
     }

@@ -12,40 +12,40 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class RunCommandTest {
-    private static RunSettings settings(String... words) {
+    private static RunCommand parsed(String... words) {
         RunCommand command = new RunCommand(new ConnectOptions(Map.of()));
         new CommandLine(command)
                 .setStopAtPositional(true)
                 .setExpandAtFiles(false)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .parseArgs(words);
-        return command.settings();
+        return command;
     }
 
-    private static RunSettings settings(String line) {
-        return settings(Words.split(line));
+    private static Settings settings(String line) {
+        return parsed(Words.split(line)).settings(parsed(Words.split(line)).words());
+    }
+
+    private static List<String> command(String... words) {
+        List<String> rest = parsed(words).words();
+        parsed(words).settings(rest);
+        return rest;
     }
 
     @Test
     void pathAndCommand_areEnough() {
-        RunSettings settings = settings("/locks/a make");
-        assertThat(settings.lock()).isEqualTo(new LockChoice(LockChoice.Mode.EXCLUSIVE, List.of("/locks/a"), 1, 1));
-        assertThat(settings.command()).containsExactly("make");
+        Settings settings = settings("/locks/a make");
+        assertThat(settings.lock()).isEqualTo(new LockChoice(LockChoice.Mode.MUTEX, List.of("/locks/a"), 1, 1));
         assertThat(settings.patience()).isEmpty();
         assertThat(settings.conflictCode()).isEqualTo(1);
         assertThat(settings.onLost()).isEqualTo(Reaction.TERM);
@@ -68,14 +68,14 @@ class RunCommandTest {
                 "--all=/a --all=/b -- make | make",
             })
     void wordsAfterThePath_belongToTheCommand(String line, String command) {
-        assertThat(String.join(",", settings(line).command())).isEqualTo(command);
+        assertThat(String.join(",", command(Words.split(line)))).isEqualTo(command);
     }
 
     @Test
     void flocksSpelling_isUnderstood() {
         assertThat(settings("-s /a make").lock().mode()).isEqualTo(LockChoice.Mode.SHARED);
         assertThat(settings("--exclusive /a make").lock().mode()).isEqualTo(LockChoice.Mode.EXCLUSIVE);
-        assertThat(settings("--mutex /a make").lock().mode()).isEqualTo(LockChoice.Mode.MUTEX);
+        assertThat(settings("/a make").lock().mode()).isEqualTo(LockChoice.Mode.MUTEX);
         assertThat(settings("-n /a make").patience()).hasValue(Duration.ZERO);
         assertThat(settings("--nonblock -E 75 /a make").conflictCode()).isEqualTo(75);
         assertThat(settings("-w 0.25 /a make").patience()).hasValue(Duration.ofMillis(250));
@@ -95,7 +95,7 @@ class RunCommandTest {
             quoteCharacter = '"',
             value = {
                 "-x -s /a make                     | -x is exclusive and -s is shared: give one of them",
-                "--mutex -s /a make                | --mutex is always exclusive: leave -s out",
+                "--mutex /a make                   | Unknown option: '--mutex'",
                 "-n -w 5 /a make                   | -n does not wait and -w does: give one of them",
                 "-w -1 /a make                     | option '-w/--wait': '-1' is not a number of seconds",
                 "--wait -1 /a make                 | option '-w/--wait': '-1' is not a number of seconds",
@@ -114,7 +114,6 @@ class RunCommandTest {
                 "--limit 3 --permits 0 /a make     | --permits is 0, must be 1 to 3",
                 "--limit 3 -s /a make              | leave -s out",
                 "--limit 3 -x /a make              | leave -x out",
-                "--limit 3 --mutex /a make         | leave --mutex out",
                 "--all /a make                     | --all takes several paths",
                 "--all /a,/a make                  | --all names /a twice",
                 "--all /a,/b --all /c,/a make      | --all names /a twice",
@@ -196,7 +195,7 @@ class RunCommandTest {
 
     @Test
     void emptyCommand_isRefused() {
-        assertThatThrownBy(() -> settings("/a", "")).hasMessageContaining("the command is missing");
+        assertThatThrownBy(() -> command("/a", "")).hasMessageContaining("the command is missing");
     }
 
     @Test
@@ -208,20 +207,5 @@ class RunCommandTest {
                 .startsWith("zklock: --label: ")
                 .hasSizeLessThan(1_200)
                 .doesNotContain("\u001b");
-    }
-
-    @Test
-    void executables_areFoundAsAShellFindsThem(@TempDir Path folder) throws IOException {
-        Path tool = Files.createFile(folder.resolve("tool"));
-        Optional<String> path = Optional.of("/none:" + folder);
-        assertThat(Executable.look("tool", path)).isEqualTo(Executable.Finding.NOT_EXECUTABLE);
-        assertThat(Executable.look(folder.toString(), path)).isEqualTo(Executable.Finding.NOT_EXECUTABLE);
-        Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));
-        assertThat(Executable.look("tool", path)).isEqualTo(Executable.Finding.RUNNABLE);
-        assertThat(Executable.look(tool.toString(), Optional.empty())).isEqualTo(Executable.Finding.RUNNABLE);
-        assertThat(Executable.look("other", path)).isEqualTo(Executable.Finding.NOT_FOUND);
-        assertThat(Executable.look("sh", Optional.empty())).isEqualTo(Executable.Finding.RUNNABLE);
-        assertThat(Executable.find("tool", path)).hasValue(tool.toString());
-        assertThat(Executable.find("a\0b", path)).isEmpty();
     }
 }

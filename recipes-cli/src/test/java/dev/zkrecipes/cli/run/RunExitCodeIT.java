@@ -6,6 +6,8 @@ package dev.zkrecipes.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
@@ -16,6 +18,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,19 +70,23 @@ class RunExitCodeIT {
     }
 
     @Test
-    void busyLock_isAConflictAndTheCommandDoesNotRun() throws IOException, InterruptedException {
-        try (TestClients clients = TestClients.of(server);
-                Lease lease = new InterProcessReadWriteLock(clients.open(), "/exit/busy")
-                        .writeLock()
-                        .acquire();
+    void busyLock_isAConflict_toldWithTheHolder_andTheCommandDoesNotRun() throws IOException, InterruptedException {
+        try (ZooKeeperClient client = ZooKeeperClient.builder()
+                        .connectString(server.connectString())
+                        .ownerLabel("deploy@web1")
+                        .build();
+                Lease lease = new InterProcessMutex(client, "/exit/busy").acquire();
                 RunningZkLock atOnce = run("run", "-n", "/exit/busy", "echo", "ran");
                 RunningZkLock inTime = run("run", "-w", "5", "-E", "9", "/exit/busy", "echo", "ran");
-                RunningZkLock shared = run("run", "-s", "-n", "-E", "0", "/exit/busy", "echo", "ran")) {
+                RunningZkLock quiet = run("run", "-n", "-E", "0", "/exit/busy", "echo", "ran")) {
             assertThat(atOnce.awaitExit()).as(atOnce.err()).isEqualTo(1);
             assertThat(inTime.awaitExit()).as(inTime.err()).isEqualTo(9);
-            assertThat(shared.awaitExit()).as(shared.err()).isZero();
-            assertThat(atOnce.out() + inTime.out() + shared.out() + atOnce.err() + inTime.err())
-                    .isEmpty();
+            assertThat(quiet.awaitExit()).as(quiet.err()).isZero();
+            assertThat(atOnce.out() + inTime.out() + quiet.out() + quiet.err()).isEmpty();
+            for (RunningZkLock told : List.of(atOnce, inTime)) {
+                assertThat(told.err())
+                        .matches("zklock: not acquired: /exit/busy is held by deploy@web1 \\([0-9.]+ s\\)\n");
+            }
             Soon.await().until(lease::isValid);
         }
     }
@@ -94,7 +101,8 @@ class RunExitCodeIT {
                 RunningZkLock shared = run("run", "-s", "-n", "/exit/shared", "true");
                 RunningZkLock fits = run("run", "-n", "--limit=3", "/exit/semaphore", "true");
                 RunningZkLock many = run("run", "-n", "--limit=3", "--permits=2", "/exit/semaphore", "true");
-                RunningZkLock all = run("run", "-n", "-E", "5", "--all", "/exit/free,/exit/shared", "--", "true")) {
+                RunningZkLock all =
+                        run("run", "-x", "-n", "-E", "5", "--all", "/exit/free,/exit/shared", "--", "true")) {
             assertThat(shared.awaitExit()).as(shared.err()).isZero();
             assertThat(fits.awaitExit()).as(fits.err()).isZero();
             assertThat(many.awaitExit()).as(many.err()).isEqualTo(1);
@@ -103,15 +111,32 @@ class RunExitCodeIT {
         }
     }
 
-    @Test
-    void pathOfAnotherRecipe_isUnusable() throws IOException, InterruptedException {
-        try (TestClients clients = TestClients.of(server);
-                Lease two = new InterProcessSemaphore(clients.open(), "/exit/foreign", 3).acquire(2);
-                RunningZkLock zklock = run("run", "/exit/foreign", "echo", "ran")) {
-            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(65);
-            assertThat(zklock.err().lines()).singleElement().asString().contains("/exit/foreign");
-            assertThat(zklock.out()).isEmpty();
-            Soon.await().until(two::isValid);
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--limit=3 | -n        | a semaphore, which zklock takes with --limit",
+                "--limit=3 | -s        | a semaphore, which zklock takes with --limit",
+                "-x        | -n        | a read-write lock, which zklock takes with -x or -s",
+                "-s        | --limit=3 | a read-write lock, which zklock takes with -x or -s",
+                "-v        | -s        | a mutex, which zklock takes without -x, -s and --limit",
+                "-v        | --limit=3 | a mutex, which zklock takes without -x, -s and --limit",
+            })
+    void pathOfAnotherRecipe_isUnusable_andToldWithItsOption(String theirs, String ours, String told)
+            throws IOException, InterruptedException {
+        try (RunningZkLock holder =
+                run("run", theirs, "/exit/foreign" + theirs + ours, "sh", "-c", "echo up; read end")) {
+            holder.awaitOut("up");
+            try (RunningZkLock zklock = run("run", ours, "/exit/foreign" + theirs + ours, "echo", "ran")) {
+                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(65);
+                assertThat(zklock.err().lines())
+                        .singleElement()
+                        .asString()
+                        .contains("/exit/foreign" + theirs + ours + " is in use as " + told);
+                assertThat(zklock.out()).isEmpty();
+            }
+            holder.in().close();
+            assertThat(holder.awaitExit()).as(holder.err()).isEqualTo(1);
         }
     }
 
@@ -155,7 +180,7 @@ class RunExitCodeIT {
             String[] lines = zklock.out().lines().toArray(String[]::new);
             assertThat(lines).hasSize(4);
             assertThat(lines[0]).matches("/exit/outer [1-9][0-9]*");
-            assertThat(lines[1]).matches("0x[0-9a-f]+ /exit/outer/[0-9a-f]{32}-__WRIT__[0-9]{10}");
+            assertThat(lines[1]).matches("0x[0-9a-f]+ /exit/outer/[0-9a-f]{32}-lock-[0-9]{10}");
             assertThat(lines[2]).matches("/exit/inner [1-9][0-9]*");
             assertThat(lines[3]).matches("0x[0-9a-f]+ /exit/inner/[0-9a-f]{32}-__READ__[0-9]{10}");
         }

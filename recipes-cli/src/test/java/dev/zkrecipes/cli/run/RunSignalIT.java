@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.Tool;
 import dev.zkrecipes.core.Lease;
-import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
+import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.TestClients;
 import dev.zkrecipes.test.WithZooKeeper;
@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Signals to {@code zklock run}, and its death. */
 @WithZooKeeper
@@ -75,16 +76,17 @@ class RunSignalIT {
         }
     }
 
-    @Test
-    void interrupt_reachesTheCommand() throws IOException, InterruptedException {
+    @ParameterizedTest
+    @ValueSource(strings = {"INT", "QUIT"})
+    void signalOfTheKeyboard_reachesTheCommand(String name) throws IOException, InterruptedException {
         try (RunningZkLock zklock = run(
                 "run",
-                "/signals/int",
+                "/signals/keyboard",
                 "sh",
                 "-c",
-                "trap 'echo got; exit 6' INT; echo up; while :; do sleep 0.1; done")) {
+                "trap 'echo got; exit 6' " + name + "; echo up; while :; do sleep 0.1; done")) {
             zklock.awaitOut("up");
-            zklock.signal("INT");
+            zklock.signal(name);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(6);
         }
     }
@@ -108,13 +110,11 @@ class RunSignalIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"INT, 130", "TERM, 143", "HUP, 129"})
+    @CsvSource({"INT, 130", "TERM, 143", "HUP, 129", "QUIT, 131"})
     void signalWhileWaiting_leavesNoNode(String name, int code) throws IOException, InterruptedException {
         String path = "/signals/waiting-" + name;
         try (TestClients clients = TestClients.of(server);
-                Lease lease = new InterProcessReadWriteLock(clients.open(), path)
-                        .writeLock()
-                        .acquire();
+                Lease lease = new InterProcessMutex(clients.open(), path).acquire();
                 RunningZkLock zklock = run("run", path, "echo", "ran")) {
             await().atMost(RunningZkLock.LIMIT)
                     .until(() -> server.children(path).size() == 2);

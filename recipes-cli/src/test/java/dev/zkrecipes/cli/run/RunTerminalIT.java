@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.zkrecipes.cli.Tool;
+import dev.zkrecipes.cli.ZkLockProcess;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -14,13 +15,25 @@ import java.io.OutputStream;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code zklock run} at a real terminal, which {@code script} of util-linux makes. */
 class RunTerminalIT {
+    private static final Map<String, String> KEYS = Map.of("interrupt", "\003", "quit", "\034");
+
+    @TempDir
+    private Path folder;
+
     @BeforeEach
     void requireATerminal() {
         Tool.SCRIPT.require();
@@ -35,6 +48,7 @@ class RunTerminalIT {
         Terminal(String connect, String command) throws IOException {
             ProcessBuilder builder =
                     new ProcessBuilder("script", "-qec", command, "/dev/null").redirectErrorStream(true);
+            RunningZkLock.prepare(builder.environment());
             builder.environment().put("ZKLOCK_CONNECT", connect);
             builder.environment().put("TERM", "dumb");
             process = builder.start();
@@ -95,6 +109,53 @@ class RunTerminalIT {
         }
     }
 
+    /** A script at a terminal, into which keys are typed once it shows KEYS: with {@code flock} it shows the same. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "env a.b=1 \"$@\" sh -c 'env; echo KEYS' ! grep -e ^a.b -e KEYS          | none",
+                "\"$@\" sh -c 'ps -o pgid= -o tpgid= -p $$ >file; echo KEYS'; awk '{ print $1 == $2 }' file | none",
+                "\"$@\" sh -c 'read -r x </dev/tty; echo \"got $x\"' >file & echo KEYS; fg; cat file | words",
+                "\"$@\" sh -c 'echo KEYS; read -r x; echo \"got $x\" >&2' ! cat           | words",
+                "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo went on                  | interrupt",
+                "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo \"code $?\"             | quit",
+            })
+    @Tag("H116")
+    void terminal_isTheCommands_asUnderFlock(String script, String keys) throws IOException, InterruptedException {
+        Tool.FLOCK.require();
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+            String connect = server.connectString();
+            String lock = folder.resolve("lock").toString();
+            assertThat(shown(connect, script, keys, RunningZkLock.LAUNCHER + " run /beside"))
+                    .isEqualTo(shown(connect, script, keys, "flock " + lock));
+        }
+    }
+
+    private List<String> shown(String connect, String script, String keys, String tool)
+            throws IOException, InterruptedException {
+        Path file = Files.writeString(
+                folder.resolve("script"),
+                "ulimit -c 0; cd '" + folder + "'; set -- " + tool + "\n" + script.replace('!', '|') + "\n");
+        String start = String.join(" ", ZkLockProcess.interruptible()) + " bash " + (script.contains("fg") ? "-m " : "")
+                + file;
+        try (Terminal terminal = new Terminal(connect, start)) {
+            terminal.awaitScreen("KEYS");
+            if (!keys.equals("none")) {
+                terminal.type(KEYS.getOrDefault(keys, keys + "\n"));
+            }
+            terminal.awaitExit();
+            return terminal.screen()
+                    .replaceAll("line 2: [0-9]+ ", "")
+                    .lines()
+                    .map(String::strip)
+                    .filter(line -> !line.isEmpty())
+                    .sorted()
+                    .toList();
+        }
+    }
+
     private static String zklock(String arguments) throws IOException, InterruptedException {
         List<String> command = RunningZkLock.commandLine(arguments);
         return String.join(" ", command);
@@ -151,15 +212,16 @@ class RunTerminalIT {
         }
     }
 
-    /** As when a user's whole session gets TERM. The command may have reasons to continue. */
+    /** As when all processes of a service get TERM. The command may have reasons to continue. */
     @Test
     void signalToTheKeeper_doesNotEndTheLockBeforeTheCommand() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 Terminal terminal = new Terminal(
                         server.connectString(),
-                        zklock("run /terminal sh -c 'echo keeper $PPID.; read -r line; echo \"got $line\"; exit 6'"))) {
-            terminal.awaitScreen("keeper \\d+\\.");
-            long keeper = Long.parseLong(terminal.screen().replaceAll("(?s).*keeper (\\d+)\\..*", "$1"));
+                        zklock("run /terminal sh -c 'echo zklock $PPID.; read -r line; echo \"got $line\"; exit 6'"))) {
+            terminal.awaitScreen("zklock \\d+\\.");
+            long zklock = Long.parseLong(terminal.screen().replaceAll("(?s).*zklock (\\d+)\\..*", "$1"));
+            long keeper = RunningZkLock.keeperOf(zklock).pid();
             for (String name : List.of("TERM", "HUP", "QUIT", "USR1", "USR2")) {
                 RunningZkLock.signal(name, keeper);
             }

@@ -66,7 +66,7 @@ class RunTlsIT {
                     RunningZkLock byOption = RunningZkLock.start(
                             folder, Map.of(), "run", WAIT, "--config", file, "/other", "echo", "ran")) {
                 assertThat(byVariable.awaitExit()).as(byVariable.err()).isZero();
-                assertThat(byVariable.out()).startsWith("/tls: read-write lock, 1 holds");
+                assertThat(byVariable.out()).startsWith("/tls: mutex, 1 holds");
                 assertThat(byOption.awaitExit()).as(byOption.err()).isZero();
                 assertThat(byOption.out()).isEqualTo("ran\n");
             }

@@ -34,17 +34,23 @@ final class RunningZkLock implements AutoCloseable {
         this.err = err;
     }
 
+    /** The launcher, as users start it. */
+    static final Path LAUNCHER = Path.of("../bin/zklock").toAbsolutePath().normalize();
+
     static List<String> commandLine(String... arguments) throws IOException, InterruptedException {
+        Tool.PERL.require();
         List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xshare:auto",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-jar",
-                "target/zklock.jar"));
+        command.add(LAUNCHER.toString());
         command.addAll(List.of(arguments));
         return command;
+    }
+
+    /** The jar and the JVM of this build, and nothing else of {@code zklock}'s. */
+    static void prepare(Map<String, String> environment) {
+        environment.keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
+        environment.put(
+                "ZKLOCK_JAR", Path.of("target/zklock.jar").toAbsolutePath().toString());
+        environment.put("JAVA_HOME", System.getProperty("java.home"));
     }
 
     /** With this server in its environment. */
@@ -69,12 +75,33 @@ final class RunningZkLock implements AutoCloseable {
         return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), command);
     }
 
+    /** Started by a shell, which runs a script first that starts it with {@code "$@"}. */
+    static RunningZkLock startBy(Path folder, Map<String, String> environment, String script, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(List.of("/bin/bash", "-c", script, "bash", LAUNCHER.toString()));
+        command.addAll(List.of(arguments));
+        return start(folder, environment, command);
+    }
+
+    static RunningZkLock startBy(Path folder, EmbeddedZooKeeper server, String script, String... arguments)
+            throws IOException {
+        return startBy(folder, Map.of("ZKLOCK_CONNECT", server.connectString()), script, arguments);
+    }
+
+    /** A script of bash that uses {@code $ZKLOCK}. */
+    static RunningZkLock script(Path folder, EmbeddedZooKeeper server, String script)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
+        command.addAll(List.of("bash", "-c", script));
+        return start(folder, Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK", LAUNCHER.toString()), command);
+    }
+
     /** Standard error is a pipe, which nobody reads before the exit code. */
     static RunningZkLock startUnread(Path folder, EmbeddedZooKeeper server, String... arguments)
             throws IOException, InterruptedException {
         Path out = Files.createTempFile(folder, "out", "");
         ProcessBuilder builder = new ProcessBuilder(commandLine(arguments)).redirectOutput(out.toFile());
-        return started(builder, Map.of("ZKLOCK_CONNECT", server.connectString()), out, Devices.NULL.toPath());
+        return started(builder, Map.of("ZKLOCK_CONNECT", server.connectString()), out, Path.of("/dev/null"));
     }
 
     private static RunningZkLock start(Path folder, Map<String, String> environment, List<String> command)
@@ -88,7 +115,7 @@ final class RunningZkLock implements AutoCloseable {
 
     private static RunningZkLock started(ProcessBuilder builder, Map<String, String> environment, Path out, Path err)
             throws IOException {
-        builder.environment().keySet().removeIf(name -> name.startsWith("ZKLOCK_"));
+        prepare(builder.environment());
         builder.environment().putAll(environment);
         return new RunningZkLock(builder.start(), out, err);
     }
@@ -140,6 +167,20 @@ final class RunningZkLock implements AutoCloseable {
         boolean ended = process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         assertThat(ended).as("ended; err: " + err()).isTrue();
         return process.exitValue();
+    }
+
+    /** The JVM that keeps the lock. */
+    ProcessHandle keeper() {
+        return keeperOf(pid());
+    }
+
+    static ProcessHandle keeperOf(long launcher) {
+        return ProcessHandle.of(launcher)
+                .orElseThrow()
+                .children()
+                .filter(child -> child.info().command().orElse("").endsWith("java"))
+                .findFirst()
+                .orElseThrow();
     }
 
     long pid() {

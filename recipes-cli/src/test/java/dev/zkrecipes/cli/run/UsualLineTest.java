@@ -30,7 +30,7 @@ class UsualLineTest {
                 "--connect h:1 /a -- make -n --connect x",
                 "-n -v --connect h:1,i:2/c /a make",
                 "-s -w 0.25 --label 'a b' --session-timeout 5 /a -- -x",
-                "-x --mutex --grace 3 --acl open --auth-file f --config g /a @file",
+                "-x --grace 3 --acl open --auth-file f --config g /a @file",
                 "-n -w 5 -s -x /a make",
                 "--connect=h:1 --label==b --limit 010 --permits +2 -n -E 7 /a make",
             })
@@ -59,7 +59,7 @@ class UsualLineTest {
                 "--connect '' /a make",
                 "--connect= /a make",
                 "--connect=h:1 --connect i:2 /a make",
-                "--mutex=true /a make",
+                "-x=true /a make",
                 "--all /a,/b make",
                 "--on-lost ignore /a make",
                 "--wrong x /a make",
@@ -77,6 +77,7 @@ class UsualLineTest {
         RunCommand contradiction = command();
         assertThat(UsualLine.read(List.of("-n", "-w", "5", "/a", "make"), contradiction))
                 .isTrue();
-        assertThatThrownBy(contradiction::settings).isInstanceOf(Mistake.UnreportedException.class);
+        assertThatThrownBy(() -> contradiction.settings(contradiction.words()))
+                .isInstanceOf(Mistake.UnreportedException.class);
     }
 }

@@ -4,29 +4,24 @@
 package dev.zkrecipes.cli.run;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 
 /**
- * The command line, checked.
+ * The options, checked.
  *
  * @param lock which lock
- * @param command what to run, and its arguments
  * @param patience how long to wait for it; zero not to wait, empty for as long as it takes
  * @param conflictCode the exit code if it was not acquired in time
  * @param onLost what happens to the command when the lock is lost
  * @param onRevoke what happens to it when somebody asks for the lock
  * @param grace the time between TERM and KILL
+ * @param verbose whether to tell of the wait and the hold
  */
-record RunSettings(
+record Settings(
         LockChoice lock,
-        List<String> command,
         Optional<Duration> patience,
         int conflictCode,
         Reaction onLost,
         Reaction onRevoke,
-        Duration grace) {
-    RunSettings {
-        command = List.copyOf(command);
-    }
-}
+        Duration grace,
+        boolean verbose) {}

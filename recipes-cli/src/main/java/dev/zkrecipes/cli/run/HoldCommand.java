@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code zklock hold}: keeps a lock for the script that reads the output of {@code bin/zklock}. */
+@Command(
+        name = "hold",
+        header = "Holds a lock for the rest of a script.",
+        customSynopsis = "zklock hold [-s | -x] [-n | -w SECONDS] [OPTIONS] PATH",
+        description = {
+            "Prints a line once the lock is held, and holds it until nobody can read its output any more: until the script and "
+                    + "what it has started have ended or closed the descriptor. The line has the fencing token (a number that "
+                    + "rises from holder to holder), the session and the node. When the lock is lost, the script is ended.",
+            ""
+        },
+        sortOptions = false,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  exec 9< <(zklock hold -n /locks/nightly)     in bash",
+            "  read -r -u 9 fence session node || exit 1    wait until it is held",
+            "  exec 9<&-                                    give it back before the end",
+            "  zklock hold -n /locks/nightly >fifo &        in other shells, then:",
+            "  exec 9<fifo; read -r fence rest <&9 || exit"
+        },
+        exitCodeListHeading = "%nExit codes (bash: wait $!):%n",
+        exitCodeList = {
+            "0:given back",
+            "1:not acquired in time; see -E",
+            "64, 65, 69, 70, 77:as those of zklock run",
+            "76:the lock was lost, and the script was ended",
+            "128+N:signal N ended the wait, or the hold if its output is no pipe"
+        })
+public final class HoldCommand implements Callable<Integer> {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Mixin
+    private LockingOptions options = new LockingOptions();
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
+    private boolean help;
+
+    @Parameters(arity = "0..*", paramLabel = "PATH", hidden = true)
+    private List<String> words = new ArrayList<>();
+
+    /** For picocli. */
+    public HoldCommand() {}
+
+    @Override
+    public Integer call() {
+        List<String> rest = new ArrayList<>(words);
+        Settings settings = options.settings(rest);
+        if (!rest.isEmpty()) {
+            throw options.wrong("hold takes no command: leave '" + rest.get(0) + "' out, or use zklock run");
+        }
+        return new Keeper(
+                        settings,
+                        options.connection(),
+                        Objects.requireNonNull(spec).commandLine().getErr())
+                .run(options.builder(), 0);
+    }
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.zkrecipes.cli.connect.ConnectOptions;
+import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.connect.Seconds;
+import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.ConnectionState;
+import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockConnectionException;
+import dev.zkrecipes.core.LockException;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockRefusedException;
+import dev.zkrecipes.core.MultiLease;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.ZooKeeperClientBuilder;
+import dev.zkrecipes.mutex.InterProcessMutex;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.lang.ProcessBuilder.Redirect;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the lock for the command that the launcher has started, and ends it in place of a launcher that is gone or does
+ * not answer. The lines that both exchange are explained at the head of the launcher, {@code bin/zklock}.
+ */
+public final class Keeper {
+    private static final String LAUNCHER = "zklock.launcher";
+    private static final String VERBOSE_LOG = "org.slf4j.simpleLogger.log.dev.zkrecipes.core";
+    /** Of the session time-out. */
+    private static final int ASKED_IN_A_SESSION = 12;
+    /** For the launcher to answer, unless it is stopped. */
+    private static final Duration HEARD = Duration.ofSeconds(5);
+
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
+    /** The number of the signal. */
+    private static final int TERM = 15;
+
+    private static final Pattern REASON = Pattern.compile("\\(node [^)]*\\): (.*?)(;|$)");
+    private static final Pattern NODE_OF_ANOTHER = Pattern.compile("-(lock-|__READ__|__WRIT__|lease\\.)");
+
+    private final Settings settings;
+    private final ConnectOptions connection;
+    private final PrintWriter err;
+    private final PrintStream launcher = new PrintStream(System.out, true, UTF_8);
+    private final long begin = System.nanoTime();
+    private String runs = "command";
+    private boolean mayAsk;
+    private boolean gone;
+    private boolean refused;
+    private boolean heard;
+    private boolean ending;
+    private List<String> target = List.of();
+    private OptionalInt commandCode = OptionalInt.empty();
+    private @Nullable Lease kept;
+
+    Keeper(Settings settings, ConnectOptions connection, PrintWriter err) {
+        this.settings = settings;
+        this.connection = connection;
+        this.err = err;
+    }
+
+    /** Returns the exit code of zklock, when the lock was given back. */
+    int run(ZooKeeperClientBuilder builder, int words) {
+        runs = words == 0 ? "script" : "command";
+        if (System.getProperty(LAUNCHER) == null) {
+            warn("the jar alone runs no command: start it by bin/zklock");
+            return ExitCodes.INTERNAL;
+        }
+        if (!settings.verbose()) {
+            // zklock reports errors itself, in one line.
+            System.setProperty(VERBOSE_LOG, "off");
+        }
+        say("command " + words + " " + Seconds.show(settings.grace()) + " "
+                + (settings.onLost() == Reaction.TERM ? 1 : 0));
+        Thread main = Thread.currentThread();
+        Thread listener = new Thread(() -> listen(main), "listens to the launcher");
+        listener.setDaemon(true);
+        listener.start();
+        try {
+            synchronized (this) {
+                while (!mayAsk) {
+                    wait();
+                }
+            }
+            return connectAndKeep(builder);
+        } catch (InterruptedException e) {
+            tell("a signal ended the wait for " + settings.lock());
+            return ExitCodes.INTERNAL;
+        } catch (LockException e) {
+            warn(ExitCodes.message(e));
+            return ExitCodes.of(e);
+        }
+    }
+
+    /**
+     * Tells the launcher, if there is one, how zklock ends. It waits for nothing else of this JVM.
+     *
+     * @param code the exit code
+     * @return the exit code
+     */
+    public static int end(int code) {
+        if (System.getProperty(LAUNCHER) != null) {
+            System.out.print("+end " + code + "\n");
+            System.out.flush();
+        }
+        return code;
+    }
+
+    private void listen(Thread main) {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                hear(line);
+            }
+        } catch (IOException e) {
+            // It is gone all the same.
+        }
+        synchronized (this) {
+            gone = true;
+            notifyAll();
+            if (target.isEmpty()) {
+                main.interrupt();
+            }
+        }
+    }
+
+    private synchronized void hear(String line) {
+        List<String> words = List.of(line.split(" ", -1));
+        switch (words.get(0)) {
+            case "go" -> mayAsk = true;
+            case "target" -> {
+                if (!refused) {
+                    target = words.subList(1, words.size());
+                    say("watched");
+                }
+            }
+            case "ending" -> heard = true;
+            case "over" -> commandCode = OptionalInt.of(Integer.parseInt(words.get(1)));
+            case "ask" -> {
+                Lease lease = kept;
+                say(lease != null && lease.state() == LeaseState.LOST ? "stop" : "alive");
+            }
+            default -> throw new IllegalStateException(line);
+        }
+        notifyAll();
+    }
+
+    private int connectAndKeep(ZooKeeperClientBuilder builder) throws InterruptedException {
+        Duration patience = settings.patience().filter(wait -> !wait.isZero()).orElse(ConnectOptions.CONNECT_LIMIT);
+        try (ZooKeeperClient client = connection.open(builder, patience)) {
+            tell("waiting for " + settings.lock());
+            InterProcessLock lock = settings.lock().on(client);
+            Optional<Lease> lease = acquire(lock, client);
+            if (lease.isPresent()) {
+                return end(keep(lease.get(), client));
+            }
+            notAcquired(lock, client);
+        }
+        return settings.conflictCode();
+    }
+
+    private Optional<Lease> acquire(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
+        try {
+            if (settings.patience().isEmpty()) {
+                return Optional.of(lock.acquire());
+            }
+            Duration wait = settings.patience().get();
+            if (wait.isZero()) {
+                return lock.tryAcquire();
+            }
+            Duration left = wait.minus(sinceBegin());
+            return lock.tryAcquire(left.compareTo(Duration.ofMillis(1)) > 0 ? left : Duration.ofMillis(1));
+        } catch (LockException e) {
+            LockChoice.Mode other = ExitCodes.of(e) == ExitCodes.UNUSABLE_PATH
+                    ? otherKind(e, client).orElse(null)
+                    : null;
+            if (other == null) {
+                throw e;
+            }
+            throw new LockRefusedException(
+                    settings.lock() + " is in use as " + other.noun + ", which zklock takes " + other.option
+                            + ", and cannot be " + settings.lock().mode().noun + " at the same time",
+                    e);
+        }
+    }
+
+    /** Which other recipe uses a path, if that is what an error is about. */
+    private Optional<LockChoice.Mode> otherKind(LockException error, ZooKeeperClient client)
+            throws InterruptedException {
+        Matcher node = NODE_OF_ANOTHER.matcher(String.valueOf(error.getMessage()));
+        if (node.find()) {
+            return Optional.of(LockChoice.Mode.of(node.group(1)));
+        }
+        if (settings.lock().mode() == LockChoice.Mode.SEMAPHORE) { // which has looked at the data of the path first
+            try {
+                new InterProcessMutex(client, settings.lock().paths().get(0)).participants();
+            } catch (LockException e) {
+                Matcher found = NODE_OF_ANOTHER.matcher(String.valueOf(e.getMessage()));
+                return found.find() ? Optional.of(LockChoice.Mode.of(found.group(1))) : Optional.empty();
+            }
+            return Optional.of(LockChoice.Mode.MUTEX);
+        }
+        return Optional.empty();
+    }
+
+    private void notAcquired(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
+        if (client.connectionState() != ConnectionState.CONNECTED) {
+            throw new LockConnectionException(
+                    "the connection was lost while zklock waited for " + settings.lock() + ", and the time is over");
+        }
+        if (settings.conflictCode() == 0 && !settings.verbose()) {
+            return;
+        }
+        String holders = "";
+        try {
+            holders = lock.participants().stream()
+                    .filter(Participant::holding)
+                    .map(holder -> (settings.lock().paths().size() > 1 ? holder.path() + " is " : "") + "held by "
+                            + holder.owner())
+                    .distinct()
+                    .collect(Collectors.joining(", "));
+        } catch (LockException e) {
+            // Then it is busy without a name.
+        }
+        warn("not acquired: " + settings.lock() + " is " + (holders.isEmpty() ? "busy" : holders) + " ("
+                + Seconds.show(sinceBegin()) + " s)");
+    }
+
+    /** Returns the exit code, when the lock was given back. */
+    private int keep(Lease lease, ZooKeeperClient client) throws InterruptedException {
+        Optional<ZooKeeper> handle = client.zooKeeper();
+        long session = handle.map(ZooKeeper::getSessionId).orElse(0L);
+        Duration timeout =
+                Duration.ofMillis(handle.map(ZooKeeper::getSessionTimeout).orElse(1000));
+        long granted = System.nanoTime();
+        try (lease) {
+            tell("acquired " + settings.lock() + " after " + Seconds.show(sinceBegin()) + " s, fencing token "
+                    + lease.fencingToken());
+            say("env ZKLOCK_PATH=" + lease.path());
+            say("env ZKLOCK_FENCE=" + lease.fencingToken());
+            say("env ZKLOCK_SESSION=0x" + Long.toHexString(session));
+            say("env ZKLOCK_NODE="
+                    + MultiLease.guardsOf(lease).stream().map(Op::getPath).collect(Collectors.joining(",")));
+            synchronized (this) {
+                kept = lease;
+            }
+            say("granted " + Seconds.show(timeout.dividedBy(ASKED_IN_A_SESSION)));
+            if (!isTaken(timeout)) {
+                warn(settings.lock() + " was granted, and is given back after " + Seconds.show(timeout)
+                        + " s in which nothing was started: was zklock stopped?");
+                return ExitCodes.INTERNAL;
+            }
+            lease.onLost(
+                    () -> react(settings.onLost(), "the lock " + settings.lock() + " is lost (" + reason(lease) + ")"));
+            lease.onRevocationRequested(request ->
+                    react(settings.onRevoke(), request.requester() + " asks for the lock " + settings.lock()));
+            await(() -> commandCode.isPresent() || gone, null);
+            if (commandCode.isEmpty()) {
+                outliveTheLauncher();
+            }
+            boolean lost = isLost(lease);
+            int code = commandCode.orElse(ExitCodes.SIGNALLED + TERM);
+            tell("held " + settings.lock() + " for " + Seconds.show(Duration.ofNanos(System.nanoTime() - granted))
+                    + " s; the " + runs + " ended with " + code);
+            return lost && settings.onLost() == Reaction.TERM ? ExitCodes.LOST : code;
+        }
+    }
+
+    /** Whether the launcher is there to start something. If not, it is too late for that. */
+    private synchronized boolean isTaken(Duration limit) throws InterruptedException {
+        refused = !await(() -> !target.isEmpty(), limit);
+        return !refused;
+    }
+
+    /** Asks again at the end: the command may have ended before anybody knew that its lock was lost. */
+    private boolean isLost(Lease lease) throws InterruptedException {
+        if (lease.state() == LeaseState.SUSPENDED) {
+            try {
+                lease.verify();
+            } catch (LockConnectionException e) {
+                warn("the connection is gone: nobody knows whether " + settings.lock() + " was held until the " + runs
+                        + " ended; it is free once the session has expired");
+            } catch (LockLostException e) {
+                // The state says so, below.
+            }
+        }
+        boolean lost = lease.state() == LeaseState.LOST;
+        if (lost) {
+            warn("the lock " + settings.lock() + " was lost while the " + runs + " ran: " + reason(lease));
+        }
+        return lost;
+    }
+
+    /** Why it is lost. */
+    private static String reason(Lease lease) {
+        try {
+            lease.fencingToken();
+        } catch (LockLostException e) {
+            Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
+            return reason.find() ? reason.group(1) : ExitCodes.message(e);
+        } catch (RuntimeException e) {
+            // It is closed meanwhile.
+        }
+        return "nobody knows why";
+    }
+
+    /** On the thread of whoever found the reason. The command begins to end before that is said. */
+    private void react(Reaction reaction, String why) {
+        boolean ends = reaction == Reaction.TERM;
+        boolean first;
+        synchronized (this) {
+            first = ends && !ending && commandCode.isEmpty();
+            ending |= ends;
+        }
+        if (first) {
+            say("stop");
+        }
+        warn(why + "; the " + runs + (ends ? " is being ended" : " continues"));
+        try {
+            if (first && !await(() -> heard || commandCode.isPresent() || gone, HEARD)) {
+                endTarget();
+                hear("over " + (ExitCodes.SIGNALLED + TERM));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The lock is not given back before the command is gone. */
+    private void outliveTheLauncher() throws InterruptedException {
+        if (settings.onLost() == Reaction.TERM) {
+            endTarget();
+            return;
+        }
+        Optional<ProcessHandle> command = ProcessHandle.of(Long.parseLong(target.get(1)));
+        while (command.map(ProcessHandle::isAlive).orElse(false)) {
+            Thread.sleep(LOOK_AGAIN.toMillis());
+        }
+    }
+
+    private void endTarget() throws InterruptedException {
+        List<String> command =
+                new ArrayList<>(List.of(System.getProperty(LAUNCHER), "--end", Seconds.show(settings.grace())));
+        command.addAll(target);
+        while (true) {
+            try {
+                Process end = new ProcessBuilder(command)
+                        .redirectInput(Redirect.PIPE)
+                        .redirectOutput(Redirect.DISCARD)
+                        .redirectError(Redirect.DISCARD)
+                        .start();
+                if (end.waitFor() == 0) {
+                    return;
+                }
+            } catch (IOException e) {
+                warn("the " + runs + " cannot be ended: " + e.getMessage());
+            }
+            Thread.sleep(LOOK_AGAIN.toMillis());
+        }
+    }
+
+    private synchronized boolean await(BooleanSupplier condition, @Nullable Duration limit)
+            throws InterruptedException {
+        long deadline = limit == null ? 0 : System.nanoTime() + limit.toNanos();
+        while (!condition.getAsBoolean()) {
+            long left = limit == null ? 0 : TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (limit != null && left <= 0) {
+                return false;
+            }
+            wait(left);
+        }
+        return true;
+    }
+
+    private Duration sinceBegin() {
+        return Duration.ofNanos(System.nanoTime() - begin);
+    }
+
+    private void say(String line) {
+        synchronized (launcher) {
+            launcher.print("+" + line + "\n");
+            launcher.flush();
+        }
+    }
+
+    /** What went wrong. */
+    private void warn(String line) {
+        err.println("zklock: " + PlainText.of(line));
+        err.flush();
+    }
+
+    /** What {@code --verbose} asks for. */
+    private void tell(String line) {
+        if (settings.verbose()) {
+            warn(line);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.zkrecipes.cli.Tool;
+import dev.zkrecipes.cli.ZkLockProcess;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.WithZooKeeper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What the command of {@code zklock run} gets, beside what it gets from {@code flock}: a script runs with either as its
+ * arguments, and prints the same.
+ */
+@Tag("H116")
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+class BesideFlockIT {
+    @TempDir
+    private Path folder;
+
+    private final EmbeddedZooKeeper server;
+
+    BesideFlockIT(EmbeddedZooKeeper server) {
+        Tool.FLOCK.require();
+        Tool.BASH.require();
+        this.server = server;
+    }
+
+    private record Printed(int code, String out, String err) {}
+
+    private Printed script(String script, String... tool) throws IOException, InterruptedException {
+        Path out = Files.createTempFile(folder, "out", "");
+        Path err = Files.createTempFile(folder, "err", "");
+        List<String> command = new ArrayList<>(ZkLockProcess.interruptible());
+        command.addAll(List.of("bash", "-c", script, "bash"));
+        command.addAll(List.of(tool));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        RunningZkLock.prepare(builder.environment());
+        builder.environment().put("ZKLOCK_CONNECT", server.connectString());
+        Process process = builder.start();
+        try {
+            assertThat(process.waitFor(RunningZkLock.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .as("ended")
+                    .isTrue();
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+        return new Printed(
+                process.exitValue(),
+                Files.readString(out, StandardCharsets.ISO_8859_1),
+                Files.readString(err, StandardCharsets.ISO_8859_1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                // arguments
+                "LC_ALL=C \"$@\" printf '%s.' $'\\xff\\xfe\\xe4' 'a b' '' '*' $'\\n'",
+                "LC_ALL=C \"$@\" printf %s -- --help @file",
+                // descriptors
+                "\"$@\" cat <(echo one) <(echo two)",
+                "exec 9>nine; \"$@\" sh -c 'echo written >&9'; cat nine",
+                "exec 8<<<eight; \"$@\" sh -c 'read -r x <&8; echo $x'; cat <&8",
+                "printf 'a\\nb\\n' | { \"$@\" sh -c 'read -r x; echo $x'; cat; }",
+                "(\"$@\" sh -c 'yes | head -c 1000000; echo end >&2') 2>&1 | cksum",
+                // signals that are blocked or ignored
+                "\"$@\" grep '^Sig[BI]' /proc/self/status",
+                "trap '' USR1 PIPE TTOU; \"$@\" grep '^Sig[BI]' /proc/self/status",
+                "perl -MPOSIX=:signal_h -e 'sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGQUIT, SIGUSR2, SIGCHLD));"
+                        + " exec @ARGV' \"$@\" grep '^Sig[BI]' /proc/self/status",
+                // environment
+                "env -i a.b=1 c-d=2 'e f=3' LC_ALL=C PATH=\"$PATH\" JAVA_HOME=\"$JAVA_HOME\" ZKLOCK_JAR=\"$ZKLOCK_JAR\""
+                        + " ZKLOCK_CONNECT=\"$ZKLOCK_CONNECT\" \"$@\" env -0"
+                        + " | tr '\\0\\n' '\\n ' | grep -v '^ZKLOCK_[FNPS]' | sort",
+                "export JAVA_TOOL_OPTIONS=-Xnonsense _JAVA_OPTIONS=-Xmore JDK_JAVA_OPTIONS=-Xmost PERL5OPT=-Mnothing"
+                        + " PERL5LIB=/none BASH_ENV=/none; \"$@\" sh -c"
+                        + " 'echo $JAVA_TOOL_OPTIONS $_JAVA_OPTIONS $JDK_JAVA_OPTIONS $PERL5OPT $PERL5LIB'",
+                // the rest
+                "umask 027; ulimit -n 200; cd /; \"$@\" sh -c 'umask; ulimit -n; pwd'",
+                "\"$@\" sh -c 'kill -TERM $$'; echo $?; \"$@\" sh -c 'exit 9'; echo $?; \"$@\" sh -c 'kill -QUIT $$'; echo $?",
+                "echo 'echo a script without its first line' > plain; chmod +x plain; \"$@\" ./plain",
+                "\"$@\" sh -c 'sleep 1000 & echo ended'",
+            })
+    void command_isWhatFlockWouldStart(String script) throws IOException, InterruptedException {
+        Printed byFlock = script(script, "flock", folder.resolve("lock").toString());
+        Printed byZkLock = script(script, RunningZkLock.LAUNCHER.toString(), "run", "/beside");
+        assertThat(byFlock.out()).isNotEmpty();
+        assertThat(byZkLock.err()).isEqualTo(byFlock.err());
+        assertThat(byZkLock).isEqualTo(byFlock);
+    }
+}
