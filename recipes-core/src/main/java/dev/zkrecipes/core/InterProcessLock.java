@@ -5,9 +5,11 @@ package dev.zkrecipes.core;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock that processes share through a path in ZooKeeper.
@@ -32,6 +34,14 @@ import java.util.concurrent.locks.Lock;
  *
  * <p><b>Losing the session.</b> A held lock is lost with its session. From then on {@code acquire} by the owner
  * throws {@link LockLostException} until each of the owner's leases is closed.
+ *
+ * <p><b>Memory consistency effects.</b> As with a {@link Lock}, what a thread does before it releases the lock
+ * <i>happens-before</i> what the next holder does after it has acquired it, if both are in one process and use the same
+ * client, through whichever lock objects. What a thread does before {@link #acquireAsync()} happens-before what depends
+ * on the future. Processes share no memory, but the order holds for ZooKeeper, too: what a holder has written there,
+ * with its answer, before it releases the lock is seen by reads of the next holder's session ({@link
+ * ZooKeeperClient#zooKeeper()}). Another session may lag behind, and calls {@code sync} first. For any other store the
+ * order holds if its reads never lag behind its confirmed writes.
  *
  * <p>Instances are thread-safe. Blocking methods must not be called on ZooKeeper's event thread; they refuse at once
  * with {@link IllegalStateException}. {@link #release()} may be called there and does not wait.
@@ -90,6 +100,84 @@ public interface InterProcessLock {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException;
+
+    /**
+     * Runs {@code body} with the lock: {@link #acquire}, the body, {@link Lease#close}.
+     *
+     * <pre>{@code
+     * String answer = mutex.call(lease -> ask(order, lease.fencingToken()));
+     * }</pre>
+     *
+     * <p>The lock is released however the body ends. If that fails after the body has thrown, what failed is
+     * {@linkplain Throwable#addSuppressed suppressed} in what the body threw; otherwise it is thrown, though the body
+     * has run. A loss of the lock does not end the body: see {@link Lease} for what it can do about that.
+     *
+     * @param <T> what the body returns
+     * @param <E> what the body may throw that has to be declared
+     * @param body what to run, on the calling thread
+     * @return what the body returned
+     * @throws E if the body throws it
+     * @throws InterruptedException as {@link #acquire}
+     * @throws LockException as {@link #acquire} and {@link Lease#close}
+     */
+    default <T extends @Nullable Object, E extends Exception> T call(Body<T, E> body) throws E, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        try (Lease lease = acquire()) {
+            return body.call(lease);
+        }
+    }
+
+    /**
+     * Runs {@code body} with the lock if it can be acquired in time: as {@link #call}, with {@link
+     * #tryAcquire(Duration)}.
+     *
+     * <pre>{@code
+     * Optional<String> inTime = mutex.tryCall(Duration.ofSeconds(2), lease -> ask(order, lease.fencingToken()));
+     * }</pre>
+     *
+     * @param <T> what the body returns
+     * @param <E> what the body may throw that has to be declared
+     * @param timeout how long to wait at most; zero means not to wait
+     * @param body what to run, on the calling thread
+     * @return what the body returned; empty if, and only if, the lock was busy and the body was not run
+     * @throws NullPointerException if the body returned null, which could not be told from not having run; the lock is
+     *     released all the same
+     * @throws E if the body throws it
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws LockException as {@link #tryAcquire(Duration)} and {@link Lease#close}
+     */
+    default <T, E extends Exception> Optional<T> tryCall(Duration timeout, Body<T, E> body)
+            throws E, InterruptedException {
+        Objects.requireNonNull(body, "body");
+        Optional<Lease> acquired = tryAcquire(timeout);
+        if (acquired.isEmpty()) {
+            return Optional.empty();
+        }
+        try (Lease lease = acquired.get()) {
+            return Optional.of(Objects.requireNonNull(
+                    body.call(lease),
+                    "the body of tryCall returned null, as if it had not run: return something else"));
+        }
+    }
+
+    /**
+     * What {@link #call} runs.
+     *
+     * @param <T> what it returns
+     * @param <E> what it may throw that has to be declared
+     */
+    @FunctionalInterface
+    interface Body<T extends @Nullable Object, E extends Exception> {
+
+        /**
+         * Runs with the lock.
+         *
+         * @param lease the hold, which is closed afterwards
+         * @return what the caller gets
+         * @throws E which the caller gets, too
+         */
+        T call(Lease lease) throws E;
+    }
 
     /**
      * Asks for the lock and returns at once. The lease belongs to no thread: any thread may close it, it is not

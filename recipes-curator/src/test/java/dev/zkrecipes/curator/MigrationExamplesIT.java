@@ -66,6 +66,11 @@ class MigrationExamplesIT {
         worked++;
     }
 
+    private String compute() {
+        work();
+        return "done";
+    }
+
     @Test
     void multiLockBesideCuratorsOwn() throws Exception {
         ZooKeeperClient seven = CuratorClients.over(curator);
@@ -83,12 +88,8 @@ class MigrationExamplesIT {
         InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
         mutex.acquire().close();
         assertThat(server.watchCount()).as("the standing watch").isEqualTo(1);
-        Optional<Lease> granted = mutex.tryAcquire(Duration.ofSeconds(2));
-        if (granted.isPresent()) {
-            try (Lease lease = granted.get()) {
-                work();
-            }
-        }
+        Optional<String> result = mutex.tryCall(Duration.ofSeconds(2), lease -> compute());
+        assertThat(result).hasValue("done");
         InterProcessLock lock = CuratorLocks.asCurator(new InterProcessMutex(client, "/locks/orders"));
         if (lock.acquire(2, TimeUnit.SECONDS)) {
             try {

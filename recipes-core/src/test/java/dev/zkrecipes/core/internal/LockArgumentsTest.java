@@ -71,7 +71,8 @@ class LockArgumentsTest {
     void otherPaths_areRejectedAndShownSafely(String path) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> on(path))
-                .withMessageStartingWith("bad lock path")
+                .withMessageStartingWith("bad lock path \"" + Printable.of(path) + "\": ")
+                .withMessageNotContaining("Invalid path string")
                 .satisfies(e -> assertThat(e.getMessage().codePoints()).allMatch(Printable::isPlain));
     }
 

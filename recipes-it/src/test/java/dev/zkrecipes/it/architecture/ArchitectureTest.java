@@ -26,6 +26,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import dev.zkrecipes.explore.Explorer;
 import java.io.IOException;
+import java.lang.reflect.TypeVariable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
@@ -91,7 +92,11 @@ class ArchitectureTest {
     @Test
     void noMethodDeclaresExceptionOrThrowable() {
         noMethods()
-                .that(describe("are not synthetic", m -> !m.getModifiers().contains(JavaModifier.SYNTHETIC)))
+                .that(describe(
+                        "are not synthetic, nor throw what their caller's code throws",
+                        m -> !m.getModifiers().contains(JavaModifier.SYNTHETIC)
+                                && Stream.of(m.reflect().getGenericExceptionTypes())
+                                        .noneMatch(TypeVariable.class::isInstance)))
                 .and()
                 .areDeclaredInClassesThat()
                 .areNotAnnotatedWith(FunctionalInterface.class)

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -84,6 +85,28 @@ class ExamplesIT {
             }
         }
         assertThat(done).containsExactly("order with a token");
+    }
+
+    private String ask(String what, long token) throws IOException {
+        return what + (token > 0 ? " with a token" : "");
+    }
+
+    @Test
+    void callAndTryCall(EmbeddedZooKeeper server) throws InterruptedException, IOException {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
+            String answer = mutex.call(lease -> ask(order, lease.fencingToken()));
+            Optional<String> inTime = mutex.tryCall(Duration.ofSeconds(2), lease -> ask(order, lease.fencingToken()));
+            assertThat(inTime).hasValue(answer);
+            assertThat(mutex.holdCount()).isZero();
+            InterProcessMutex elsewhere = new InterProcessMutex(client, "/locks/orders");
+            CompletableFuture<Lease> other = elsewhere.acquireAsync();
+            try (Lease held = other.join()) {
+                assertThat(held.isValid()).isTrue();
+                assertThat(mutex.tryCall(Duration.ZERO, lease -> ask(order, lease.fencingToken())))
+                        .isEmpty();
+            }
+        }
     }
 
     @Test
@@ -176,6 +199,7 @@ class ExamplesIT {
         return Stream.of(
                 "docs/lease.md",
                 "docs/revocation.md",
+                "recipes-core/src/main/java/dev/zkrecipes/core/InterProcessLock.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Revoker.java",
                 "recipes-mutex/src/main/java/dev/zkrecipes/mutex/InterProcessMutex.java",

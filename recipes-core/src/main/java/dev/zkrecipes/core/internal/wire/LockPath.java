@@ -19,7 +19,9 @@ public final class LockPath {
         try {
             PathUtils.validatePath(path);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("bad lock path: " + Printable.of(String.valueOf(e.getMessage())), e);
+            String reason = String.valueOf(e.getMessage()).replaceFirst("(?s)Invalid path string .* caused by ", "");
+            throw new IllegalArgumentException(
+                    "bad lock path \"" + Printable.of(path) + "\": " + Printable.of(reason), e);
         }
         Preconditions.checkArgument(
                 path.codePoints().allMatch(Printable::isPlain),
