@@ -5,16 +5,16 @@ package dev.zkrecipes.core;
 
 import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.client.RevocationRequests;
+import dev.zkrecipes.core.internal.thread.Blocking;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
  * Asks holders to give a lock back, from any process.
  *
  * <pre>{@code
- * for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
+ * for (Revocation revocation : new Revoker(client).withGrace(Duration.ofSeconds(10)).request(mutex)) {
  *     report(
  *             revocation.participant().owner(),
  *             revocation.await(Duration.ofMinutes(1)).orElseThrow());
@@ -32,7 +32,7 @@ import java.util.Optional;
  * at the server tells its holders from the requests that waited then: every request is asked that came before the
  * resize and that the earlier limit had room for.
  *
- * <p><b>Grace.</b> A holder need not listen or obey. With a grace period, this client deletes the holder's node when
+ * <p><b>Grace.</b> A holder need not listen or obey. {@linkplain #withGrace With a grace period}, this client deletes the holder's node when
  * that time has passed since the request was written: the lease is broken, and the next request in the queue is
  * granted. The holder finds out as with any lost lock: at once if it listens for requests, otherwise within T/6 (T
  * being its session's time-out). Until then it may continue to work, so where that would do harm use {@link
@@ -45,19 +45,37 @@ import java.util.Optional;
  * thread-safe and hold nothing.
  */
 public final class Revoker {
-    private final RevocationRequests requests;
+    private final EngineClient client;
+    private final Optional<Duration> grace;
 
     /**
-     * Makes a revoker; sends nothing.
+     * Makes a revoker that asks and breaks nothing; sends nothing.
      *
      * @param client the client that asks
      */
     public Revoker(ZooKeeperClient client) {
-        this.requests = new RevocationRequests(EngineClient.of(Objects.requireNonNull(client, "client")));
+        this(EngineClient.of(client), Optional.empty());
+    }
+
+    private Revoker(EngineClient client, Optional<Duration> grace) {
+        this.client = client;
+        this.grace = grace;
     }
 
     /**
-     * Asks all holders of a lock, and breaks nothing.
+     * A revoker that breaks what is not given back within a grace period.
+     *
+     * @param period how long holders have, from when the request is written
+     * @return the changed copy
+     * @throws IllegalArgumentException if {@code period} is negative
+     */
+    public Revoker withGrace(Duration period) {
+        Blocking.requireNotNegative(period);
+        return new Revoker(client, Optional.of(period));
+    }
+
+    /**
+     * Asks all holders of a lock.
      *
      * @param lock a lock on the path in question, of the same ensemble and chroot as this client; of a read-write lock
      *     any mode, of a semaphore {@code permits(1)}
@@ -70,26 +88,12 @@ public final class Revoker {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public List<Revocation> request(InterProcessLock lock) throws InterruptedException {
-        return requests.ask(lock, Optional.empty());
+        return new RevocationRequests(client).ask(lock, grace);
     }
 
     /**
-     * Asks all holders of a lock, and breaks the leases that are not released within the grace period.
-     *
-     * @param lock as for {@link #request(InterProcessLock)}
-     * @param grace how long the holders have, from when the request is written
-     * @return as {@link #request(InterProcessLock)}
-     * @throws IllegalArgumentException if {@code grace} is negative
-     * @throws InterruptedException as {@link #request(InterProcessLock)}
-     * @throws LockException as {@link #request(InterProcessLock)}
-     * @throws IllegalStateException if called on ZooKeeper's event thread
-     */
-    public List<Revocation> request(InterProcessLock lock, Duration grace) throws InterruptedException {
-        return requests.ask(lock, Optional.of(grace));
-    }
-
-    /**
-     * Asks one participant, and breaks nothing.
+     * Asks one participant. If there is a grace period and it stands in the queue after that, its node is removed
+     * whether it holds or waits.
      *
      * @param holder whom to ask, as {@link InterProcessLock#participants()} found it
      * @return the revocation, to be followed
@@ -98,22 +102,6 @@ public final class Revoker {
      * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public Revocation request(Participant holder) throws InterruptedException {
-        return requests.ask(List.of(holder), Optional.empty()).get(0);
-    }
-
-    /**
-     * Asks one participant. Breaks its lease, or removes its node from the queue, if the node is still there when the
-     * grace period is over.
-     *
-     * @param holder whom to ask, as {@link InterProcessLock#participants()} found it
-     * @param grace how long it has, from when the request is written
-     * @return the revocation, to be followed
-     * @throws IllegalArgumentException if {@code grace} is negative
-     * @throws InterruptedException as {@link #request(InterProcessLock)}
-     * @throws LockException as {@link #request(InterProcessLock)}
-     * @throws IllegalStateException if called on ZooKeeper's event thread
-     */
-    public Revocation request(Participant holder, Duration grace) throws InterruptedException {
-        return requests.ask(List.of(holder), Optional.of(grace)).get(0);
+        return new RevocationRequests(client).ask(List.of(holder), grace).get(0);
     }
 }

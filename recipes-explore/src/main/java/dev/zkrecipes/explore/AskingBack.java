@@ -42,9 +42,7 @@ final class AskingBack {
 
     private List<Revocation> askHolders(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
         actor.tell("asks the holders of " + lock.path() + " to give it back, " + describe(grace));
-        Revoker revoker = new Revoker(client);
-        return Timed.request(
-                schedule, actor, () -> grace.isPresent() ? revoker.request(lock, grace.get()) : revoker.request(lock));
+        return Timed.request(schedule, actor, () -> revoker(grace).request(lock));
     }
 
     private List<Revocation> askOne(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
@@ -55,9 +53,12 @@ final class AskingBack {
         }
         Participant one = all.get(actor.choices().next(all.size()));
         actor.tell("asks " + path(one) + " to give it back, " + describe(grace));
-        Revoker revoker = new Revoker(client);
-        return List.of(Timed.request(
-                schedule, actor, () -> grace.isPresent() ? revoker.request(one, grace.get()) : revoker.request(one)));
+        return List.of(Timed.request(schedule, actor, () -> revoker(grace).request(one)));
+    }
+
+    private Revoker revoker(Optional<Duration> grace) {
+        Revoker asking = new Revoker(client);
+        return grace.map(asking::withGrace).orElse(asking);
     }
 
     private static String describe(Optional<Duration> grace) {

@@ -122,15 +122,14 @@ public final class RevokeCommand implements Callable<Integer> {
     /** One request to whoever holds the lock when it is sent; or one to each named node. */
     private List<Revocation> ask(ZooKeeperClient client, PathView lock, List<Place> places)
             throws InterruptedException {
-        Revoker revoker = new Revoker(client);
+        Revoker asking = new Revoker(client);
+        Revoker revoker = grace == null ? asking : asking.withGrace(grace);
         if (!targets.areNamed()) {
-            InterProcessLock held = lockOf(client, lock);
-            return grace == null ? revoker.request(held) : revoker.request(held, grace);
+            return revoker.request(lockOf(client, lock));
         }
         List<Revocation> asked = new ArrayList<>();
         for (Place place : places) {
-            Participant participant = participant(place, lock.places().indexOf(place));
-            asked.add(grace == null ? revoker.request(participant) : revoker.request(participant, grace));
+            asked.add(revoker.request(participant(place, lock.places().indexOf(place))));
         }
         return asked;
     }

@@ -270,7 +270,8 @@ class RunLossIT {
 
     private static Revocation ask(ZooKeeperClient client, Duration grace) throws InterruptedException {
         return new Revoker(client)
-                .request(new InterProcessMutex(client, "/asked"), grace)
+                .withGrace(grace)
+                .request(new InterProcessMutex(client, "/asked"))
                 .get(0);
     }
 }

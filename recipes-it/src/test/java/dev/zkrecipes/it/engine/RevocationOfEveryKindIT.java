@@ -102,7 +102,8 @@ class RevocationOfEveryKindIT {
         InterProcessMultiLock both = new InterProcessMultiLock(client, List.of("/broken/a", "/broken/b"));
         Lease lease = both.acquire();
         listen(lease);
-        Revocation revocation = revoker.request(both.participants().get(1), Duration.ZERO);
+        Revocation revocation =
+                revoker.withGrace(Duration.ZERO).request(both.participants().get(1));
         assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.BROKEN);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
         lease.close();
@@ -189,7 +190,7 @@ class RevocationOfEveryKindIT {
                 .findFirst()
                 .orElseThrow();
         CompletableFuture<Lease> wanted = new InterProcessSemaphore(other, "/permits", 5).acquireAsync(4);
-        Revocation revocation = revoker.request(greatest, Duration.ofMillis(50));
+        Revocation revocation = revoker.withGrace(Duration.ofMillis(50)).request(greatest);
         assertThat(Soon.get(revocation.outcome())).isEqualTo(RevocationOutcome.BROKEN);
         assertThat(Soon.get(large.ended())).isEqualTo(LeaseState.LOST);
         Soon.get(Soon.get(wanted).closeAsync());

@@ -170,7 +170,8 @@ class ExamplesIT {
             InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
             Lease lease = mutex.acquireAsync().join();
             lease.onRevocationRequested(request -> lease.close());
-            for (Revocation revocation : new Revoker(client).request(mutex, Duration.ofSeconds(10))) {
+            for (Revocation revocation :
+                    new Revoker(client).withGrace(Duration.ofSeconds(10)).request(mutex)) {
                 report(
                         revocation.participant().owner(),
                         revocation.await(Duration.ofMinutes(1)).orElseThrow());

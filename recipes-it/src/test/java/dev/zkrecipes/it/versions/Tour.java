@@ -127,7 +127,7 @@ final class Tour {
         Lease stubborn = get(mutex.acquireAsync());
         CompletableFuture<LeaseState> lost = stubborn.ended().toCompletableFuture();
         stubborn.onRevocationRequested(request -> {});
-        require(outcome(revoker.request(mutex, Duration.ZERO)) == RevocationOutcome.BROKEN, "broken");
+        require(outcome(revoker.withGrace(Duration.ZERO).request(mutex)) == RevocationOutcome.BROKEN, "broken");
         require(get(lost) == LeaseState.LOST, "lost");
     }
 

@@ -310,7 +310,7 @@ class MutexAclIT {
             Participant holder = mutex.participants().get(0); // as if it had been told
             Revoker revoker = new Revoker(mallory);
             for (Duration grace : List.of(Duration.ofMinutes(1), Duration.ofMillis(1))) {
-                assertThatThrownBy(() -> revoker.request(holder, grace))
+                assertThatThrownBy(() -> revoker.withGrace(grace).request(holder))
                         .isInstanceOf(LockAccessException.class)
                         .hasMessageContaining(held);
             }

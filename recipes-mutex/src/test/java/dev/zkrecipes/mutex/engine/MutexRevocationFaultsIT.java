@@ -59,7 +59,7 @@ class MutexRevocationFaultsIT extends RevocationStage {
     void brokenListeningHolder_learnsAtOnce() throws Exception {
         Lease lease = mutex.acquire();
         listen(lease);
-        Revocation revocation = revoker.request(holder(), Duration.ZERO);
+        Revocation revocation = revoker.withGrace(Duration.ZERO).request(holder());
         assertThat(revocation.await(Duration.ofSeconds(20))).hasValue(RevocationOutcome.BROKEN);
         assertThat(Soon.get(lease.ended())).isEqualTo(LeaseState.LOST);
         assertThatThrownBy(mutex::release)
@@ -73,7 +73,7 @@ class MutexRevocationFaultsIT extends RevocationStage {
         try (ZooKeeperClient client = connect(server.connectString(), Duration.ofSeconds(3))) {
             InterProcessMutex checked = new InterProcessMutex(client, path);
             Lease lease = checked.acquire();
-            List<Revocation> asked = revoker.request(checked, Duration.ofMillis(1));
+            List<Revocation> asked = revoker.withGrace(Duration.ofMillis(1)).request(checked);
             assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
             Lease next = mutex.acquire();
             await().until(() -> lease.state() == LeaseState.LOST);
@@ -103,7 +103,8 @@ class MutexRevocationFaultsIT extends RevocationStage {
     void lostReplyToTheDeletion_isBroken() throws Exception {
         Lease lease = new InterProcessMutex(asking, path).acquire();
         proxy.dropReply(RequestType.MULTI, 2); // behind the mark
-        List<Revocation> asked = new Revoker(holding).request(mutex, Duration.ofMillis(50));
+        List<Revocation> asked =
+                new Revoker(holding).withGrace(Duration.ofMillis(50)).request(mutex);
         assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
         assertThat(server.children(path)).isEmpty();
         lease.close();
@@ -113,7 +114,8 @@ class MutexRevocationFaultsIT extends RevocationStage {
     void lostDeletion_isSentAgain() throws Exception {
         Lease lease = new InterProcessMutex(asking, path).acquire();
         proxy.dropRequest(RequestType.MULTI, 2);
-        List<Revocation> asked = new Revoker(holding).request(mutex, Duration.ofMillis(50));
+        List<Revocation> asked =
+                new Revoker(holding).withGrace(Duration.ofMillis(50)).request(mutex);
         assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
         assertThat(server.children(path)).isEmpty();
         lease.close();
@@ -123,7 +125,8 @@ class MutexRevocationFaultsIT extends RevocationStage {
     void requesterWithAnEndedSession_breaksInTheNext() throws Exception {
         Lease lease = new InterProcessMutex(asking, path).acquire();
         long session = holding.zooKeeper().orElseThrow().getSessionId();
-        List<Revocation> asked = new Revoker(holding).request(mutex, Duration.ofMillis(300));
+        List<Revocation> asked =
+                new Revoker(holding).withGrace(Duration.ofMillis(300)).request(mutex);
         assertThat(server.expireSession(session)).isTrue();
         assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.BROKEN);
         await().until(() -> holding.zooKeeper().orElseThrow().getSessionId() != session);
@@ -165,7 +168,7 @@ class MutexRevocationFaultsIT extends RevocationStage {
         Lease lease = new InterProcessMutex(asking, path).acquire();
         Participant holder = holder();
         Revoker own = new Revoker(holding);
-        Revocation revocation = own.request(holder, LONG);
+        Revocation revocation = own.withGrace(LONG).request(holder);
         holding.close();
         assertThat(revocation.outcome())
                 .failsWithin(Duration.ofSeconds(20))

@@ -96,7 +96,7 @@ class MutexRevocationIT extends RevocationStage {
     @Test
     void closedRevocation_isFollowedNoLonger() throws Exception {
         Lease lease = mutex.acquire();
-        Revocation revocation = revoker.request(holder(), LONG);
+        Revocation revocation = revoker.withGrace(LONG).request(holder());
         assertThat(revocation.await(Duration.ZERO)).isEmpty();
         RequestCounts start = server.requests();
         revocation.close();
@@ -136,7 +136,7 @@ class MutexRevocationIT extends RevocationStage {
         server.createNode(node, "192.0.2.1".getBytes(UTF_8));
         List<Revocation> asked = revoker.request(mutex);
         assertThat(data(node)).isEqualTo("__REVOKE__");
-        assertThat(revoker.request(mutex, Duration.ZERO).get(0).await(Duration.ofSeconds(20)))
+        assertThat(revoker.withGrace(Duration.ZERO).request(mutex).get(0).await(Duration.ofSeconds(20)))
                 .hasValue(RevocationOutcome.BROKEN);
         assertThat(Soon.get(asked.get(0).outcome())).isEqualTo(RevocationOutcome.GIVEN_BACK);
         assertThat(server.children(path)).isEmpty();
@@ -150,12 +150,12 @@ class MutexRevocationIT extends RevocationStage {
         Participant first = holder();
         Participant before = new Participant(
                 path, first.node(), first.kind(), "", "before", 42, Duration.ZERO, 0, true); // of an earlier session
-        assertThat(revoker.request(before, Duration.ZERO).await(Duration.ofSeconds(20)))
+        assertThat(revoker.withGrace(Duration.ZERO).request(before).await(Duration.ofSeconds(20)))
                 .hasValue(RevocationOutcome.GONE_ALREADY);
         assertThat(data(node)).isEqualTo("first");
 
         Duration grace = Duration.ofSeconds(2);
-        Revocation revocation = new Revoker(holding).request(first, grace);
+        Revocation revocation = new Revoker(holding).withGrace(grace).request(first);
         long over = System.nanoTime() + grace.toNanos();
         proxy.refuse(); // so that nobody is told of the deletion
         await().until(() -> holding.connectionState() == ConnectionState.SUSPENDED);
@@ -203,7 +203,8 @@ class MutexRevocationIT extends RevocationStage {
             InterProcessMutex own = new InterProcessMutex(guarded, path + "-guarded");
             Lease lease = own.acquire();
             List<RevocationRequest> heard = listen(lease);
-            Revocation revocation = revoker.request(own, Duration.ZERO).get(0);
+            Revocation revocation =
+                    revoker.withGrace(Duration.ZERO).request(own).get(0);
             assertThatThrownBy(() -> revocation.await(Duration.ofSeconds(20)))
                     .isInstanceOf(LockAccessException.class)
                     .hasMessageContaining("DELETE");
@@ -218,10 +219,9 @@ class MutexRevocationIT extends RevocationStage {
     @Test
     void badArguments_areRefusedBeforeAnythingIsSent() throws Exception {
         Lease lease = mutex.acquire();
-        Participant holder = holder();
         RequestCounts start = server.requests();
-        assertThatIllegalArgumentException().isThrownBy(() -> revoker.request(mutex, Duration.ofNanos(-1)));
-        assertThatIllegalArgumentException().isThrownBy(() -> revoker.request(holder, Duration.ofSeconds(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofNanos(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> revoker.withGrace(Duration.ofSeconds(-1)));
         assertThatThrownBy(() -> lease.onRevocationRequested(null)).isInstanceOf(NullPointerException.class);
         assertRequests(server.requests().minus(start));
         lease.close();

@@ -189,7 +189,7 @@ abstract class RevocationContract extends Stage {
         lease.onRevocationRequested(request -> lease.close());
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
         Duration grace = Duration.ofMinutes(1);
-        List<Revocation> asked = revoker.request(scene.lock, grace);
+        List<Revocation> asked = revoker.withGrace(grace).request(scene.lock);
         assertThat(asked).hasSize(recipe().queues().size());
         // A holder of several nodes releases all of them when it hears of the first request, maybe before the others
         // are marked.
@@ -209,7 +209,7 @@ abstract class RevocationContract extends Stage {
         CompletableFuture<Lease> wanted = scene.rival.acquireAsync();
         Duration grace = Duration.ofMillis(200);
         long start = System.nanoTime();
-        List<Revocation> asked = revoker.request(scene.lock, grace);
+        List<Revocation> asked = revoker.withGrace(grace).request(scene.lock);
         assertThat(asked).hasSize(recipe().queues().size());
         List<RevocationOutcome> outcomes =
                 asked.stream().map(revocation -> Soon.get(revocation.outcome())).toList();
@@ -234,7 +234,7 @@ abstract class RevocationContract extends Stage {
         lease.close();
         List<RevocationRequest> heard = listen(lease);
         assertThat(revoker.request(scene.lock)).isEmpty();
-        Revocation late = revoker.request(holder, Duration.ZERO);
+        Revocation late = revoker.withGrace(Duration.ZERO).request(holder);
         assertThat(late.await(Duration.ZERO)).isEqualTo(Optional.of(RevocationOutcome.GONE_ALREADY));
         assertNothingLeft();
         assertThat(heard).isEmpty();

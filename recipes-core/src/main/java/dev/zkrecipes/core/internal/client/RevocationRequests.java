@@ -27,12 +27,12 @@ public final class RevocationRequests {
     }
 
     public List<Revocation> ask(InterProcessLock lock, Optional<Duration> grace) throws InterruptedException {
-        Deadline deadline = enter(lock.path(), grace);
+        Deadline deadline = enter(lock.path());
         return ask(holders(lock, deadline), grace, deadline);
     }
 
     public List<Revocation> ask(List<Participant> holders, Optional<Duration> grace) throws InterruptedException {
-        Deadline deadline = enter(holders.get(0).path(), grace);
+        Deadline deadline = enter(holders.get(0).path());
         return ask(holders.stream().map(RevocationRequests::unread).toList(), grace, deadline);
     }
 
@@ -40,8 +40,7 @@ public final class RevocationRequests {
         return new SeenParticipant(participant, Optional.empty());
     }
 
-    private Deadline enter(String lockPath, Optional<Duration> grace) throws InterruptedException {
-        grace.ifPresent(Blocking::requireNotNegative);
+    private Deadline enter(String lockPath) throws InterruptedException {
         Blocking.requireMayBlock(client.scheduler());
         Blocking.throwIfInterrupted();
         client.requireOpenFor(lockPath);
