@@ -14,7 +14,8 @@ import java.util.Optional;
  * Asks holders to give a lock back, from any process.
  *
  * <pre>{@code
- * for (Revocation revocation : new Revoker(client).withGrace(Duration.ofSeconds(10)).request(mutex)) {
+ * Revoker revoker = new Revoker(client).withGrace(Duration.ofSeconds(10));
+ * for (Revocation revocation : revoker.request(mutex)) {
  *     report(
  *             revocation.participant().owner(),
  *             revocation.await(Duration.ofMinutes(1)).orElseThrow());
@@ -32,11 +33,11 @@ import java.util.Optional;
  * at the server tells its holders from the requests that waited then: every request is asked that came before the
  * resize and that the earlier limit had room for.
  *
- * <p><b>Grace.</b> A holder need not listen or obey. {@linkplain #withGrace With a grace period}, this client deletes the holder's node when
- * that time has passed since the request was written: the lease is broken, and the next request in the queue is
- * granted. The holder finds out as with any lost lock: at once if it listens for requests, otherwise within T/6 (T
- * being its session's time-out). Until then it may continue to work, so where that would do harm use {@link
- * Lease#fencingToken()} or {@link Lease#guard()}. A process that ends within its grace period breaks nothing.
+ * <p><b>Grace.</b> A holder need not listen or obey. {@linkplain #withGrace With a grace period}, this client deletes
+ * the holder's node when that time has passed since the request was written: the lease is broken, and the next request
+ * in the queue is granted. The holder finds out as with any lost lock: at once if it listens for requests, otherwise
+ * within T/6 (T being its session's time-out). Until then it may continue to work, so where that would do harm use
+ * {@link Lease#fencingToken()} or {@link Lease#guard()}. A process that ends within its grace period breaks nothing.
  *
  * <p><b>Rights.</b> Asking needs READ and WRITE on the holder's node, breaking DELETE on the lock's path.
  *

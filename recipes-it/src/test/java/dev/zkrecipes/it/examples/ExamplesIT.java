@@ -170,8 +170,8 @@ class ExamplesIT {
             InterProcessMutex mutex = new InterProcessMutex(client, "/locks/orders");
             Lease lease = mutex.acquireAsync().join();
             lease.onRevocationRequested(request -> lease.close());
-            for (Revocation revocation :
-                    new Revoker(client).withGrace(Duration.ofSeconds(10)).request(mutex)) {
+            Revoker revoker = new Revoker(client).withGrace(Duration.ofSeconds(10));
+            for (Revocation revocation : revoker.request(mutex)) {
                 report(
                         revocation.participant().owner(),
                         revocation.await(Duration.ofMinutes(1)).orElseThrow());
@@ -230,8 +230,8 @@ class ExamplesIT {
     private static List<String> statements(String java) {
         List<String> lines = new ArrayList<>();
         for (String line : java.lines().toList()) {
-            String bare = line.replaceFirst("^ \\* ?", "")
-                    .replaceFirst("//.*$|^ \\*$", "")
+            String bare = line.replaceFirst("^ +\\* ?", "")
+                    .replaceFirst("//.*$|^ +\\*$", "")
                     .strip();
             if (!bare.isEmpty()) {
                 lines.add(bare);
