@@ -59,6 +59,7 @@ import org.jspecify.annotations.Nullable;
  * another lease is needed; one of the two comes after each event. A request is served, or has given up, by the first
  * completion of its future. A thread that releases passes on itself, to a waiting thread, within microseconds.
  */
+@SuppressWarnings("CollectionUndefinedEquality") // a future is equal to itself only, which is meant
 final class LocalQueue implements ForeignLock {
     /** Turn 0 is the first: a fencing token has room for 2,048 holders of one node. */
     static final int MOST_HANDOFFS = 2047;
