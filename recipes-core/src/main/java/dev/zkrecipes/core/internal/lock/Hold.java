@@ -139,7 +139,7 @@ public final class Hold implements MultiLease, Held.Listener {
         return data;
     }
 
-    /** The place of the hold in its record, one of several if it has several paths; null before it has one. */
+    /** The place of the hold in its record, the first of several if it has several paths; null before it has one. */
     LockData.@Nullable Link link() {
         return link;
     }

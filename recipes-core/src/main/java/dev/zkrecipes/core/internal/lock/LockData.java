@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,9 @@ public final class LockData implements Held.Listener {
      * takes as long as they are.
      */
     static final class Link {
+        private static final AtomicReferenceFieldUpdater<Link, @Nullable Lost> LOST =
+                AtomicReferenceFieldUpdater.newUpdater(Link.class, Lost.class, "lost");
+
         private volatile @Nullable Hold hold; // null when it is lost
         private volatile @Nullable Lost lost;
         private volatile @Nullable Link older;
@@ -64,8 +68,11 @@ public final class LockData implements Held.Listener {
 
         /** Whether it is of no more use, other than one that is forgotten and of which the owner was not told. */
         private boolean isOver() {
-            Lost left = lost;
-            return open() == null && (left == null || left.isOver || !left.refersTo(null));
+            if (open() != null) {
+                return false;
+            }
+            Lost left = lost; // looked at afterwards: it may be lost, and forgotten, meanwhile
+            return left == null || left.isOver || !left.refersTo(null);
         }
 
         /** These, of which one more is over: from the youngest on that is not; null if all are. */
@@ -163,7 +170,9 @@ public final class LockData implements Held.Listener {
             do {
                 before = open.get(paths.get(i));
                 made = new Link(hold, before);
-                hold.isRecordedAs(made);
+                if (i == 0) {
+                    hold.isRecordedAs(made);
+                }
             } while (!replace(paths.get(i), before, made));
         }
     }
@@ -211,9 +220,13 @@ public final class LockData implements Held.Listener {
 
     // ---- Lost holds that nobody has any more.
 
-    /** A hold was lost: the record keeps it only as long as somebody else has it. */
+    /** A hold was lost, again if several of its nodes are: the record keeps it only as long as somebody else has it. */
     void lose(Hold lost) {
+        Link first = lost.link();
         Lost left = new Lost(lost);
+        if (first == null || !Link.LOST.compareAndSet(first, null, left)) {
+            return;
+        }
         for (String path :
                 lost.group().isSingle() ? List.<String>of() : lost.group().paths()) {
             for (Link link = open.get(path); link != null; link = link.older) {
@@ -223,12 +236,10 @@ public final class LockData implements Held.Listener {
                 }
             }
         }
-        Link last = lost.link();
-        if (last != null) {
-            last.lost = left;
-            last.hold = null;
+        first.hold = null;
+        if (lost.isClosed()) { // looked at afterwards: who closes it looks for what is left of it
+            left.isOver = true;
         }
-        left.isOver = lost.isClosed(); // looked at afterwards: who closes it looks for what is left of it
         if (isForgettable()) {
             useless.accept(this);
         }

@@ -25,7 +25,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -147,11 +149,7 @@ class ForgottenLeaseTest {
 
     @Test
     void restOfSeveralLocks_isGivenBack() throws Exception {
-        InterProcessLock both = LockGroups.together(
-                List.of(
-                        internals("/locks/a", LockOptions.defaults()).threadOwned(),
-                        internals("/locks/b", LockOptions.defaults()).threadOwned()),
-                LockOptions.defaults());
+        InterProcessLock both = both(LockOptions.defaults());
         WeakReference<Lease> lease = new WeakReference<>(both.acquire());
         operations.remove(operations.nodes().get(0));
         scheduler.engine.advance(operations.sessionTimeout().dividedBy(2));
@@ -160,6 +158,47 @@ class ForgottenLeaseTest {
         assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
                 .containsOnlyOnce("WARN");
         assertThat(operations.nodes()).isEmpty();
+    }
+
+    private InterProcessLock both(LockOptions options) {
+        return LockGroups.together(
+                List.of(
+                        internals("/locks/a", LockOptions.defaults()).threadOwned(),
+                        internals("/locks/b", LockOptions.defaults()).threadOwned()),
+                options);
+    }
+
+    @Test
+    void severalLocksThatAreAllLost_areToldOfOnce() throws Exception {
+        InterProcessLock both = both(LockOptions.defaults().withHoldAtMost(MOST));
+        loseAndForget(both::acquire);
+        assertThatThrownBy(both::tryAcquire).isInstanceOf(LockLostException.class);
+        assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
+                .containsOnlyOnce("WARN");
+    }
+
+    @Test
+    void severalLocksThatAreAllLost_areGivenBackAsOne() throws Exception {
+        InterProcessLock both = both(LockOptions.defaults().withHoldAtMost(MOST));
+        loseAndForget(both::acquire);
+        assertThatThrownBy(both::release).isInstanceOf(LockLostException.class);
+        both.acquire().close();
+    }
+
+    @Test
+    void severalLocksThatAreAllLost_areNotForgotten_onceTheyWereClosed() throws Exception {
+        InterProcessLock both = both(LockOptions.defaults().withHoldAtMost(MOST));
+        AtomicReference<@Nullable Lease> younger = new AtomicReference<>();
+        loseAndForget(() -> {
+            Lease older = both.acquire();
+            younger.set(both.acquire());
+            scheduler.engine.advance(MOST);
+            older.close();
+            return older;
+        });
+        Objects.requireNonNull(younger.get()).close();
+        assertThat(PrintedWhile.running(() -> both.tryAcquire().orElseThrow().close()))
+                .isEmpty();
     }
 
     private String printedSoon() {
