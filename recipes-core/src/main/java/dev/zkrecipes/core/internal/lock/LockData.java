@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The open holds of one owner: of a thread, through all locks of a client, or of a lock object that any thread may use.
- * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them. Each
- * change replaces what is open on one path, so whoever looks sees it as it was at one moment. Thread-safe.
+ * They are found by path and rule. A thread opens and closes its own; once it is dead, any thread may close them. What
+ * is over stays so, and is left out in place: whoever looks meanwhile misses nothing that was open before. Thread-safe.
  *
  * <p>A hold that is closed counts no more from that moment on; to take it out only frees memory. A lost hold is kept
  * only weakly, so it counts no more once nobody has its lease: no one else could ever close it.
