@@ -18,7 +18,9 @@ class NoServerIT {
             Ran ran = Ran.zklock("ls", "--connect", server.connectString(), "/x");
             assertThat(ran.code()).isEqualTo(69);
             assertThat(ran.err())
-                    .startsWith("zklock: no server of " + server.connectString() + " answered within 15.0 s");
+                    .startsWith("zklock: no server of " + server.connectString() + " answered within 15.0 s: "
+                            + server.connectString() + " refuses connections")
+                    .hasLineCount(1);
             assertThat(ran.out()).isEmpty();
         }
     }
