@@ -43,7 +43,7 @@ import dev.zkrecipes.core.spi.DelegatingLock;
  * the node goes back to ZooKeeper. It may be a member of a multi-lock that acquires its members one by one. Instances
  * are thread-safe.
  */
-public final class HandoffMutex implements DelegatingLock {
+public final class HandoffMutex extends DelegatingLock {
     /** The largest number of hand-overs in a row: a fencing token has room for that many. */
     public static final int MOST_HANDOFFS = LocalQueue.MOST_HANDOFFS;
 
@@ -75,7 +75,7 @@ public final class HandoffMutex implements DelegatingLock {
     }
 
     @Override
-    public InterProcessLock delegate() {
+    protected InterProcessLock delegate() {
         return lock;
     }
 

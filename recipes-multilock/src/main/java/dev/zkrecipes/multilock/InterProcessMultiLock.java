@@ -66,7 +66,7 @@ import java.util.Set;
  *
  * <p>Instances are thread-safe.
  */
-public final class InterProcessMultiLock implements DelegatingLock {
+public final class InterProcessMultiLock extends DelegatingLock {
     private final InterProcessLock lock;
 
     /**
@@ -156,7 +156,7 @@ public final class InterProcessMultiLock implements DelegatingLock {
     }
 
     @Override
-    public InterProcessLock delegate() {
+    protected InterProcessLock delegate() {
         return lock;
     }
 

@@ -29,7 +29,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * <p>Its nodes are named and ordered as those of Apache Curator 5.x, so both exclude each other on one path. Instances
  * are thread-safe. What a thread holds, it holds through every instance on the same path and client.
  */
-public final class InterProcessMutex implements DelegatingLock {
+public final class InterProcessMutex extends DelegatingLock {
     private final InterProcessLock lock;
 
     /**
@@ -56,7 +56,7 @@ public final class InterProcessMutex implements DelegatingLock {
     }
 
     @Override
-    public InterProcessLock delegate() {
+    protected InterProcessLock delegate() {
         return lock;
     }
 

@@ -23,7 +23,7 @@ import dev.zkrecipes.core.spi.MutexDriver;
  * of Curator's {@code InterProcessSemaphoreMutex}, which keeps its nodes elsewhere, it is refused. Instances are
  * thread-safe.
  */
-public final class InterProcessSemaphoreMutex implements DelegatingLock {
+public final class InterProcessSemaphoreMutex extends DelegatingLock {
     private final InterProcessLock lock;
 
     /**
@@ -50,7 +50,7 @@ public final class InterProcessSemaphoreMutex implements DelegatingLock {
     }
 
     @Override
-    public InterProcessLock delegate() {
+    protected InterProcessLock delegate() {
         return lock;
     }
 

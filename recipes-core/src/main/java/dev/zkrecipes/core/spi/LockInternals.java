@@ -22,32 +22,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * The engine for one path and one driver: the loop that all recipes share. It is in one file, {@code
- * internal.acquire.AcquireLoop}; what it uses stands behind each step.
+ * The engine for one path and one driver: the loop that all recipes share.
  *
  * <ol>
- *   <li><b>Enqueue</b> ({@code acquire.CreateNodes}). Create an EPHEMERAL_SEQUENTIAL node under the path and, without
- *       waiting for the reply, list the children ({@code session.ListBatcher}). The server answers one session's
- *       requests in order, so an uncontended acquire is one round trip. The first use of a path with an ACL of its own
- *       in a session takes more: create, read the ACLs, list.
- *   <li><b>Decide</b> ({@code queue.LockQueue}, {@code queue.JointDecision}). Sort the list and hand the
- *       {@link LockDriver} the nodes in front of our own. A list without our own node never reaches the driver: the
- *       node is gone, and the request queues again.
- *   <li><b>Wait</b> ({@code acquire.QueuePlace}, {@code session.WatchRegistry}). Watch the nodes that the driver names,
- *       so that only their deletion is told, and our own: at once if the request is next in line, otherwise after a
- *       while. When one in front is gone, take it out of the list and decide again: the list may show too many nodes in
- *       front of ours, never too few. Where that is in doubt, list again first: after a reconnect, when unwatched nodes
- *       are in front, when our own is not watched, when a node may have appeared in front, when the rule has changed.
- *   <li><b>Grant</b> (what is held from then on is a {@code node.HeldNode}). A reply to our create in this session
- *       proves ownership; a node that was found by listing is ours only if its owner is this session. If no write of
- *       the session was committed lately, one is committed first.
- *   <li><b>Leave</b> ({@code node.NodeCleaner}). Any other ending deletes the node in the background until a server
- *       confirms that it is gone.
+ *   <li><b>Enqueue.</b> Create an EPHEMERAL_SEQUENTIAL node under the path and, without waiting for the reply, list the
+ *       children. The server answers one session's requests in order, so an uncontended acquire is one round trip. The
+ *       first use of a path with an ACL of its own in a session takes more: create, read the ACLs, list.
+ *   <li><b>Decide.</b> Sort the list and hand the {@link LockDriver} the nodes in front of our own. A list without our
+ *       own node never reaches the driver: the node is gone, and the request queues again.
+ *   <li><b>Wait.</b> Watch the nodes that the driver names, so that only their deletion is told, and our own: at once
+ *       if the request is next in line, otherwise after a while. When one in front is gone, take it out of the list and
+ *       decide again: the list may show too many nodes in front of ours, never too few. Where that is in doubt, list
+ *       again first: after a reconnect, when unwatched nodes are in front, when our own is not watched, when a node may
+ *       have appeared in front, when the rule has changed.
+ *   <li><b>Grant.</b> A reply to our create in this session proves ownership; a node that was found by listing is ours
+ *       only if its owner is this session. If no write of the session was committed lately, one is committed first.
+ *   <li><b>Leave.</b> Any other ending deletes the node in the background until a server confirms that it is gone.
  * </ol>
  *
- * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it (for a
- * request that has ended meanwhile, {@code node.Leftover}). If the session ends, the request goes back to the first
- * step in the next one.
+ * <p>If the reply to the create is lost, a committed write comes before the list that decides what became of it. If the
+ * session ends, the request goes back to the first step in the next one.
  *
  * <p>A recipe makes one of these and hands out what {@link #threadOwned()}, {@link #instanceOwned()} or
  * {@link #unowned()} returns. {@link LockGroups} has locks of two modes, and several locks as one. Instances are
@@ -64,8 +58,8 @@ public final class LockInternals {
      * @param path absolute path of the lock, below the client's chroot
      * @param driver decides who holds
      * @param options optional settings
-     * @throws IllegalArgumentException if the path is not a valid absolute path, or the
-     *     driver's node name is malformed
+     * @throws IllegalArgumentException if the path is not a valid absolute path, or the driver's
+     *     node name is malformed
      */
     public LockInternals(ZooKeeperClient client, String path, LockDriver driver, LockOptions options) {
         Objects.requireNonNull(options, "options");

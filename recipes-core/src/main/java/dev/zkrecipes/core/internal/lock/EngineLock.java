@@ -23,7 +23,6 @@ import dev.zkrecipes.core.internal.revoke.RevocationListeners;
 import dev.zkrecipes.core.internal.thread.Blocking;
 import dev.zkrecipes.core.internal.thread.Callbacks;
 import dev.zkrecipes.core.internal.thread.Deadline;
-import dev.zkrecipes.core.spi.DelegatingLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +31,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  * request leaves the queue, or the grant is given back.
  */
 public final class EngineLock extends OwnedLock {
+    private static volatile UnaryOperator<InterProcessLock> unwrap = lock -> lock;
 
     private final LockHost client;
     private final boolean isObserved;
@@ -114,11 +115,16 @@ public final class EngineLock extends OwnedLock {
         return new EngineLock(client, LockGroup.of(spec), Owner.NOBODY, holds, false);
     }
 
+    /** Called when the class of the locks that delegate is loaded, so before there is one. */
+    public static void unwrapBy(UnaryOperator<InterProcessLock> delegateOf) {
+        unwrap = delegateOf;
+    }
+
     /** What {@code lock} delegates to in the end; empty for a lock of another library, or of several clients. */
     public static Optional<EngineLock> behind(InterProcessLock lock) {
         InterProcessLock found = Objects.requireNonNull(lock, "lock");
-        while (found instanceof DelegatingLock delegating) {
-            found = delegating.delegate();
+        for (InterProcessLock inner = unwrap.apply(found); inner != found; inner = unwrap.apply(found)) {
+            found = inner;
         }
         return found instanceof EngineLock engine ? Optional.of(engine) : Optional.empty();
     }
