@@ -147,7 +147,7 @@ class RunTerminalIT {
             }
             terminal.awaitExit();
             return terminal.screen()
-                    .replaceAll("line 2: [0-9]+ ", "")
+                    .replaceAll("line 2: +[0-9]+ +", "")
                     .lines()
                     .map(String::strip)
                     .filter(line -> !line.isEmpty())
