@@ -17,8 +17,8 @@
  * </table>
  *
  * <p>The locks themselves are in modules of their own: {@code recipes-mutex}, {@code recipes-rwlock},
- * {@code recipes-semaphore}, {@code recipes-multilock}, {@code recipes-handoff}. To write a lock of your own,
- * start at {@link dev.zkrecipes.core.spi}.
+ * {@code recipes-semaphore}, {@code recipes-multilock}, {@code recipes-handoff}, and leader election in
+ * {@code recipes-leader}. To write a lock of your own, start at {@link dev.zkrecipes.core.spi}.
  */
 @NullMarked
 package dev.zkrecipes.core;

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /**
@@ -69,12 +70,7 @@ public final class LockInternals {
         this.spec = new LockSpec(paths.acl(whole), whole, driver, options);
     }
 
-    /**
-     * Where the lock is: below the client's chroot and with its namespace, as in errors and in
-     * {@link InterProcessLock#path()}.
-     *
-     * @return the absolute path
-     */
+    /** {@return where the lock is, below the client's chroot, as in {@link InterProcessLock#path()}} */
     public String path() {
         return spec.path();
     }
@@ -92,8 +88,7 @@ public final class LockInternals {
 
     /**
      * A lock that is held by the instance: not re-entrant, and any thread may release it. A thread that holds the path
-     * through a {@linkplain #threadOwned() thread-owned} lock, by whatever rule, may not wait for it: that is refused
-     * with {@link dev.zkrecipes.core.LockRefusedException}.
+     * through a {@linkplain #threadOwned} one is refused: {@link dev.zkrecipes.core.LockRefusedException}.
      *
      * @return a new lock with holds of its own
      */
@@ -102,9 +97,8 @@ public final class LockInternals {
     }
 
     /**
-     * A lock of which the instance may hold any number at the same time, as the driver allows: every acquire queues,
-     * and its lease, which any thread may close, has nothing to do with the others. {@link InterProcessLock#release}
-     * gives back the youngest.
+     * A lock of which the instance may hold any number, as the driver allows: every acquire queues, and any thread may
+     * close its lease. {@link InterProcessLock#release} gives back the youngest.
      *
      * @return a new lock with holds of its own
      */
@@ -115,9 +109,8 @@ public final class LockInternals {
     /**
      * As {@link #unowned()}, for a lock that is built on top of it and has {@linkplain LockParts#foreign(ForeignLock,
      * LockOptions, InterProcessLock) observed requests of its own}: {@linkplain dev.zkrecipes.core.LockObserver
-     * observers} do not hear of it, and the futures of {@link InterProcessLock#acquireAsync} do not wait for a callback
-     * thread. They complete on the engine's thread, so stages that depend on them must not block or run an
-     * application's code.
+     * observers} do not hear of it, and the futures of {@link InterProcessLock#acquireAsync} complete on the engine's
+     * thread, so stages that depend on them must not block or run an application's code.
      *
      * @return a new lock with holds of its own
      */
@@ -135,8 +128,10 @@ public final class LockInternals {
      * @return its value; empty if it has not ended by then
      * @throws InterruptedException if the thread is interrupted before it has ended
      * @throws dev.zkrecipes.core.LockException with which it has ended
+     * @throws IllegalStateException if called on ZooKeeper's event thread
      */
     public <T> Optional<T> await(CompletableFuture<T> future, Duration atMost) throws InterruptedException {
+        Blocking.requireMayBlock(client.scheduler());
         return Blocking.await(future, Deadline.after(atMost, client.scheduler()));
     }
 
@@ -164,6 +159,11 @@ public final class LockInternals {
      */
     public Optional<LockException> notSeenBusy(Optional<CompletableFuture<Lease>> request, Duration waited) {
         return EngineLock.unseen(client, spec, request, waited);
+    }
+
+    /** {@return a new executor for a recipe's listeners: one after another, on the client's callback executor} */
+    public Executor callbacksInOrder() {
+        return client.callbacks().sequential();
     }
 
     /**

@@ -48,7 +48,7 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
         NONE,
         /** A mutex, a member of a multi-lock, or Curator's {@code InterProcessMutex}: {@code lock-}. */
         MUTEX,
-        /** Curator's {@code LeaderLatch}: {@code latch-}. */
+        /** A leader election of this library, or Curator's {@code LeaderLatch}: {@code latch-}. */
         LATCH,
         /** A read-write lock of either library: {@code __READ__}, {@code __WRIT__}. */
         READ_WRITE,

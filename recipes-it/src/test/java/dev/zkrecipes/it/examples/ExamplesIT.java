@@ -10,6 +10,9 @@ import dev.zkrecipes.core.Revocation;
 import dev.zkrecipes.core.RevocationOutcome;
 import dev.zkrecipes.core.Revoker;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.leader.LeaderListener;
+import dev.zkrecipes.leader.Term;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
@@ -38,7 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The examples of two documents and of the recipes' javadoc, compiled and run; they are compared with the text below. The
+ * The examples of three documents and of the recipes' javadoc, compiled and run; they are compared with the text below. The
  * README's program is in {@link ReadmeProgramIT}.
  */
 @Timeout(60)
@@ -180,6 +183,69 @@ class ExamplesIT {
         assertThat(done).containsExactly("GIVEN_BACK");
     }
 
+    private interface Billing {
+        void next(long token) throws InterruptedException;
+    }
+
+    private interface Reports {
+        void start(long token);
+
+        void stop();
+    }
+
+    private final Billing billing = token -> {
+        done.add("billed" + (token > 0 ? " with a token" : ""));
+        throw new InterruptedException("enough");
+    };
+
+    @Test
+    void leader(EmbeddedZooKeeper server) throws Exception {
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            LeaderElection election = new LeaderElection(client, "/leaders/billing");
+            election.run(term -> {
+                while (term.isValid()) {
+                    billing.next(term.number());
+                }
+            });
+        } catch (InterruptedException e) {
+            done.add(e.getMessage());
+        }
+        assertThat(done).containsExactly("billed with a token", "enough");
+    }
+
+    @Test
+    void leaderWithAListener(EmbeddedZooKeeper server) throws Exception {
+        Reports reports = new Reports() {
+            @Override
+            public void start(long token) {
+                done.add("started" + (token > 0 ? " with a token" : ""));
+            }
+
+            @Override
+            public void stop() {
+                done.add("stopped");
+            }
+        };
+        try (ZooKeeperClient client = ZooKeeperClient.connect(server.connectString())) {
+            LeaderElection election = new LeaderElection(client, "/leaders/reports");
+            election.addListener(new LeaderListener() {
+                @Override
+                public void termBegan(Term term) {
+                    reports.start(term.number());
+                }
+
+                @Override
+                public void termEnded(Term term) {
+                    reports.stop();
+                }
+            });
+            election.join();
+            assertThat(election.awaitLeadership(Duration.ofSeconds(30))).isPresent();
+            election.leave().get(30, TimeUnit.SECONDS);
+        }
+        assertThat(done).containsExactly("started with a token", "stopped");
+    }
+
     private CompletableFuture<String> work(Lease lease) {
         return CompletableFuture.supplyAsync(() -> lease.path() + " " + lease.isValid());
     }
@@ -199,6 +265,7 @@ class ExamplesIT {
     static Stream<String> texts() {
         return Stream.of(
                 "docs/lease.md",
+                "docs/leader.md",
                 "docs/revocation.md",
                 "recipes-core/src/main/java/dev/zkrecipes/core/InterProcessLock.java",
                 "recipes-core/src/main/java/dev/zkrecipes/core/Lease.java",
@@ -206,6 +273,7 @@ class ExamplesIT {
                 "recipes-mutex/src/main/java/dev/zkrecipes/mutex/InterProcessMutex.java",
                 "recipes-rwlock/src/main/java/dev/zkrecipes/rwlock/InterProcessReadWriteLock.java",
                 "recipes-semaphore/src/main/java/dev/zkrecipes/semaphore/InterProcessSemaphore.java",
+                "recipes-leader/src/main/java/dev/zkrecipes/leader/LeaderElection.java",
                 "recipes-multilock/src/main/java/dev/zkrecipes/multilock/InterProcessMultiLock.java");
     }
 

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.leader;
+
+import dev.zkrecipes.core.Lease;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time in which this process leads: one lease of the election's path, from the grant to its loss or release.
+ * It promises what a {@link Lease} does: {@link #isValid()} tells what is known when it is called, and cannot see a
+ * pause between the call and what you do next. Where a late write would do harm, let the store refuse it: pass it
+ * {@link #number()}, or put {@link #guard()} into the {@code multi} that writes. Instances are thread-safe.
+ */
+public final class Term {
+    final Lease lease;
+    final CompletableFuture<LeaseState> ended = new CompletableFuture<>();
+    final CompletableFuture<CompletableFuture<Void>> gone = new CompletableFuture<>(); // the release
+    List<LeaderListener> told = List.of(); // of the beginning; used by one call at a time
+
+    private final long number;
+    private final CompletableFuture<LeaseState> over = new CompletableFuture<>(); // decides; nothing depends on it
+    private final CompletableFuture<Optional<Throwable>> done = new CompletableFuture<>(); // how its work ended
+    private volatile @Nullable Thread worker;
+
+    private Term(Lease lease) {
+        this.lease = lease;
+        this.number = lease.fencingToken();
+    }
+
+    /** Null if the lease is lost already. */
+    static @Nullable Term of(Lease lease) {
+        try {
+            return new Term(lease);
+        } catch (LockLostException e) {
+            return null;
+        }
+    }
+
+    /** {@return the {@linkplain Lease#fencingToken fencing token}: greater than that of each earlier term} */
+    public long number() {
+        return number;
+    }
+
+    /**
+     * An operation for your own {@code multi} on the same ensemble and chroot, which is applied only if the leader's
+     * node is there at that moment: also after a resignation, until listeners are told and the work is done.
+     *
+     * @return a check of the node
+     * @throws LockLostException if the term is lost
+     * @throws IllegalMonitorStateException if the leadership was given back
+     */
+    public Op guard() {
+        return lease.guard();
+    }
+
+    /**
+     * Asks ZooKeeper whether the leader's node is there: see {@link Lease#verify}.
+     *
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits
+     */
+    public void verify() throws InterruptedException {
+        lease.verify();
+    }
+
+    /** {@return HELD; SUSPENDED while that is not proven; for good LOST or, from a resignation on, RELEASED} */
+    public LeaseState state() {
+        LeaseState end = over.getNow(LeaseState.HELD);
+        return end == LeaseState.HELD ? lease.state() : end;
+    }
+
+    /** {@return whether this process leads: the state is HELD, by the local clock, without asking a server} */
+    public boolean isValid() {
+        return state() == LeaseState.HELD;
+    }
+
+    /**
+     * The end of the term: LOST or RELEASED. It waits for no listener. What depends on it runs on the thread that ends
+     * the term: one that the client keeps for losses, or the one that resigns.
+     *
+     * @return the stage, which no caller can complete
+     */
+    public CompletionStage<LeaseState> ended() {
+        return ended.minimalCompletionStage();
+    }
+
+    boolean isOver() {
+        return over.isDone();
+    }
+
+    /** Makes it invalid and interrupts its work, once. Whoever does so: if the lease is lost, the term is. */
+    boolean end() {
+        boolean ends = over.complete(lease.state() == LeaseState.LOST ? LeaseState.LOST : LeaseState.RELEASED);
+        Thread working = worker;
+        if (ends && working != null) {
+            working.interrupt();
+        }
+        return ends;
+    }
+
+    /** Lets a thread work in it, unless it is over. Whoever ends it from then on interrupts the thread. */
+    void employ(LeaderWork<?> work) {
+        Thread thread = new Thread(() -> done.complete(perform(work)), "zkrecipes-leader " + lease.path());
+        worker = thread;
+        if (isOver()) {
+            done.complete(Optional.empty());
+            return;
+        }
+        try {
+            thread.start();
+        } catch (Throwable t) { // no memory for it
+            done.complete(Optional.empty());
+            throw t;
+        }
+    }
+
+    private Optional<Throwable> perform(LeaderWork<?> work) {
+        try {
+            if (isOver()) {
+                Thread.currentThread().interrupt(); // it was, perhaps, before it had started
+            }
+            work.lead(this);
+            return Optional.empty();
+        } catch (Throwable t) {
+            return Optional.of(t);
+        }
+    }
+
+    /** When nobody works in it, after its end. */
+    CompletableFuture<Optional<Throwable>> workDone() {
+        return worker == null ? CompletableFuture.completedFuture(Optional.empty()) : done;
+    }
+
+    @Override
+    public String toString() {
+        return "Term[" + lease.path() + ", number " + number + ", " + state() + "]";
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+/** One leader among the processes that stand for a path: {@link dev.zkrecipes.leader.LeaderElection}. */
+@NullMarked
+package dev.zkrecipes.leader;
+
+import org.jspecify.annotations.NullMarked;

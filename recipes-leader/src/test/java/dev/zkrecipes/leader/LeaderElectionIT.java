@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.leader;
+
+import static dev.zkrecipes.test.internal.Soon.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.zkrecipes.core.ClientClosedException;
+import dev.zkrecipes.core.IncompatibleNodeException;
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.core.LockLostException;
+import dev.zkrecipes.core.LockOptions;
+import dev.zkrecipes.core.Participant;
+import dev.zkrecipes.core.QueueLossPolicy;
+import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.test.EmbeddedZooKeeper;
+import dev.zkrecipes.test.FaultProxy;
+import dev.zkrecipes.test.RequestCounts;
+import dev.zkrecipes.test.RequestType;
+import dev.zkrecipes.test.TestClients;
+import dev.zkrecipes.test.WithZooKeeper;
+import dev.zkrecipes.test.internal.Remains;
+import dev.zkrecipes.test.internal.Soon;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Candidates on a real server: terms, listeners, resignations, losses. */
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@WithZooKeeper
+class LeaderElectionIT {
+    static final Duration LONG = Duration.ofSeconds(30);
+
+    private final EmbeddedZooKeeper server;
+    private final String path = "/leader-" + UUID.randomUUID();
+    private TestClients clients;
+    private ZooKeeperClient client;
+    private LeaderElection one;
+    private LeaderElection other;
+    private final Diary diary = new Diary();
+    private final Diary otherDiary = new Diary();
+
+    LeaderElectionIT(EmbeddedZooKeeper server) {
+        this.server = server;
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        clients = TestClients.of(server, TestClients.LONG_SESSION);
+        client = clients.open();
+        one = new LeaderElection(client, path);
+        one.addListener(diary);
+        other = new LeaderElection(clients.open(), path);
+        other.addListener(otherDiary);
+    }
+
+    @AfterEach
+    void close() {
+        diary.begin.countDown();
+        diary.end.countDown();
+        clients.close();
+        assertThat(diary.hasOverlapped || otherDiary.hasOverlapped).isFalse();
+    }
+
+    private static Term leads(LeaderElection election) throws InterruptedException {
+        return election.awaitLeadership(LONG).orElseThrow();
+    }
+
+    /** The first leads, and the other waits, watching it. */
+    private Term bothStand() throws InterruptedException {
+        one.join();
+        Term term = leads(one);
+        other.join();
+        awaitNextInLine();
+        return term;
+    }
+
+    /** The candidate behind the leader watches that one and its own node. */
+    private void awaitNextInLine() {
+        await().untilAsserted(() -> {
+            List<String> queue = nodes();
+            assertThat(queue).hasSize(2);
+            Long waiting = server.owner(queue.get(1)).orElseThrow();
+            assertThat(queue)
+                    .allSatisfy(node -> assertThat(server.childWatchers(node)).contains(waiting));
+        });
+    }
+
+    private List<String> nodes() {
+        return server.children(path).stream()
+                .map(name -> path + "/" + name)
+                .sorted((a, b) -> a.substring(a.length() - 10).compareTo(b.substring(b.length() - 10)))
+                .toList();
+    }
+
+    private void expire(ZooKeeperClient leading) {
+        server.expireSession(leading.zooKeeper().orElseThrow().getSessionId());
+    }
+
+    private void assertNothingLeft() {
+        await().untilAsserted(() -> {
+            assertThat(server.children(path)).isEmpty();
+            assertThat(server.watchCount()).isZero();
+            assertThat(Remains.of(client)).isEmpty();
+        });
+    }
+
+    // ---- Terms.
+
+    @Test
+    void candidates_leadInTurn_andStandAgainUntilTheyLeave() throws Exception {
+        Term first = bothStand();
+        assertThat(one.isLeader()).isTrue();
+        assertThat(other.isLeader()).isFalse();
+        assertThat(other.participants()).extracting(Participant::holding).containsExactly(true, false);
+        assertThat(other.leader().orElseThrow().owner()).isEqualTo(client.ownerLabel());
+        Soon.get(one.resign());
+        Term second = leads(other);
+        assertThat(one.isLeader()).isFalse();
+        assertThat(second.number()).isGreaterThan(first.number());
+        await().until(() -> server.children(path).size() == 2);
+        Soon.get(other.leave());
+        assertThat(leads(one).number()).isGreaterThan(second.number());
+        Soon.get(one.leave());
+        assertThat(one.leader()).isEmpty();
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "began 2", "ended 2 RELEASED");
+        assertNothingLeft();
+    }
+
+    @Test
+    void guard_holdsDuringTheTermOnly() throws Exception {
+        one.join();
+        Term term = leads(one);
+        Op guard = term.guard();
+        ZooKeeper zk = client.zooKeeper().orElseThrow();
+        zk.multi(List.of(guard, Op.setData(path, new byte[] {1}, -1)));
+        term.verify();
+        Soon.get(one.resign());
+        assertThatThrownBy(() -> zk.multi(List.of(guard, Op.setData(path, new byte[] {2}, -1))))
+                .isInstanceOf(KeeperException.NoNodeException.class);
+        assertThatThrownBy(term::guard).isInstanceOf(IllegalMonitorStateException.class);
+        assertThat(term.state()).isEqualTo(LeaseState.RELEASED);
+        assertThat(term.number()).isPositive();
+    }
+
+    @Test
+    void resignation_isOneDelete_andNoRequestBeforeTheNextLeads() throws Exception {
+        bothStand();
+        RequestCounts start = server.requests();
+        one.leave();
+        leads(other);
+        assertThat(server.requests().minus(start).consistsOf(RequestType.DELETE))
+                .isTrue();
+        one.join();
+        awaitNextInLine();
+        start = server.requests();
+        other.resign();
+        leads(one);
+        awaitNextInLine();
+        RequestCounts spent = server.requests().minus(start);
+        assertThat(spent.consistsOf(
+                        RequestType.DELETE,
+                        RequestType.CREATE2,
+                        RequestType.GET_CHILDREN2,
+                        RequestType.GET_CHILDREN,
+                        RequestType.GET_CHILDREN))
+                .as("the delete, then what a candidate costs that waits: " + spent)
+                .isTrue();
+    }
+
+    @Test
+    void resignation_isToldBeforeTheNodeGoes() throws Exception {
+        bothStand();
+        diary.end = new CountDownLatch(1);
+        CompletableFuture<Void> resigned = one.resign();
+        await().until(() -> diary.lines.contains("ended 1 RELEASED"));
+        assertThat(one.isLeader()).isFalse();
+        other.participants(); // by then it would have gone
+        assertThat(server.children(path)).hasSize(2);
+        assertThat(other.isLeader()).isFalse();
+        assertThat(resigned).isNotDone();
+        diary.end.countDown();
+        leads(other);
+        Soon.get(resigned);
+    }
+
+    @Test
+    void joinWhileATermEnds_standsForTheNextOne() throws Exception {
+        one.join();
+        leads(one);
+        diary.end = new CountDownLatch(1);
+        CompletableFuture<Void> left = one.leave();
+        await().until(() -> diary.lines.contains("ended 1 RELEASED"));
+        one.join();
+        one.participants(); // a request that was sent by then has its node
+        assertThat(server.children(path)).hasSize(1);
+        assertThat(left).isNotDone();
+        diary.end.countDown();
+        leads(one);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "began 2");
+    }
+
+    @Test
+    void endOfATerm_isToldWhenTheCallOfItsBeginningHasReturned() throws Exception {
+        diary.begin = new CountDownLatch(1);
+        one.join();
+        await().until(() -> !diary.lines.isEmpty());
+        Term term = one.term().orElseThrow();
+        assertThat(one.isLeader()).isTrue();
+        assertThat(one.awaitLeadership(Duration.ZERO)).isEmpty();
+        one.resign();
+        assertThat(Soon.get(term.ended())).isEqualTo(LeaseState.RELEASED);
+        one.participants();
+        assertThat(diary.lines).containsExactly("began 1");
+        diary.begin.countDown();
+        await().until(() -> diary.lines.size() == 3);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "began 2");
+    }
+
+    @Test
+    void listenerThatResignsOrThrows_changesNothing() throws Exception {
+        one = new LeaderElection(client, path);
+        one.addListener(new LeaderListener() {
+            @Override
+            public void termBegan(Term term) {
+                if (diary.terms.isEmpty()) {
+                    one.resign();
+                }
+                throw new IllegalStateException("thrown on purpose");
+            }
+
+            @Override
+            public void termEnded(Term term) {
+                throw new IllegalStateException("thrown on purpose");
+            }
+        });
+        one.addListener(diary);
+        one.join();
+        await().until(() -> diary.lines.size() == 3);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 RELEASED", "began 2");
+    }
+
+    // ---- Losses.
+
+    @Test
+    void endOfTheSession_endsTheTerm_andStandsAgainInTheNextOne() throws Exception {
+        one.join();
+        Term lost = leads(one);
+        expire(client);
+        assertThat(Soon.get(lost.ended())).isEqualTo(LeaseState.LOST);
+        await().until(() -> diary.lines.size() == 3);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 LOST", "began 2");
+        assertThat(leads(one).number()).isGreaterThan(lost.number());
+        assertThatThrownBy(lost::guard).isInstanceOf(LockLostException.class);
+        Soon.get(one.leave());
+        assertNothingLeft();
+    }
+
+    @Test
+    void endOfTheSessionOfAWaitingCandidate_isNoEnd() throws Exception {
+        bothStand();
+        expire(clients.get(1));
+        await().until(() -> server.children(path).size() == 2);
+        Soon.get(one.leave());
+        leads(other);
+        assertThat(otherDiary.lines).containsExactly("began 1");
+    }
+
+    @Test
+    void nodeDeletedByAnOperator_endsTheTerm() throws Exception {
+        one.join();
+        Term term = leads(one);
+        server.deleteNode(nodes().get(0));
+        assertThatThrownBy(term::verify).isInstanceOf(LockLostException.class);
+        await().until(() -> diary.lines.size() == 3);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 LOST", "began 2");
+    }
+
+    @Test
+    void lostConnection_suspends_andTheSameTermGoesOn() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server);
+                ZooKeeperClient through = TestClients.connect(proxy.connectString(), TestClients.LONG_SESSION)) {
+            LeaderElection election = new LeaderElection(through, path);
+            election.addListener(diary);
+            election.join();
+            Term term = leads(election);
+            proxy.refuse();
+            await().until(() -> !election.isLeader());
+            assertThat(term.state()).isEqualTo(LeaseState.SUSPENDED);
+            assertThat(election.term()).contains(term);
+            proxy.accept();
+            await().until(election::isLeader);
+            assertThat(diary.lines).containsExactly("began 1");
+        }
+    }
+
+    @Test
+    void limitOfATerm_endsIt() throws Exception {
+        LeaderElection limited =
+                new LeaderElection(client, path, LockOptions.defaults().withHoldAtMost(Duration.ofMillis(50)));
+        limited.addListener(diary);
+        limited.join();
+        await().until(() -> diary.lines.size() > 2);
+        assertThat(diary.lines).startsWith("began 1", "ended 1 LOST", "began 2");
+        Soon.get(limited.leave());
+    }
+
+    @Test
+    void closedClient_endsTheTermAndTheCandidacy() throws Exception {
+        Term term = bothStand();
+        client.close();
+        assertThat(term.state()).isEqualTo(LeaseState.LOST);
+        leads(other);
+        await().until(() -> diary.lines.size() == 3);
+        assertThat(diary.lines).containsExactly("began 1", "ended 1 LOST", "withdrawn ClientClosedException");
+        assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> one.run(ignored -> {})).isInstanceOf(ClientClosedException.class);
+        Soon.get(one.leave());
+    }
+
+    // ---- Joining and leaving.
+
+    @Test
+    void candidateThatLeavesWhileItWaits_takesItsNodeAway() throws Exception {
+        bothStand();
+        other.join();
+        other.leave();
+        await().until(() -> server.children(path).size() == 1);
+        other.join();
+        await().until(() -> server.children(path).size() == 2);
+        one.close();
+        leads(other);
+        other.close();
+        assertNothingLeft();
+        assertThat(otherDiary.lines).startsWith("began 1").hasSize(2);
+    }
+
+    /** Each leave meets a grant, or comes just before or after it. */
+    @Test
+    void leaveAgainstGrant_leavesNothing() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            one.join();
+            if (i % 3 == 0) {
+                one.participants(); // a round trip
+            } else if (i % 3 == 1) {
+                await().until(() -> server.children(path).size() > 0);
+            }
+            if (i % 2 == 0) {
+                one.resign();
+            }
+            one.leave();
+        }
+        assertNothingLeft();
+        await().untilAsserted(() -> assertThat(diary.lines).hasSize(2 * diary.terms.size()));
+        for (int i = 0; i < diary.lines.size(); i += 2) {
+            assertThat(diary.lines.get(i)).isEqualTo("began " + (i / 2 + 1));
+            assertThat(diary.lines.get(i + 1)).isEqualTo("ended " + (i / 2 + 1) + " RELEASED");
+        }
+    }
+
+    @Test
+    void lockOfAnotherKindOnThePath_withdraws_andIsTold() throws Exception {
+        server.createNode(path, new byte[0]);
+        ZooKeeper theirs = clients.get(1).zooKeeper().orElseThrow();
+        String lock = theirs.create(
+                path + "/lock-", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+        one.join();
+        assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(IncompatibleNodeException.class);
+        await().until(() -> diary.lines.contains("withdrawn IncompatibleNodeException"));
+        assertThatThrownBy(() -> one.run(ignored -> {})).isInstanceOf(IncompatibleNodeException.class);
+        assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(IllegalStateException.class);
+        server.deleteNode(lock);
+        one.join();
+        leads(one);
+    }
+
+    @Test
+    void waitForLeadership_isLimited_andEndsWhenTheCandidateLeaves() throws Exception {
+        assertThatThrownBy(() -> one.awaitLeadership(LONG))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(path)
+                .hasMessageContaining("join");
+        assertThatThrownBy(() -> one.awaitLeadership(LONG.negated())).isInstanceOf(IllegalArgumentException.class);
+        bothStand();
+        assertThat(other.awaitLeadership(Duration.ZERO)).isEmpty();
+        assertThat(other.awaitLeadership(Duration.ofMillis(20))).isEmpty();
+        CompletableFuture<Boolean> waited = new CompletableFuture<>();
+        Thread waiter = new Thread(() -> {
+            try {
+                waited.complete(other.awaitLeadership(LONG).isPresent());
+            } catch (InterruptedException e) {
+                waited.completeExceptionally(e);
+            }
+        });
+        waiter.start();
+        await().until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
+        other.leave();
+        assertThat(Soon.get(waited)).isFalse();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> one.awaitLeadership(LONG)).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void waitOnZooKeepersEventThread_isRefused() throws Exception {
+        one.join();
+        CompletableFuture<Throwable> refused = new CompletableFuture<>();
+        client.zooKeeper()
+                .orElseThrow()
+                .exists(
+                        "/",
+                        false,
+                        (code, p, context, stat) -> {
+                            try {
+                                one.awaitLeadership(LONG);
+                                refused.complete(new AssertionError("it waits"));
+                            } catch (InterruptedException | RuntimeException e) {
+                                refused.complete(e);
+                            }
+                        },
+                        null);
+        assertThat(Soon.get(refused)).isInstanceOf(IllegalStateException.class).hasMessageContaining("itself");
+    }
+
+    @Test
+    void policyThatGivesUp_withdrawsACandidateThatLosesItsPlace() throws Exception {
+        one.join();
+        leads(one);
+        LeaderElection failing = new LeaderElection(
+                clients.get(1), path, LockOptions.defaults().withQueueLossPolicy(QueueLossPolicy.FAIL));
+        failing.addListener(otherDiary);
+        failing.join();
+        awaitNextInLine();
+        expire(clients.get(1));
+        await().until(() -> otherDiary.lines.contains("withdrawn QueuePlaceLostException"));
+    }
+
+    @Test
+    void description_saysHowItStands() throws Exception {
+        assertThat(one).hasToString("LeaderElection[" + path + ", left]");
+        Term term = bothStand();
+        assertThat(one.toString()).contains("leading", path, String.valueOf(term.number()));
+        assertThat(other.toString()).contains("candidate");
+        diary.end = new CountDownLatch(1);
+        one.resign();
+        assertThat(one.toString()).contains("ending", "RELEASED");
+    }
+
+    // ---- Working.
+
+    @Test
+    void work_runsInEachTerm_onAThreadOfItsOwn_untilTheCandidateLeaves() throws Exception {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        one.run(term -> {
+            assertThat(term.isValid()).isTrue();
+            threads.add(Thread.currentThread());
+            if (threads.size() == 3) {
+                one.leave();
+            }
+        });
+        assertThat(threads).hasSize(3).doesNotHaveDuplicates().doesNotContain(Thread.currentThread());
+        await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+        await().until(() -> diary.lines.size() == 6);
+        assertNothingLeft();
+    }
+
+    @Test
+    void workOfOneTerm_isDone() throws Exception {
+        assertThat(one.runOnce(term -> assertThat(one.isLeader()).isTrue())).isTrue();
+        await().until(() -> diary.lines.equals(List.of("began 1", "ended 1 RELEASED")));
+        assertNothingLeft();
+    }
+
+    @Test
+    void workOfALostTerm_isInterrupted_andTheNextTermHasItsOwn() throws Exception {
+        AtomicReference<Term> first = new AtomicReference<>();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        one.run(term -> {
+            if (first.compareAndSet(null, term)) {
+                expire(client);
+                try {
+                    Thread.sleep(LONG.toMillis());
+                } catch (InterruptedException e) {
+                    interrupted.set(true);
+                    throw new IllegalStateException("a consequence, thrown on purpose", e);
+                }
+            }
+            assertThat(term.number()).isGreaterThan(first.get().number());
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            one.leave();
+        });
+        assertThat(interrupted).isTrue();
+        assertThat(first.get().state()).isEqualTo(LeaseState.LOST);
+    }
+
+    /** Before the thread that tells of losses. */
+    @Test
+    void workThatSeesTheLossFirst_hasNotFailed() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            int terms = diary.terms.size();
+            one.run(term -> {
+                if (diary.terms.size() == terms + 1) {
+                    server.deleteNode(term.guard().getPath());
+                    term.verify();
+                }
+                one.leave();
+            });
+            assertThat(diary.terms).hasSize(terms + 2);
+        }
+    }
+
+    @Test
+    void workOfOneLostTerm_isNotDone() throws Exception {
+        assertThat(one.runOnce(term -> {
+                    expire(client);
+                    Thread.sleep(LONG.toMillis());
+                }))
+                .isFalse();
+        assertNothingLeft();
+    }
+
+    @Test
+    void failureOfTheWork_isThrownHere_andTheCandidateLeaves() {
+        assertThatThrownBy(() -> one.run(term -> {
+                    throw new IOException("thrown on purpose");
+                }))
+                .isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> one.run(term -> {
+                    throw new AssertionError("thrown on purpose");
+                }))
+                .isInstanceOf(AssertionError.class);
+        assertNothingLeft();
+    }
+
+    /** The work takes its time, and nobody else leads meanwhile. */
+    @Test
+    void interruptedCaller_waitsForItsWork_thenLeaves() throws Exception {
+        CountDownLatch working = new CountDownLatch(1);
+        CountDownLatch stop = new CountDownLatch(1);
+        CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+        Thread caller = new Thread(() -> {
+            try {
+                one.run(term -> {
+                    working.countDown();
+                    boolean stopped = false;
+                    while (!stopped) {
+                        try {
+                            stop.await();
+                            stopped = true;
+                        } catch (InterruptedException e) {
+                            diary.lines.add("interrupted");
+                        }
+                    }
+                });
+            } catch (InterruptedException | RuntimeException e) {
+                thrown.complete(e);
+            }
+        });
+        caller.start();
+        working.await();
+        assertThatThrownBy(() -> one.run(term -> {})).isInstanceOf(IllegalStateException.class);
+        other.join();
+        caller.interrupt();
+        await().until(() -> diary.lines.contains("interrupted") && diary.lines.contains("ended 1 RELEASED"));
+        other.participants();
+        assertThat(other.isLeader()).isFalse();
+        assertThat(thrown).isNotDone();
+        stop.countDown();
+        assertThat(Soon.get(thrown)).isInstanceOf(InterruptedException.class);
+        leads(other);
+    }
+
+    @Test
+    void interruptBeforeTheTerm_endsTheCall_andTheCandidateLeaves() throws Exception {
+        other.join();
+        leads(other);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> one.run(term -> {})).isInstanceOf(InterruptedException.class);
+        await().until(() -> server.children(path).size() == 1);
+    }
+}
