@@ -29,7 +29,7 @@ record Play(String name, Plot plot) {
     }
 
     static List<Play> all() {
-        return Stream.of(EngineAlone.ALL, Grants.ALL, Leases.ALL, Closings.ALL)
+        return Stream.of(EngineAlone.ALL, Grants.ALL, Leases.ALL, Closings.ALL, Elections.ALL)
                 .flatMap(List::stream)
                 .toList();
     }

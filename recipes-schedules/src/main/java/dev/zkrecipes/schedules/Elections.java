@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.schedules;
+
+import static dev.zkrecipes.schedules.PlayScene.PATH;
+import static dev.zkrecipes.schedules.PlayScene.check;
+
+import dev.zkrecipes.core.LeaseState;
+import dev.zkrecipes.leader.LeaderElection;
+import dev.zkrecipes.leader.LeaderListener;
+import dev.zkrecipes.leader.Term;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A candidate that is granted, resigns, leaves, works and loses its term at the same time. */
+final class Elections {
+    static final List<Play> ALL = List.of(
+            new Play("leader-leave-against-grant", Elections::leaveAgainstGrant),
+            new Play("leader-resign-against-loss", Elections::resignAgainstLoss),
+            new Play("leader-leave-against-join", Elections::leaveAgainstJoin),
+            new Play("leader-work-against-loss", Elections::workAgainstLoss),
+            new Play("leader-work-against-interrupt", Elections::workAgainstInterrupt));
+
+    private static final Duration LONG = Duration.ofSeconds(5);
+
+    private Elections() {}
+
+    /** Began, ended, began, ended; one call at a time. */
+    private static final class Diary implements LeaderListener {
+        private final AtomicInteger inside = new AtomicInteger();
+        private volatile @Nullable Term present;
+        private volatile boolean isRight = true;
+
+        @Override
+        public void termBegan(Term term) {
+            note(present == null);
+            present = term;
+            inside.decrementAndGet();
+        }
+
+        @Override
+        public void termEnded(Term term) {
+            note(present == term && !term.isValid());
+            present = null;
+            inside.decrementAndGet();
+        }
+
+        private void note(boolean holds) {
+            isRight &= holds && inside.getAndIncrement() == 0;
+        }
+    }
+
+    /** Leaves at the end, when each beginning has had its end, and leads once more: no earlier request is in the way. */
+    private static void end(PlayScene scene, LeaderElection election, Diary diary)
+            throws InterruptedException, ExecutionException {
+        scene.joinAll();
+        election.leave().get();
+        election.join();
+        check(election.awaitLeadership(LONG).isPresent(), "not elected again");
+        election.leave().get();
+        check(diary.isRight && diary.present == null, "told wrongly: " + election);
+    }
+
+    private static LeaderElection election(PlayScene scene, Diary diary) throws InterruptedException {
+        LeaderElection election = new LeaderElection(scene.client(), PATH);
+        election.addListener(diary);
+        return election;
+    }
+
+    private static void leaveAgainstGrant(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        LeaderElection election = election(scene, diary);
+        LeaderElection rival = election(scene, new Diary());
+        rival.join();
+        check(rival.awaitLeadership(LONG).isPresent(), "not elected");
+        election.join();
+        scene.start("resigns for good", () -> rival.leave().get());
+        scene.start("leaves", () -> election.leave().get());
+        end(scene, election, diary);
+    }
+
+    private static void leaveAgainstJoin(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        LeaderElection election = election(scene, diary);
+        election.join();
+        scene.start("leaves", election::leave);
+        scene.start("joins", election::join);
+        scene.start("leaves, too", election::leave);
+        end(scene, election, diary);
+    }
+
+    private static void resignAgainstLoss(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        LeaderElection election = election(scene, diary);
+        election.join();
+        Term term = election.awaitLeadership(LONG).orElseThrow();
+        scene.closingTakesTime();
+        scene.start("resigns", () -> election.resign().get());
+        scene.start("ends the session", scene::expire);
+        LeaseState told = term.ended().toCompletableFuture().get();
+        check(told == term.state(), "ended() says " + told + ", state() says " + term.state());
+        end(scene, election, diary);
+    }
+
+    private static void workAgainstLoss(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        LeaderElection election = election(scene, diary);
+        AtomicInteger working = new AtomicInteger();
+        scene.closingTakesTime();
+        scene.start("works", () -> {
+            boolean isDone = election.runOnce(term -> {
+                check(working.getAndIncrement() == 0, "two work");
+                working.decrementAndGet();
+            });
+            check(!isDone || working.get() == 0, "not done");
+        });
+        scene.start("ends the session", scene::expire);
+        end(scene, election, diary);
+    }
+
+    private static void workAgainstInterrupt(PlayScene scene) throws InterruptedException, ExecutionException {
+        Diary diary = new Diary();
+        LeaderElection election = election(scene, diary);
+        PlayScene.Actor worker = scene.start(
+                "works",
+                () -> PlayScene.endsAs(
+                        InterruptedException.class,
+                        () -> election.run(term -> {
+                            var unused = term.ended().toCompletableFuture().get();
+                        })));
+        worker.interrupt();
+        end(scene, election, diary);
+    }
+}
