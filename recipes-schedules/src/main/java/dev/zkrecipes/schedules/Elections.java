@@ -54,7 +54,7 @@ final class Elections {
         }
     }
 
-    /** Leaves at the end, when each beginning has had its end, and leads once more: no earlier request is in the way. */
+    /** Leaves at the end, when each beginning has had its end, and leads once more: no request is in the way. */
     private static void end(PlayScene scene, LeaderElection election, Diary diary)
             throws InterruptedException, ExecutionException {
         scene.joinAll();
