@@ -87,9 +87,9 @@ final class Elections {
         Diary diary = new Diary();
         LeaderElection election = election(scene, diary);
         election.join();
-        scene.start("leaves", election::leave);
+        scene.start("leaves", () -> election.leave().get());
         scene.start("joins", election::join);
-        scene.start("leaves, too", election::leave);
+        scene.start("leaves, too", () -> election.leave().get());
         end(scene, election, diary);
     }
 
