@@ -51,7 +51,7 @@ public final class Keeper {
     private static final String VERBOSE_LOG = "org.slf4j.simpleLogger.log.dev.zkrecipes.core";
     /** Of the session time-out. */
     private static final int ASKED_IN_A_SESSION = 12;
-    /** For the launcher to answer, unless it is stopped. */
+    /** For the launcher to answer, and after the grace to be done, unless it is stopped. */
     private static final Duration HEARD = Duration.ofSeconds(5);
 
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
@@ -151,6 +151,7 @@ public final class Keeper {
         switch (words.get(0)) {
             case "go" -> mayAsk = true;
             case "target" -> {
+                refused |= isKnownLost();
                 if (!refused) {
                     target = words.subList(1, words.size());
                     say("watched");
@@ -158,10 +159,7 @@ public final class Keeper {
             }
             case "ending" -> heard = true;
             case "over" -> commandCode = OptionalInt.of(Integer.parseInt(words.get(1)));
-            case "ask" -> {
-                Lease lease = kept;
-                say(lease != null && lease.state() == LeaseState.LOST ? "stop" : "alive");
-            }
+            case "ask" -> say(isKnownLost() ? "stop" : "alive");
             default -> throw new IllegalStateException(line);
         }
         notifyAll();
@@ -268,8 +266,12 @@ public final class Keeper {
             }
             say("granted " + Seconds.show(timeout.dividedBy(ASKED_IN_A_SESSION)));
             if (!isTaken(timeout)) {
-                warn(settings.lock() + " was granted, and is given back after " + Seconds.show(timeout)
-                        + " s in which nothing was started: was zklock stopped?");
+                warn(settings.lock()
+                        + (isKnownLost()
+                                ? " was granted, and lost before anything was started (" + reason(lease) + ")"
+                                : " was granted, and is given back after " + Seconds.show(timeout)
+                                        + " s in which nothing was started")
+                        + ": was zklock stopped?");
                 return ExitCodes.INTERNAL;
             }
             lease.onLost(
@@ -290,8 +292,13 @@ public final class Keeper {
 
     /** Whether the launcher is there to start something. If not, it is too late for that. */
     private synchronized boolean isTaken(Duration limit) throws InterruptedException {
-        refused = !await(() -> !target.isEmpty(), limit);
+        await(() -> refused || !target.isEmpty(), limit);
+        refused = target.isEmpty();
         return !refused;
+    }
+
+    private synchronized boolean isKnownLost() {
+        return kept != null && kept.state() == LeaseState.LOST;
     }
 
     /** Asks again at the end: the command may have ended before anybody knew that its lock was lost. */
@@ -339,7 +346,10 @@ public final class Keeper {
         }
         warn(why + "; the " + runs + (ends ? " is being ended" : " continues"));
         try {
-            if (first && !await(() -> heard || commandCode.isPresent() || gone, HEARD)) {
+            BooleanSupplier over = () -> commandCode.isPresent() || gone;
+            if (first
+                    && !(await(() -> heard || over.getAsBoolean(), HEARD)
+                            && await(over, settings.grace().plus(HEARD)))) {
                 endTarget();
                 hear("over " + (ExitCodes.SIGNALLED + TERM));
             }

@@ -95,7 +95,9 @@ class BesideFlockIT {
                 "export JAVA_TOOL_OPTIONS=-Xnonsense _JAVA_OPTIONS=-Xmore JDK_JAVA_OPTIONS=-Xmost PERL5OPT=-Mnothing"
                         + " PERL5LIB=/none BASH_ENV=/none; \"$@\" sh -c"
                         + " 'echo $JAVA_TOOL_OPTIONS $_JAVA_OPTIONS $JDK_JAVA_OPTIONS $PERL5OPT $PERL5LIB'",
+                "export PERL_UNICODE=SDA; \"$@\" printf '%s.' $'\\xff\\xe4' $'\\xc3\\xa4' \"$PERL_UNICODE\"",
                 // the rest
+                "mkdir gone; cd gone; rmdir ../gone; \"$@\" echo 'there is no working directory any more'",
                 "umask 027; ulimit -n 200; cd /; \"$@\" sh -c 'umask; ulimit -n; pwd'",
                 "\"$@\" sh -c 'kill -TERM $$'; echo $?; \"$@\" sh -c 'exit 9'; echo $?; \"$@\" sh -c 'kill -QUIT $$'; echo $?",
                 "echo 'echo a script without its first line' > plain; chmod +x plain; \"$@\" ./plain",

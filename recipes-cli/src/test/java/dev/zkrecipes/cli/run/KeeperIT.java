@@ -14,7 +14,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 class KeeperIT {
     private static final String OBEDIENT = "trap 'echo told; exit 3' TERM; echo pid $$; while :; do sleep 0.1; done";
     private static final String DEAF = "trap '' TERM; echo pid $$; while :; do sleep 0.1; done";
+
+    private static final String TOLD_AND_DEAF = "trap 'echo told' TERM; echo pid $$; while :; do sleep 0.1; done";
 
     @TempDir
     private Path folder;
@@ -114,6 +118,21 @@ class KeeperIT {
     }
 
     @Test
+    void launcherThatStandsStillWhileItEndsTheCommand_isReplaced() throws IOException, InterruptedException {
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                RunningZkLock zklock = run(server, "run", "--grace", "2", "/keeper", "sh", "-c", TOLD_AND_DEAF)) {
+            long pid = zklock.number("pid");
+            server.deleteNode("/keeper/" + server.children("/keeper").get(0));
+            zklock.awaitOut("told");
+            zklock.signal("STOP");
+            await().atMost(RunningZkLock.LIMIT)
+                    .until(() -> RunSignalIT.state(pid).startsWith("Z"));
+            zklock.signal("CONT");
+            assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
+        }
+    }
+
+    @Test
     void killedLauncher_endsTheCommand_beforeTheLockIsFree() throws IOException, InterruptedException {
         try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
                 RunningZkLock zklock = run(server, "run", "--grace", "1", "/keeper", "sh", "-c", DEAF)) {
@@ -157,6 +176,37 @@ class KeeperIT {
                 zklock.signal("CONT");
                 assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
                 assertThat(zklock.err()).contains("/keeper was granted, and is given back after 4.000 s");
+                assertThat(zklock.out()).isEmpty();
+            }
+        }
+    }
+
+    /** The keeper's log tells what it knows: its words have to wait for the launcher. */
+    @Test
+    void grantThatIsLostBeforeTheLauncherTakesIt_startsNothing() throws IOException, InterruptedException {
+        Path log = Files.createFile(folder.resolve("log-of-the-keeper"));
+        String java = "-Dorg.slf4j.simpleLogger.log.dev.zkrecipes.locks=debug -Dorg.slf4j.simpleLogger.logFile=" + log;
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                TestClients clients = TestClients.of(server)) {
+            Lease lease = new InterProcessMutex(clients.open(), "/keeper").acquire();
+            List<Long> holder = server.sessions();
+            Map<String, String> environment =
+                    Map.of("ZKLOCK_CONNECT", server.connectString(), "ZKLOCK_JAVA_OPTIONS", java);
+            try (RunningZkLock zklock = RunningZkLock.start(folder, environment, "run", "/keeper", "echo", "ran")) {
+                await().atMost(RunningZkLock.LIMIT)
+                        .until(() -> server.children("/keeper").size() == 2);
+                zklock.signal("STOP");
+                lease.close();
+                await().atMost(RunningZkLock.LIMIT)
+                        .until(() -> Files.readString(log).contains("Granted the lock /keeper"));
+                List<Long> waiter = new ArrayList<>(server.sessions());
+                waiter.removeAll(holder);
+                assertThat(server.expireSession(waiter.get(0))).isTrue();
+                await().atMost(RunningZkLock.LIMIT)
+                        .until(() -> Files.readString(log).contains("Lost the lock /keeper"));
+                zklock.signal("CONT");
+                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(70);
+                assertThat(zklock.err()).contains("/keeper was granted, and lost before anything was started");
                 assertThat(zklock.out()).isEmpty();
             }
         }

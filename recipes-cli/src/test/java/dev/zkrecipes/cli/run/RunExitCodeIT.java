@@ -19,10 +19,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code zklock run} ends with, each case by the real jar. The cases of loss are in {@link RunLossIT}. */
 @WithZooKeeper
@@ -167,6 +170,20 @@ class RunExitCodeIT {
                         .startsWith("zklock: no server of " + stopped.connectString() + " answered within 0.5 s");
                 assertThat(zklock.out()).isEmpty();
             }
+        }
+    }
+
+    /** As after ssh from a machine that has it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"C", "xx_XX.UTF-8"})
+    @Tag("H116")
+    void path_isReadAsUtf8_withoutALocaleOfThatName(String locale) throws IOException, InterruptedException {
+        Map<String, String> environment =
+                Map.of("ZKLOCK_CONNECT", server.connectString(), "LC_ALL", locale, "PERL_BADLANG", "0");
+        try (RunningZkLock zklock = RunningZkLock.startBy(
+                folder, environment, "\"$1\" run $'/l\\xc3\\xb6ck' sh -c 'echo \"$ZKLOCK_PATH\"'")) {
+            assertThat(zklock.awaitExit()).as(zklock.err()).isZero();
+            assertThat(zklock.out()).isEqualTo("/l\u00f6ck\n");
         }
     }
 

@@ -121,6 +121,7 @@ class RunTerminalIT {
                 "\"$@\" sh -c 'echo KEYS; read -r x; echo \"got $x\" >&2' ! cat           | words",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo went on                  | interrupt",
                 "\"$@\" sh -c 'echo KEYS; exec sleep 1000'; echo \"code $?\"             | quit",
+                "set -m; exec 3<&0; ( { \"$@\" cat <&3 2>&-; echo >file; } & ); until [ -s file ]; do sleep 1; done; echo KEYS | none",
             })
     @Tag("H116")
     void terminal_isTheCommands_asUnderFlock(String script, String keys) throws IOException, InterruptedException {
@@ -189,6 +190,24 @@ class RunTerminalIT {
             terminal.type("\003");
             assertThat(terminal.awaitExit()).as(terminal.screen()).isEqualTo(130);
             assertThat(server.children("/terminal")).isEmpty();
+        }
+    }
+
+    /** The command is a shell that has given the terminal to the job which it runs. */
+    @Test
+    void loss_bringsTheTerminalBackToTheScript() throws IOException, InterruptedException {
+        String shell = zklock("run --grace 0.1 /terminal bash --norc --noprofile -i");
+        try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+                Terminal terminal = new Terminal(
+                        server.connectString(), shell + "; echo \"code $?\"; read -r x; echo \"got $x\"")) {
+            terminal.awaitScreen("bash-");
+            terminal.type("sh -c 'echo in the job; exec sleep 1000'\n");
+            terminal.awaitScreen("\r\nin the job\r\n");
+            server.deleteNode("/terminal/" + server.children("/terminal").get(0));
+            terminal.awaitScreen("code 76");
+            terminal.type("words\n");
+            terminal.awaitScreen("got words");
+            assertThat(terminal.awaitExit()).isZero();
         }
     }
 
