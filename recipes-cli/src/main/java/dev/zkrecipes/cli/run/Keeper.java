@@ -213,12 +213,14 @@ public final class Keeper {
         }
         if (settings.lock().mode() == LockChoice.Mode.SEMAPHORE) { // which has looked at the data of the path first
             try {
-                new InterProcessMutex(client, settings.lock().paths().get(0)).participants();
+                return new InterProcessMutex(client, settings.lock().paths().get(0))
+                        .participants().stream().findFirst().map(any -> LockChoice.Mode.MUTEX);
             } catch (LockException e) {
                 Matcher found = NODE_OF_ANOTHER.matcher(String.valueOf(e.getMessage()));
-                return found.find() ? Optional.of(LockChoice.Mode.of(found.group(1))) : Optional.empty();
+                return found.find() && !found.group(1).equals("lease.") // else the error is about its limit
+                        ? Optional.of(LockChoice.Mode.of(found.group(1)))
+                        : Optional.empty();
             }
-            return Optional.of(LockChoice.Mode.MUTEX);
         }
         return Optional.empty();
     }
@@ -276,8 +278,12 @@ public final class Keeper {
             }
             lease.onLost(
                     () -> react(settings.onLost(), "the lock " + settings.lock() + " is lost (" + reason(lease) + ")"));
-            lease.onRevocationRequested(request ->
-                    react(settings.onRevoke(), request.requester() + " asks for the lock " + settings.lock()));
+            lease.onRevocationRequested(request -> react(
+                    settings.onRevoke(),
+                    request.requester() + " asks for the lock " + settings.lock()
+                            + request.grace()
+                                    .map(grace -> ", and takes it away after " + Seconds.show(grace) + " s")
+                                    .orElse("")));
             await(() -> commandCode.isPresent() || gone, null);
             if (commandCode.isEmpty()) {
                 outliveTheLauncher();

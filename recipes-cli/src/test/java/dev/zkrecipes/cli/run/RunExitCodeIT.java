@@ -143,6 +143,26 @@ class RunExitCodeIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", "held"})
+    void semaphoreOfAnotherLimit_isToldWithItsLimit(String use) throws IOException, InterruptedException {
+        String path = "/exit/limit" + use;
+        try (TestClients clients = TestClients.of(server)) {
+            Lease permit = new InterProcessSemaphore(clients.open(), path, 3).acquire();
+            if (use.isEmpty()) {
+                permit.close();
+            }
+            try (RunningZkLock zklock = run("run", "--limit=4", path, "echo", "ran")) {
+                assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(65);
+                assertThat(zklock.err().lines())
+                        .singleElement()
+                        .asString()
+                        .startsWith("zklock: the semaphore " + path + " was made with 3 permits, and");
+                assertThat(zklock.out()).isEmpty();
+            }
+        }
+    }
+
     @Test
     void missingRights_endWithExitCode77() throws IOException, InterruptedException {
         Path people = Files.writeString(folder.resolve("people"), "digest:owner:secret\n");

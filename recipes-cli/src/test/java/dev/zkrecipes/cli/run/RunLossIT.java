@@ -250,7 +250,8 @@ class RunLossIT {
             assertThat(ask(clients.open(), Duration.ofSeconds(60)).await(RunningZkLock.LIMIT))
                     .hasValue(RevocationOutcome.GIVEN_BACK);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(3);
-            assertThat(zklock.err()).contains("asks for the lock /asked; the command is being ended");
+            assertThat(zklock.err())
+                    .contains("asks for the lock /asked, and takes it away after 60.000 s; the command is being ended");
         }
     }
 
@@ -261,7 +262,7 @@ class RunLossIT {
                 RunningZkLock zklock = run(server, "run", "/asked", "sh", "-c", OBEDIENT)) {
             zklock.number("pid");
             Revocation revocation = ask(clients.open(), Duration.ofSeconds(2));
-            zklock.awaitErr("asks for the lock /asked; the command continues");
+            zklock.awaitErr("asks for the lock /asked, and takes it away after 2.000 s; the command continues");
             assertThat(revocation.await(RunningZkLock.LIMIT)).hasValue(RevocationOutcome.BROKEN);
             assertThat(zklock.awaitExit()).as(zklock.err()).isEqualTo(76);
             assertThat(zklock.err()).contains("the lock /asked is lost (its node was deleted by somebody else)");
