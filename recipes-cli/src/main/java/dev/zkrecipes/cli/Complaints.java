@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.cli.text.PlainText;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +20,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
  * Reports errors in one line, with their exit codes. A class and not two lambdas, which no archive of classes can hold.
  */
 final class Complaints implements IParameterExceptionHandler, IExecutionExceptionHandler {
+    private static final int LONGEST_QUOTE = 200;
+
     @Override
     public int handleParseException(ParameterException error, String[] args) {
         CommandLine command = error.getCommandLine();
@@ -43,9 +46,11 @@ final class Complaints implements IParameterExceptionHandler, IExecutionExceptio
     }
 
     private static String message(ParameterException error, CommandLine command) {
-        return isUnknownCommand(error, command)
-                ? "there is no command '" + command.getUnmatchedArguments().get(0) + "'"
-                : ExitCodes.message(error);
+        if (!(error instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+            return ExitCodes.message(error);
+        }
+        String first = "'" + PlainText.of(unmatched.getUnmatched().get(0), LONGEST_QUOTE) + "'";
+        return isUnknownCommand(error, command) ? "there is no command " + first : first + " is one argument too many";
     }
 
     private static boolean isUnknownCommand(ParameterException error, CommandLine command) {

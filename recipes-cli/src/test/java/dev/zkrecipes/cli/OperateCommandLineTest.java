@@ -20,7 +20,7 @@ class OperateCommandLineTest {
             value = {
                 "ls                                       | Missing required parameter: 'PATH'",
                 "ls /a                                    | no server is named: give --connect",
-                "ls /a /b                                 | /b",
+                "ls /a /b                                 | '/b' is one argument too many",
                 "ls a --connect x                         | 'a' is not the path of a lock",
                 "ls /a/ --connect x                       | is not the path of a lock",
                 "ls /a --connect a,,b                     | malformed connect string",

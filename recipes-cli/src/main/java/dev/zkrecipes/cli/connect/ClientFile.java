@@ -6,6 +6,7 @@ package dev.zkrecipes.cli.connect;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +38,8 @@ final class ClientFile {
         Properties read = new Properties();
         try (Reader text = Files.newBufferedReader(file)) {
             read.load(text);
+        } catch (NoSuchFileException e) {
+            throw new IllegalArgumentException(file + " does not exist", e);
         } catch (IOException | IllegalArgumentException e) {
             throw new IllegalArgumentException(file + " cannot be read as a properties file: " + e, e);
         }

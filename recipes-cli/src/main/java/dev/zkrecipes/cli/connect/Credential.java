@@ -7,6 +7,7 @@ import dev.zkrecipes.core.ZooKeeperClientBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +43,8 @@ record Credential(String scheme, String id) {
         List<Credential> all;
         try {
             all = parseLines(Files.readAllLines(file), where);
+        } catch (NoSuchFileException e) {
+            throw new IllegalArgumentException(where + " does not exist", e);
         } catch (IOException e) {
             throw new IllegalArgumentException(where + " cannot be read as text: " + e, e);
         }

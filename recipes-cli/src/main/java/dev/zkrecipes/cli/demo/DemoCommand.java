@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
             ""
         },
         subcommands = DemoWorker.class,
+        synopsisSubcommandLabel = "",
         sortOptions = false,
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
