@@ -85,7 +85,7 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
     }
 
     private static Stream<String> below(String path, Folder folder, String root, boolean deep) {
-        boolean maybeCurators = path.equals(root) && folder.others.containsAll(List.of(LEASES, LOCKS));
+        boolean maybeCurators = path.equals(root) && folder.others.contains(LEASES);
         return folder.others.stream()
                 .filter(name -> deep || (maybeCurators && List.of(LEASES, LOCKS).contains(name)))
                 .map(name -> child(path, name));
@@ -161,18 +161,23 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
         return new Tree(root, deep, Instant.now(), List.copyOf(locks.values()), List.copyOf(notes));
     }
 
+    /** ZooKeeper removes the folder of the locks, a container, a minute after the last acquire; leases are held on. */
     private static Optional<PathView> curators(String path, Folder folder, Map<String, Folder> folders) {
         String leasesPath = child(path, LEASES);
         String locksPath = child(path, LOCKS);
         Folder leases = folders.get(leasesPath);
-        Folder locks = folders.get(locksPath);
+        Optional<Folder> locks = Optional.ofNullable(folders.get(locksPath));
         return leases == null
-                        || locks == null
                         || !leases.others.isEmpty()
-                        || !locks.others.isEmpty()
+                        || locks.filter(folderOfLocks -> !folderOfLocks.others.isEmpty())
+                                .isPresent()
                         || !folder.view(path).places().isEmpty()
                 ? Optional.empty()
-                : PathView.ofCuratorSemaphore(path, leases.view(leasesPath), locks.view(locksPath));
+                : PathView.ofCuratorSemaphore(
+                        path,
+                        leases.view(leasesPath),
+                        locks.map(folderOfLocks -> folderOfLocks.view(locksPath))
+                                .orElseGet(() -> PathView.of(locksPath, new byte[0], Map.of())));
     }
 
     /** Notes on what is unusual, or what the nodes do not show. */

@@ -258,6 +258,16 @@ class LsIT {
                 .isEqualTo(path + "/curator: Curator's semaphore, 1 holds, 0 wait");
     }
 
+    /** ZooKeeper removes that container a minute after the last acquire. */
+    @Test
+    void curatorsSemaphore_isHeldWithoutItsFolderOfLocks() {
+        server.createNode(path, NOTHING);
+        server.createNode(path + "/leases", NOTHING);
+        server.createNode(path + "/leases/" + "_c_01234567-89ab-cdef-0123-456789abcdef-lease-0000000000", NOTHING);
+        assertThat(ls(path).lines().get(0)).isEqualTo(path + ": Curator's semaphore, 1 holds, 0 wait");
+        assertThat(ls("-r", path).lines().get(2)).startsWith(path + "  Curator's semaphore ");
+    }
+
     @Test
     void pathWithoutRights_endsWith77_andIsNamedInATree() throws Exception {
         ACL own = new ACL(ZooDefs.Perms.ALL, new Id("digest", "u:x"));
