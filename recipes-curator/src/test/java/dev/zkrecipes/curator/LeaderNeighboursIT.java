@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
@@ -165,7 +166,7 @@ class LeaderNeighboursIT {
         try (LeaderSelector selector = new LeaderSelector(curator, path, new LeaderSelectorListenerAdapter() {
             @Override
             public void takeLeadership(CuratorFramework leading) throws Exception {
-                Thread.sleep(LONG.toMillis());
+                new CountDownLatch(1).await(); // interrupted at the end
             }
         })) {
             selector.start();
