@@ -53,6 +53,7 @@ final class LockCheck {
                 return;
             }
             out.accept(Finding.ok("chroot", chroot.isEmpty() ? "none" : chroot + " exists"));
+            step = "look at " + PlainText.of(path);
             String parent = existing(chroot + (path.equals("/") ? "" : path));
             String scratch = (parent.equals("/") ? "" : parent) + "/zklock-doctor-" + UUID.randomUUID();
             if (makeContainer(parent, scratch)) {

@@ -84,7 +84,8 @@ public final class LsCommand implements Callable<Integer> {
     @Option(
             names = "--watch",
             description =
-                    "Show the state again after each change, until Ctrl-C, and how long ago the lock was granted: on a terminal in place of the previous state and each second, otherwise after it.")
+                    "Show the state again after each change, until Ctrl-C, and how long ago the lock was granted: on a "
+                            + "terminal in place of the previous state and each second, otherwise after it.")
     private boolean watch;
 
     @Option(names = "--json", description = "Print JSON, one line for each state.")

@@ -30,6 +30,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,8 +134,13 @@ class DoctorIT {
         Soon.await().until(() -> zk.getState().isConnected());
         zk.create("/readable", NOTHING, new ArrayList<>(List.of(read)), CreateMode.PERSISTENT);
         zk.create("/creatable", NOTHING, new ArrayList<>(List.of(create)), CreateMode.PERSISTENT);
+        ACL others = new ACL(ZooDefs.Perms.ALL, new Id("ip", "192.0.2.1"));
+        zk.create("/closed", NOTHING, new ArrayList<>(List.of(others)), CreateMode.PERSISTENT);
         zk.close();
-        Ran ran = doctor("--connect", server.connectString(), "/readable/locks");
+        Ran ran = doctor("--connect", server.connectString(), "/closed/locks");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(failed(ran)).singleElement().asString().contains("could not look at /closed/locks: NOAUTH");
+        ran = doctor("--connect", server.connectString(), "/readable/locks");
         assertThat(ran.code()).isEqualTo(1);
         assertThat(failed(ran))
                 .singleElement()
