@@ -289,6 +289,7 @@ public final class LockData implements Held.Listener {
         tidy(forgotten.lock.group());
         HeldNodes.release(
                 forgotten.left.stream().filter(grant -> holdOn(grant) == null).toList());
+        forgetIfEmpty();
     }
 
     /**

@@ -13,6 +13,7 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.PrintedWhile;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.client.EngineClient;
 import dev.zkrecipes.core.internal.node.Held;
 import dev.zkrecipes.core.spi.LockGroups;
 import dev.zkrecipes.core.spi.LockInternals;
@@ -117,6 +118,22 @@ class ForgottenLeaseTest {
         assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
         assertThatThrownBy(lock::release).isInstanceOf(IllegalMonitorStateException.class);
         lock.acquire().close();
+    }
+
+    @Test
+    void recordOfAThread_goesWithItsLastLease_whenThatWasForgotten() throws Exception {
+        loseAndForget(lock::acquire);
+        assertThatThrownBy(lock::release).isInstanceOf(LockLostException.class);
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
+    }
+
+    @Test
+    void recordOfAThread_goesWithItsLastLease_whenThatCountsAsClosed() throws Exception {
+        loseAndForget(lock::acquire);
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockLostException.class);
+        operations.add("0123456789abcdef0123456789abcdef-lock-0000000000");
+        assertThat(lock.tryAcquire()).isEmpty();
+        assertThat(EngineClient.of(client).holds().ofThreads()).isEmpty();
     }
 
     /** As in {@code acquire(); try { inner(); } finally { release(); }}, where nobody has the lease. */
