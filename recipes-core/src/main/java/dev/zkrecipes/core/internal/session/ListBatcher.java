@@ -21,7 +21,9 @@ import org.apache.zookeeper.OpResult;
 /**
  * The lists of lock paths that attempts of one session ask for. A list that is asked for while the engine is busy with
  * other tasks is sent once, after them, and serves all requests for it: a list shows every create of the session that
- * was sent before it. So a thousand attempts that begin or are woken at once cost one list, sorted once.
+ * was sent before it. So a thousand attempts that begin or are woken at once cost one list, sorted once. Only so many
+ * are under way at a time, and what is asked for meanwhile is sent after the next answer: ten thousand lists of ten
+ * thousand names do not fit into a heap.
  *
  * <p>Several paths, or a path with its data, are read by one multi-read. If the answer to one of several paths is lost
  * with the connection, it may have been larger than a packet can be: from then on those paths are listed one by one.
@@ -30,13 +32,16 @@ public final class ListBatcher {
 
     /** A number of names that fits a packet ten times over. */
     private static final int SMALL = 1000;
+    /** Answers come one after the other, so more are under way only if they come slowly. */
+    static final int MOST_UNDER_WAY = 64;
 
     private final ZooKeeperOperations zk;
     private final EngineScheduler scheduler;
     private final BiConsumer<List<String>, Consumer<Answer<List<OpResult>>>> check;
     private final Map<ListQuery, Asked> asked = new LinkedHashMap<>();
     private final Map<ListQuery, Asked> askedBehindWrite = new LinkedHashMap<>();
-    private boolean isUnderWay; // the task that sends them
+    private int underWay; // lists that are sent and not answered, but for those behind a write
+    private boolean isSending; // the task is under way
     private final RecentlyUsed<ListQuery, Boolean> perhapsTooLarge = new RecentlyUsed<>();
     private final PersistentChildren persistent;
     private long answers; // to lists, so far
@@ -93,23 +98,36 @@ public final class ListBatcher {
     }
 
     private void ask(Map<ListQuery, Asked> kind, ListQuery query, Consumer<ChildrenSnapshot> reply) {
-        if (!isUnderWay) {
-            isUnderWay = true;
+        kind.computeIfAbsent(query, Asked::new).replies.add(reply);
+        sendSoon();
+    }
+
+    private void sendSoon() {
+        if (!isSending) {
+            isSending = true;
             scheduler.execute(this::send);
         }
-        kind.computeIfAbsent(query, Asked::new).replies.add(reply);
     }
 
     private void send() {
-        isUnderWay = false;
-        List<Asked> plain = List.copyOf(asked.values());
-        List<Asked> behindWrite = List.copyOf(askedBehindWrite.values());
-        asked.clear();
-        askedBehindWrite.clear();
-        for (Asked list : plain) {
-            send(list.query, list::tell);
+        isSending = false;
+        while (underWay < MOST_UNDER_WAY && !asked.isEmpty()) {
+            Asked next = asked.values().iterator().next();
+            asked.remove(next.query);
+            underWay++;
+            send(next.query, list -> answered(next, list));
         }
+        List<Asked> behindWrite = List.copyOf(askedBehindWrite.values());
+        askedBehindWrite.clear();
         behindWrite.forEach(this::sendBehindWrite);
+    }
+
+    private void answered(Asked sent, ChildrenSnapshot list) {
+        underWay--;
+        if (!asked.isEmpty()) {
+            sendSoon();
+        }
+        sent.tell(list);
     }
 
     private void sendBehindWrite(Asked asking) {

@@ -11,9 +11,12 @@ import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
 import dev.zkrecipes.core.internal.ManualScheduler;
 import dev.zkrecipes.core.internal.ScriptedOperations;
+import dev.zkrecipes.core.internal.ScriptedOperations.Request;
 import dev.zkrecipes.core.internal.TestDriver;
 import dev.zkrecipes.core.spi.LockInternals;
 import dev.zkrecipes.core.spi.port.Ports;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -57,5 +60,28 @@ class ListBatcherTest {
             scheduler.run();
             assertThat(lists).isEqualTo(i);
         }
+    }
+
+    /** As when ten thousand creates are answered one after the other, each before the list for the one before. */
+    @Test
+    @Tag("H73")
+    @Tag("H77")
+    void listsThatAreAnsweredSlowly_doNotPileUp() {
+        InterProcessLock lock = lock();
+        operations.delayAnswersOf(Request.LIST, Duration.ofMillis(10));
+        List<CompletableFuture<Lease>> wanted = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            wanted.add(lock.acquireAsync());
+            scheduler.run();
+        }
+        assertThat(lists).isEqualTo(ListBatcher.MOST_UNDER_WAY);
+        scheduler.advance(Duration.ofMillis(10));
+        scheduler.advance(Duration.ofMillis(10));
+        assertThat(lists).isBetween(ListBatcher.MOST_UNDER_WAY + 1, 2 * ListBatcher.MOST_UNDER_WAY);
+        for (CompletableFuture<Lease> next : wanted) {
+            next.join().closeAsync();
+            scheduler.advance(Duration.ofMillis(20));
+        }
+        assertThat(operations.nodes()).isEmpty();
     }
 }
