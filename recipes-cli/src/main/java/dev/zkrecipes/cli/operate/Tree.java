@@ -202,7 +202,12 @@ record Tree(String root, boolean deep, Instant seen, List<Lock> locks, List<Stri
                                 limit -> {
                                     if (limit.configured() != limit.current()) {
                                         notes.add("the limit was made as " + limit.configured() + " and resized to "
-                                                + limit.current() + ": earlier holders may be shown as waiting");
+                                                + limit.current());
+                                    }
+                                    if (view.places().stream().anyMatch(place -> place.state() == State.UNKNOWN)) {
+                                        notes.add(
+                                                "ZooKeeper does not show whether those marked ? hold, by the limit of "
+                                                        + limit.earlier() + " before, or wait");
                                     }
                                 },
                                 () -> notes.add("the data of the path are not the limit of a semaphore, so zklock"

@@ -165,6 +165,10 @@ class LsIT {
         assertThat(ls(path).lines())
                 .contains(path + ": semaphore of 7 permits, 2 hold 7, 1 waits for 1")
                 .anyMatch(line -> line.startsWith("note: the limit was made as 5 and resized to 7"));
+        semaphore.resize(4);
+        assertThat(ls(path).lines())
+                .contains(
+                        "note: ZooKeeper does not show whether those marked ? hold, by the limit of 7 before, or wait");
     }
 
     @Test

@@ -77,8 +77,10 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
      *
      * @param configured what its users name in their code
      * @param current what is in force
+     * @param earlier the greatest that was in force since it was last as great as {@code current}: what came by it may
+     *     hold, too
      */
-    public record Limit(int configured, int current) {}
+    public record Limit(int configured, int current, int earlier) {}
 
     /**
      * One node.
@@ -205,7 +207,9 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
             return Optional.empty();
         }
         Optional<Integer> current = number(lines, "current=");
-        return number(lines, "configured=").flatMap(made -> current.map(now -> new Limit(made, now)));
+        int earlier = number(lines, "earlier=").orElse(0);
+        return number(lines, "configured=")
+                .flatMap(made -> current.map(now -> new Limit(made, now, Math.max(now, earlier))));
     }
 
     private static Optional<Integer> number(List<String> lines, String name) {
@@ -227,12 +231,17 @@ public record PathView(String path, Recipe recipe, Optional<Limit> limit, List<P
                 permits += places.get(begin).permits();
             }
             boolean free = place.node().kind().equals(READ) ? !writer : begin == 0;
+            boolean wasFree = false;
             if (limit.isPresent()) {
                 int most = limit.get().current();
                 // What asks for more than the limit was let in before the limit was lowered.
                 free = permits + place.permits() <= most || place.permits() > most;
+                wasFree = permits + place.permits() <= limit.get().earlier();
             }
-            State byRule = free && place.node().hasOrdinaryNumber() ? State.HOLDS : State.WAITS;
+            State byRule = State.WAITS;
+            if (place.node().hasOrdinaryNumber() && (free || wasFree)) {
+                byRule = free ? State.HOLDS : State.UNKNOWN;
+            }
             State state = switch (recipe) {
                 case MUTEX, LATCH, READ_WRITE -> byRule;
                 case SEMAPHORE -> limit.isPresent() ? byRule : State.UNKNOWN;

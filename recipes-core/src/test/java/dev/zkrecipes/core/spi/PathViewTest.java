@@ -135,9 +135,22 @@ class PathViewTest {
     void permitsWithinTheLimit_areHeldInOrder(int current, String states) {
         PathView view = view(limit(3, current), "lease.1-0000000001", "lease.2-0000000002", "lease.1-0000000003");
         assertThat(view.recipe()).isEqualTo(Recipe.SEMAPHORE);
-        assertThat(view.limit()).contains(new Limit(3, current));
+        assertThat(view.limit()).contains(new Limit(3, current, current));
         assertThat(view.places()).extracting(Place::permits).containsExactly(1, 2, 1);
         assertThat(states(view)).isEqualTo(states); // what asks for more than the limit was let in by an earlier one
+    }
+
+    /** Whether they came before the resize, or after it, is not in the nodes. */
+    @Test
+    void permitsWithinAnEarlierLimitOnly_mayBeHeld() {
+        PathView view =
+                view(limit(3, 1) + "earlier=3\n", "lease.1-0000000001", "lease.2-0000000002", "lease.1-0000000003");
+        assertThat(view.limit()).contains(new Limit(3, 1, 3));
+        assertThat(states(view)).isEqualTo("HHW");
+        assertThat(states(view(limit(3, 1) + "earlier=3\n", "lease.1-0000000001", "lease.1-2147483647")))
+                .isEqualTo("WU"); // the newest of an exhausted counter comes first, and is granted nothing
+        assertThat(states(view(limit(3, 1) + "earlier=4\n", "lease.1-0000000001", "lease.1-0000000002")))
+                .isEqualTo("HU");
     }
 
     @Test
