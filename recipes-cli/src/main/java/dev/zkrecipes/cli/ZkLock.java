@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli;
 
 import dev.zkrecipes.cli.bench.BenchCommand;
+import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.cli.connect.Mistake;
 import dev.zkrecipes.cli.demo.DemoCommand;
 import dev.zkrecipes.cli.doctor.DoctorCommand;
@@ -12,12 +13,14 @@ import dev.zkrecipes.cli.operate.LsCommand;
 import dev.zkrecipes.cli.operate.RevokeCommand;
 import dev.zkrecipes.cli.run.HoldCommand;
 import dev.zkrecipes.cli.run.Keeper;
+import dev.zkrecipes.cli.run.LeadCommand;
 import dev.zkrecipes.cli.run.RunCommand;
 import dev.zkrecipes.cli.server.ServerCommand;
 import dev.zkrecipes.cli.start.QuickStart;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -33,6 +36,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class,
         subcommands = {
             RunCommand.class,
+            LeadCommand.class,
             HoldCommand.class,
             LsCommand.class,
             RevokeCommand.class,
@@ -52,7 +56,7 @@ import picocli.CommandLine.Spec;
             "65:the path cannot serve as this lock",
             "69:no server could be reached",
             "70:zklock itself failed",
-            "76:the lock was lost while the command of run ran",
+            "76:the lock was lost while the command ran",
             "77:no rights",
             "126, 127, 128+N:see zklock run --help"
         })
@@ -68,12 +72,13 @@ public final class ZkLock implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
-        if (args.length > 0 && (args[0].equals("run") || args[0].equals("hold"))) {
+        if (args.length > 0 && List.of("run", "lead", "hold").contains(args[0])) {
             QuickStart.prepare(args);
         }
         boolean runs = args.length > 0 && args[0].equals("run");
         int code = runs ? run(Arrays.copyOfRange(args, 1, args.length)) : execute(commandLine(), args);
-        System.exit(Keeper.end(code));
+        boolean isTold = code == ExitCodes.FAILED; // as something else than the launcher's JVM that does not start
+        System.exit(Keeper.end(isTold ? Integer.getInteger("zklock.failed", code) : code));
     }
 
     private static int run(String[] line) {
@@ -100,7 +105,9 @@ public final class ZkLock implements Runnable {
     static CommandLine commandLine() {
         CommandLine zklock = configured(new CommandLine(new ZkLock()));
         // What follows PATH belongs to the command that is run.
-        Objects.requireNonNull(zklock.getSubcommands().get("run")).setStopAtPositional(true);
+        for (String name : List.of("run", "lead")) {
+            Objects.requireNonNull(zklock.getSubcommands().get(name)).setStopAtPositional(true);
+        }
         return zklock;
     }
 

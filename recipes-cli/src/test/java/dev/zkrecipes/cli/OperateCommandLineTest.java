@@ -5,13 +5,16 @@ package dev.zkrecipes.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.zkrecipes.cli.connect.ExitCodes;
+import dev.zkrecipes.core.ClientClosedException;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
-/** What the command line of ls, revoke, break, server, bench and completion refuses, before anything is sent. */
+/** What the command line of lead, ls, revoke, break, server, bench and completion refuses, before anything is sent. */
 class OperateCommandLineTest {
     @ParameterizedTest
     @CsvSource(
@@ -26,8 +29,17 @@ class OperateCommandLineTest {
                 "ls /a --connect a,,b                     | malformed connect string",
                 "ls /a --connect x --watch=yes            | --watch",
                 "ls /a --connect x --json --grace 1       | --grace",
-                "ls /a --connect x --session-timeout soon | 'soon' is not a number of seconds",
+                "ls /a --connect x --session-timeout 9    | Unknown options: '--session-timeout'",
+                "break /a --connect x --acl open          | Unknown options: '--acl'",
+                "doctor --connect x --session-timeout a   | 'a' is not a number of seconds",
                 "ls /a --connect x --recursiv             | --recursiv",
+                "lead --connect x                         | the path of the lock is missing",
+                "lead --connect x /a                      | the command is missing: add what to run after PATH",
+                "lead --connect x -n /a b                 | Unknown option: '-n'",
+                "lead --connect x --limit 2 /a b          | Unknown option: '--limit'",
+                "lead --connect x --on-lost=ignore /a b   | Unknown option: '--on-lost=ignore'",
+                "lead --connect x --pause soon /a b       | 'soon' is not a number of seconds",
+                "lead --connect x --once --pause 1 /a b   | --pause is for the next term",
                 "revoke --connect x                       | Missing required parameter: 'PATH'",
                 "revoke /a                                | no server is named",
                 "revoke /a --connect x --grace soon       | 'soon' is not a number of seconds",
@@ -71,6 +83,29 @@ class OperateCommandLineTest {
         assertThat(ran.code()).as(ran.err()).isEqualTo(64);
         assertThat(ran.err()).startsWith("zklock: ").contains(complaint).contains("--help'");
         assertThat(ran.out()).isEmpty();
+    }
+
+    @Test
+    void folderThatCannotBeMade_isExplained() {
+        Ran ran = Ran.zklock("server", "--port", "0", "--data", "pom.xml/data");
+        assertThat(ran.code()).isEqualTo(1);
+        assertThat(ran.err())
+                .startsWith("zklock: --data pom.xml/data cannot be used: ")
+                .doesNotContain("Exception")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void helpOfHold_namesNoCommand() {
+        assertThat(Ran.zklock("hold", "--help").out())
+                .contains("end what runs under it")
+                .doesNotContain("the command");
+    }
+
+    /** The hook of the JVM has closed it. */
+    @Test
+    void clientThatIsClosedMeanwhile_isASignal() {
+        assertThat(ExitCodes.message(new ClientClosedException("closed"))).isEqualTo("ended by a signal");
     }
 
     static Stream<String> commands() {

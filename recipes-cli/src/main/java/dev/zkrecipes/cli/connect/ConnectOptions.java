@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.connect;
 
+import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
 import dev.zkrecipes.core.ZooKeeperClient;
@@ -16,15 +17,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IModelTransformer;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -114,6 +120,31 @@ public final class ConnectOptions {
             description = "Rights on the nodes that zklock creates: creator (only for these credentials), open, or "
                     + "SCHEME:ID:PERMS[,...] as in ZooKeeper's shell. Default: open.")
     private @Nullable String acl;
+
+    /** Takes options away from commands that only read and delete. */
+    public static final class OfExistingNodes implements IModelTransformer {
+        /** For picocli. */
+        public OfExistingNodes() {}
+
+        @Override
+        public CommandSpec transform(CommandSpec command) {
+            return without(command, "--acl", "--session-timeout");
+        }
+    }
+
+    /**
+     * Takes options away that a command has from a mixin, and has no use for.
+     *
+     * @param command the command
+     * @param options a name of each
+     * @return the command
+     */
+    public static CommandSpec without(CommandSpec command, String... options) {
+        for (String option : options) {
+            command.remove(command.findOption(option));
+        }
+        return command;
+    }
 
     /** Options that read the environment of this process. */
     public ConnectOptions() {
@@ -227,17 +258,49 @@ public final class ConnectOptions {
         ZooKeeperClient client = builder.build();
         boolean connected = false;
         try {
-            connected = client.awaitConnected(limit);
-            if (!connected) {
+            if (!client.awaitConnected(limit)) {
                 throw new LockConnectionException("no server of " + servers + " answered within "
                         + limit.toMillis() / 1e3 + " s: " + foundOut(client));
             }
+            requireAnAnswer(client, limit);
+            connected = true;
         } finally {
             if (!connected) {
                 closeAside(client);
             }
         }
         return client;
+    }
+
+    /** Of a server that gives a session and answers no request, nothing else would tell: a lock may be waited for for ever. */
+    private void requireAnAnswer(ZooKeeperClient client, Duration limit) throws InterruptedException {
+        ZooKeeper zk = client.zooKeeper().orElse(null);
+        if (zk == null) {
+            return; // the connection is lost again, and others tell of that
+        }
+        BlockingQueue<Integer> answers = new ArrayBlockingQueue<>(1);
+        zk.exists("/", false, (code, path, context, stat) -> answers.add(code), null);
+        long millis = Math.min(limit.toMillis(), zk.getSessionTimeout() / 3);
+        Integer answer = answers.poll(millis, TimeUnit.MILLISECONDS);
+        if (answer == null) {
+            throw new LockConnectionException(
+                    "a server of " + servers + " gave a session and answered nothing for " + millis / 1e3
+                            + " s: it is stuck, or cut off from its ensemble; see its log, or name another server");
+        }
+        if (answer == KeeperException.Code.AUTHFAILED.intValue()) {
+            throw refused();
+        }
+    }
+
+    /**
+     * The error if ZooKeeper does not accept the credentials.
+     *
+     * @return the error to throw
+     */
+    public static LockAccessException refused() {
+        return new LockAccessException("ZooKeeper refused the credentials, or requires some that were not given"
+                + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the"
+                + " servers): check --auth-file, --auth, and the SASL settings in --config");
     }
 
     /** What the client has found out about its servers meanwhile, which it tells whoever asks for a lock. */
@@ -290,8 +353,12 @@ public final class ConnectOptions {
      */
     public ZooKeeper handle(String hosts, Watcher watcher) {
         try {
-            ZooKeeper zk = new ZooKeeper(
-                    hosts, (int) sessionTimeout().toMillis(), watcher, clientConfig.orElseGet(ZKClientConfig::new));
+            ZKClientConfig settings = clientConfig.orElseGet(ZKClientConfig::new);
+            if (settings.getProperty(ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT) == null) {
+                settings.setProperty(
+                        ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, String.valueOf(CONNECT_LIMIT.toMillis()));
+            }
+            ZooKeeper zk = new ZooKeeper(hosts, (int) sessionTimeout().toMillis(), watcher, settings);
             credentials.forEach(credential -> credential.addTo(zk));
             return zk;
         } catch (IOException e) {

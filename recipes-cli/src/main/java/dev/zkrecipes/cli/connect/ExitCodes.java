@@ -4,6 +4,7 @@
 package dev.zkrecipes.cli.connect;
 
 import dev.zkrecipes.cli.text.PlainText;
+import dev.zkrecipes.core.ClientClosedException;
 import dev.zkrecipes.core.LockAccessException;
 import dev.zkrecipes.core.LockConnectionException;
 import dev.zkrecipes.core.LockException;
@@ -85,6 +86,9 @@ public final class ExitCodes {
      * @return its message, or its class if it has no message or is a defect
      */
     public static String message(Throwable error) {
+        if (error instanceof ClientClosedException && error.getCause() == null) {
+            return "ended by a signal"; // nothing else closes the client of a command that still uses it
+        }
         String told = error.getMessage();
         boolean meantForUsers = error instanceof LockException || error instanceof ParameterException;
         String message = told != null && meantForUsers ? told : error.toString();

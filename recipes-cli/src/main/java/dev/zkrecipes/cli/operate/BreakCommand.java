@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
         },
         sortOptions = false,
         mixinStandardHelpOptions = true,
+        modelTransformer = ConnectOptions.OfExistingNodes.class,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the nodes are gone, or nobody held the lock",

@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
         },
         sortOptions = false,
         mixinStandardHelpOptions = true,
+        modelTransformer = ConnectOptions.OfExistingNodes.class,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:done, even if nobody holds the lock or the path does not exist",

@@ -191,9 +191,7 @@ final class Reads implements Watcher {
         }
         room.acquire(WINDOW);
         if (broken.containsValue(Code.AUTHFAILED)) {
-            throw new LockAccessException("ZooKeeper refused the credentials, or requires some that were not given"
-                    + " (sessionRequireClientSASLAuth, or enforce.auth.enabled with enforce.auth.schemes, on the"
-                    + " servers): check --auth-file, --auth, and the SASL settings in --config");
+            throw ConnectOptions.refused();
         }
         for (Map.Entry<String, Code> each : broken.entrySet()) {
             throw KeeperException.create(each.getValue(), each.getKey());

@@ -46,6 +46,7 @@ import picocli.CommandLine.Spec;
         },
         sortOptions = false,
         mixinStandardHelpOptions = true,
+        modelTransformer = ConnectOptions.OfExistingNodes.class,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:asked; with --wait or --grace: no asked holder still holds the lock",

@@ -68,13 +68,24 @@ final class TextPage {
         }
         int unknown = lock.in(State.UNKNOWN).size();
         return recipe
-                + counted(lock, State.HOLDS, " hold", " ")
-                + counted(lock, State.WAITS, " wait", " for ")
+                + counted(lock, State.HOLDS, " ")
+                + counted(lock, State.WAITS, " for ")
                 + (unknown > 0 ? ", " + unknown + " of unknown state" : "");
     }
 
-    private static String counted(Lock lock, State state, String verb, String before) {
+    /** What several nodes in a state do. */
+    private static String verb(PathView view, State state) {
+        boolean isElection = view.recipe() == Recipe.LATCH;
+        return switch (state) {
+            case HOLDS -> isElection ? "lead" : "hold";
+            case WAITS -> isElection ? "stand" : "wait";
+            case UNKNOWN -> "?";
+        };
+    }
+
+    private static String counted(Lock lock, State state, String before) {
         List<Place> places = lock.in(state);
+        String verb = " " + verb(lock.view(), state);
         long permits = places.stream().mapToLong(Place::permits).sum();
         boolean told = permits > 0 && lock.view().recipe() == Recipe.SEMAPHORE;
         return ", " + places.size() + verb + (places.size() == 1 ? "s" : "") + (told ? before + permits : "");
@@ -84,7 +95,7 @@ final class TextPage {
         return switch (view.recipe()) {
             case NONE -> "free";
             case MUTEX -> "mutex";
-            case LATCH -> "leader latch";
+            case LATCH -> "leader election";
             case READ_WRITE -> "read-write lock";
             case SEMAPHORE ->
                 view.limit()
@@ -103,7 +114,7 @@ final class TextPage {
             long session = place.stat().map(Stat::getEphemeralOwner).orElse(0L);
             rows.add(List.of(
                     String.valueOf(rows.size() - 1),
-                    place.state() == State.UNKNOWN ? "?" : place.state().name().toLowerCase(Locale.ROOT),
+                    verb(view, place.state()) + (place.state() == State.UNKNOWN ? "" : "s"),
                     wanted(place),
                     queuedSince(place).map(this::ago).orElse("-"),
                     grants.since(view, place).map(this::ago).orElse(""),

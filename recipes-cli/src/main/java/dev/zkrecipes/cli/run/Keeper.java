@@ -59,19 +59,20 @@ public final class Keeper {
     private static final int TERM = 15;
 
     private static final Pattern REASON = Pattern.compile("\\(node [^)]*\\): (.*?)(;|$)");
-    private static final Pattern NODE_OF_ANOTHER = Pattern.compile("-(lock-|__READ__|__WRIT__|lease\\.)");
+    private static final Pattern NODE_OF_ANOTHER = Pattern.compile("-(lock-|latch-|__READ__|__WRIT__|lease\\.)");
 
     private final Settings settings;
     private final ConnectOptions connection;
     private final PrintWriter err;
     private final PrintStream launcher = new PrintStream(System.out, true, UTF_8);
-    private final long begin = System.nanoTime();
+    private long begin = System.nanoTime();
     private String runs = "command";
     private boolean mayAsk;
     private boolean gone;
     private boolean refused;
     private boolean heard;
     private boolean ending;
+    private boolean again;
     private List<String> target = List.of();
     private OptionalInt commandCode = OptionalInt.empty();
     private @Nullable Lease kept;
@@ -158,7 +159,10 @@ public final class Keeper {
                 }
             }
             case "ending" -> heard = true;
-            case "over" -> commandCode = OptionalInt.of(Integer.parseInt(words.get(1)));
+            case "over" -> {
+                commandCode = OptionalInt.of(Integer.parseInt(words.get(1)));
+                again = words.size() > 2 && settings.pause().isPresent();
+            }
             case "ask" -> say(isKnownLost() ? "stop" : "alive");
             default -> throw new IllegalStateException(line);
         }
@@ -171,12 +175,34 @@ public final class Keeper {
             tell("waiting for " + settings.lock());
             InterProcessLock lock = settings.lock().on(client);
             Optional<Lease> lease = acquire(lock, client);
-            if (lease.isPresent()) {
-                return end(keep(lease.get(), client));
+            while (lease.isPresent()) {
+                long granted = System.nanoTime();
+                int code = keep(lease.get(), client);
+                if (!forget()) {
+                    return end(code);
+                }
+                await(() -> gone, settings.pause().orElseThrow().minusNanos(System.nanoTime() - granted));
+                lease = acquire(lock, client);
             }
             notAcquired(lock, client);
         }
         return settings.conflictCode();
+    }
+
+    /** Whether there is to be another term. Then this one is forgotten, by the launcher, too. */
+    private synchronized boolean forget() {
+        if (!again || gone) {
+            return false;
+        }
+        begin = System.nanoTime();
+        commandCode = OptionalInt.empty();
+        target = List.of();
+        kept = null;
+        heard = false;
+        ending = false;
+        again = false;
+        say("again");
+        return true;
     }
 
     private Optional<Lease> acquire(InterProcessLock lock, ZooKeeperClient client) throws InterruptedException {
@@ -276,9 +302,10 @@ public final class Keeper {
                         + ": was zklock stopped?");
                 return ExitCodes.INTERNAL;
             }
-            lease.onLost(
-                    () -> react(settings.onLost(), "the lock " + settings.lock() + " is lost (" + reason(lease) + ")"));
+            lease.onLost(() -> react(
+                    lease, settings.onLost(), "the lock " + settings.lock() + " is lost (" + reason(lease) + ")"));
             lease.onRevocationRequested(request -> react(
+                    lease,
                     settings.onRevoke(),
                     request.requester() + " asks for the lock " + settings.lock()
                             + request.grace()
@@ -340,19 +367,19 @@ public final class Keeper {
     }
 
     /** On the thread of whoever found the reason. The command begins to end before that is said. */
-    private void react(Reaction reaction, String why) {
+    private void react(Lease lease, Reaction reaction, String why) {
         boolean ends = reaction == Reaction.TERM;
+        BooleanSupplier over = () -> commandCode.isPresent() || gone || kept != lease;
         boolean first;
         synchronized (this) {
-            first = ends && !ending && commandCode.isEmpty();
-            ending |= ends;
-        }
-        if (first) {
-            say("stop");
+            first = ends && !ending && !over.getAsBoolean();
+            ending |= first;
+            if (first) {
+                say("stop");
+            }
         }
         warn(why + "; the " + runs + (ends ? " is being ended" : " continues"));
         try {
-            BooleanSupplier over = () -> commandCode.isPresent() || gone;
             if (first
                     && !(await(() -> heard || over.getAsBoolean(), HEARD)
                             && await(over, settings.grace().plus(HEARD)))) {

@@ -4,12 +4,18 @@
 package dev.zkrecipes.cli.run;
 
 import dev.zkrecipes.core.InterProcessLock;
+import dev.zkrecipes.core.LockOptions;
 import dev.zkrecipes.core.ZooKeeperClient;
+import dev.zkrecipes.core.spi.Decision;
+import dev.zkrecipes.core.spi.FifoDriver;
+import dev.zkrecipes.core.spi.LockInternals;
+import dev.zkrecipes.core.spi.LockNode;
 import dev.zkrecipes.multilock.InterProcessMultiLock;
 import dev.zkrecipes.mutex.InterProcessMutex;
 import dev.zkrecipes.rwlock.InterProcessReadWriteLock;
 import dev.zkrecipes.semaphore.InterProcessSemaphore;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Which lock is meant.
@@ -24,7 +30,8 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
         MUTEX("a mutex", "without -x, -s and --limit"),
         EXCLUSIVE("a read-write lock", "with -x or -s"),
         SHARED("a read-write lock", "with -x or -s"),
-        SEMAPHORE("a semaphore", "with --limit");
+        SEMAPHORE("a semaphore", "with --limit"),
+        LEADER("a leader election", "by zklock lead");
 
         final String noun;
         final String option;
@@ -40,6 +47,7 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
                 case "lock-" -> MUTEX;
                 case "__READ__" -> SHARED;
                 case "__WRIT__" -> EXCLUSIVE;
+                case "latch-" -> LEADER;
                 default -> SEMAPHORE;
             };
         }
@@ -61,7 +69,26 @@ record LockChoice(Mode mode, List<String> paths, int permits, int limit) {
             case SHARED -> new InterProcessReadWriteLock(client, path).readLock();
             case MUTEX -> new InterProcessMutex(client, path);
             case SEMAPHORE -> new InterProcessSemaphore(client, path, limit).permits(permits);
+            case LEADER -> new LockInternals(client, path, new LatchDriver(), LockOptions.defaults()).unowned();
         };
+    }
+
+    /** The queue in which {@code LeaderElection} stands, and Curator's {@code LeaderLatch}. */
+    private record LatchDriver() implements FifoDriver {
+        @Override
+        public String nodeName() {
+            return "latch-";
+        }
+
+        @Override
+        public Optional<LockNode> parse(String childName) {
+            return LockNode.parse(childName, nodeName());
+        }
+
+        @Override
+        public Decision decide(List<LockNode> predecessors, LockNode self) {
+            return Decision.grantedIfFirst(predecessors);
+        }
     }
 
     /** For messages. */

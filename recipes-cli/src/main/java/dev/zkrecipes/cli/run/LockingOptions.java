@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What {@code run} and {@code hold} are told alike: a mixin for picocli. */
+/** What {@code run}, {@code lead} and {@code hold} are told alike: a mixin for picocli. */
 final class LockingOptions {
     private static final int GREATEST_CODE = 255;
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
@@ -54,13 +54,14 @@ final class LockingOptions {
             names = "--on-lost",
             paramLabel = "term|ignore",
             description =
-                    "When the lock is lost: end the command (TERM, grace, KILL), or let it continue. Default: term.")
+                    "When the lock is lost: end what runs under it (TERM, grace, KILL), or let it continue. Default: term.")
     private @Nullable Reaction onLost;
 
     @Option(
             names = "--on-revoke",
             paramLabel = "term|ignore",
-            description = "When somebody asks for the lock: end the command, or let it continue. Default: ignore.")
+            description =
+                    "When somebody asks for the lock: end what runs under it, or let it continue. Default: ignore.")
     private @Nullable Reaction onRevoke;
 
     @Option(
@@ -141,7 +142,18 @@ final class LockingOptions {
                 lost,
                 revoke,
                 grace == null ? DEFAULT_GRACE : grace,
+                Optional.empty(),
                 verbose);
+    }
+
+    /** Leaves the command in what follows the options and the path. */
+    void requireCommand(List<String> rest, String before) {
+        if (!rest.isEmpty() && rest.get(0).equals("--")) {
+            rest.remove(0);
+        }
+        if (rest.isEmpty() || rest.get(0).isEmpty()) {
+            throw wrong("the command is missing: add what to run after " + before);
+        }
     }
 
     ConnectOptions connection() {

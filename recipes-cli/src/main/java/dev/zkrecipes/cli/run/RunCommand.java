@@ -127,13 +127,7 @@ public final class RunCommand implements Callable<Integer> {
     /** Checks the command line. Sends nothing. Leaves the command in {@code rest}. */
     Settings settings(List<String> rest) {
         Settings settings = options.settings(rest);
-        if (!rest.isEmpty() && rest.get(0).equals("--")) {
-            rest.remove(0);
-        }
-        if (rest.isEmpty() || rest.get(0).isEmpty()) {
-            throw options.wrong("the command is missing: add what to run after "
-                    + (settings.lock().paths().size() == 1 ? "PATH" : "--all"));
-        }
+        options.requireCommand(rest, settings.lock().paths().size() == 1 ? "PATH" : "--all");
         return settings;
     }
 }

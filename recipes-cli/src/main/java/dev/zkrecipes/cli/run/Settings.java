@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param onLost what happens to the command when the lock is lost
  * @param onRevoke what happens to it when somebody asks for the lock
  * @param grace the time between TERM and KILL
+ * @param pause the least time between two starts of the command; empty if it is started once
  * @param verbose whether to tell of the wait and the hold
  */
 record Settings(
@@ -24,4 +25,5 @@ record Settings(
         Reaction onLost,
         Reaction onRevoke,
         Duration grace,
+        Optional<Duration> pause,
         boolean verbose) {}

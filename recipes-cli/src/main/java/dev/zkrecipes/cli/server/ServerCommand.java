@@ -3,6 +3,7 @@
 
 package dev.zkrecipes.cli.server;
 
+import com.google.common.base.Throwables;
 import dev.zkrecipes.cli.connect.ExitCodes;
 import dev.zkrecipes.test.EmbeddedZooKeeper;
 import dev.zkrecipes.test.EmbeddedZooKeeperBuilder;
@@ -10,6 +11,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.BindException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -93,7 +96,7 @@ public final class ServerCommand implements Callable<Integer> {
         try {
             lock = FolderLock.take(folder);
         } catch (IOException e) {
-            return failed("the data folder cannot be used (" + e + "): give another --data");
+            return failed("--data " + folder + " cannot be used: " + reason(e) + "; give another one");
         }
         if (lock.isEmpty()) {
             return failed("another server has the data folder " + folder + ": stop it, or give another --data");
@@ -113,7 +116,9 @@ public final class ServerCommand implements Callable<Integer> {
             return failed(
                     isPortTaken(e)
                             ? "port " + port + " is in use: give another --port, or --port 0 for any that is free"
-                            : "the server does not start: " + e.getMessage());
+                            : "the server does not start"
+                                    + (data == null ? ": " : " with --data " + data + ": ")
+                                    + reason(Throwables.getRootCause(e)));
         }
         Runtime.getRuntime().addShutdownHook(new Thread(server::close, "server's end"));
         PrintWriter out = spec.commandLine().getOut();
@@ -141,6 +146,15 @@ public final class ServerCommand implements Callable<Integer> {
         } catch (InvalidPathException e) {
             throw wrong("--data: not the name of a folder: " + e.getMessage());
         }
+    }
+
+    /** In words, which are not in the message of every error. */
+    private static String reason(Throwable e) {
+        if (e instanceof FileSystemException file && file.getReason() == null) {
+            return e instanceof AccessDeniedException ? "no right to write there" : "no folder can be made there";
+        }
+        String told = e instanceof FileSystemException file ? file.getReason() : e.getMessage();
+        return told == null ? e.toString() : told;
     }
 
     private int failed(String message) {

@@ -154,9 +154,9 @@ class ListedCuratorIT {
             Soon.await().until(first::hasLeadership);
             second.start();
             awaitNodes(path, 2);
-            assertThat(ls().get(0)).isEqualTo(path + ": leader latch, 1 holds, 1 waits");
-            assertThat(ls().get(2)).contains("holds  leadership", "  alice  ");
-            assertThat(ls().get(3)).contains("waits  leadership", "  bob  ");
+            assertThat(ls().get(0)).isEqualTo(path + ": leader election, 1 leads, 1 stands");
+            assertThat(ls().get(2)).contains(" leads   leadership", "  alice  ");
+            assertThat(ls().get(3)).contains(" stands  leadership", "  bob  ");
             assertThat(Ran.zklock("revoke", "--connect", server.connectString(), path)
                             .err())
                     .contains("leader latches do not support them");

@@ -64,7 +64,7 @@ class TextPageTest {
     @ParameterizedTest
     @CsvSource({
         "lock-, lock, mutex",
-        "latch-, leadership, leader latch",
+        "latch-, leadership, leader election",
         "__READ__, read, read-write lock",
         "__WRIT__, write, read-write lock",
         "lease.1-, 1 permit, semaphore",
@@ -74,7 +74,7 @@ class TextPageTest {
     void whatANodeWants_isSaidInWords(String kind, String wanted, String recipe) {
         List<String> page = page(lock("/x", "", kind + "0000000001", "alice"));
         assertThat(page.get(0)).startsWith("/x: " + recipe + ", ");
-        assertThat(page.get(2)).containsPattern(" (holds|\\?) +" + Pattern.quote(wanted) + " +5s ago");
+        assertThat(page.get(2)).containsPattern(" (holds|leads|\\?) +" + Pattern.quote(wanted) + " +5s ago");
     }
 
     /** ZooKeeper tells only when a node was made. */

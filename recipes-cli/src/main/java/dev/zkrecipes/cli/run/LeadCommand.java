@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the zkrecipes authors
+
+package dev.zkrecipes.cli.run;
+
+import dev.zkrecipes.cli.connect.ConnectOptions;
+import dev.zkrecipes.cli.connect.Seconds;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IModelTransformer;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code zklock lead}: stands for a leadership while {@code bin/zklock} runs the command in each term. */
+@Command(
+        name = "lead",
+        header = "Runs a command while it leads.",
+        customSynopsis = "zklock lead [--once] [OPTIONS] PATH [--] COMMAND...",
+        description = {
+            "Of all that stand for PATH, one leads at a time, and only there the command runs. If the leadership is lost, the "
+                    + "command is ended: TERM, grace, KILL. If the command ends, the leadership is given back. Either way zklock "
+                    + "stands again, behind the others, and starts the command in its next term. TERM, INT and QUIT to zklock go to "
+                    + "the command, and zklock ends with it.",
+            "The environment is that of zklock run; $ZKLOCK_FENCE is the number of the term, which rises from leader to leader. "
+                    + "LeaderElection of zkrecipes and LeaderLatch of Curator stand in the same queue.",
+            ""
+        },
+        sortOptions = false,
+        modelTransformer = LeadCommand.Fewer.class,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  zklock lead /leaders/scheduler -- scheduler --port 80",
+            "  zklock lead --once /leaders/migrate migrate.sh",
+            "  zklock ls /leaders/scheduler                 who leads, and who stands"
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            " :that of the command, after a signal or with --once",
+            "64, 65, 69, 70, 77, 126, 127:as those of zklock run",
+            "76:zklock's JVM was killed; with --once also: the leadership was lost",
+            "128+N:signal N ended zklock while it did not lead"
+        })
+public final class LeadCommand implements Callable<Integer> {
+    private static final Duration PAUSE = Duration.ofSeconds(10);
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Mixin
+    private LockingOptions options = new LockingOptions();
+
+    @Option(names = "--once", description = "Lead for one term. Default: stand again after each.")
+    private boolean once;
+
+    @Option(
+            names = "--pause",
+            paramLabel = "SECONDS",
+            converter = Seconds.class,
+            description = "Stand again no sooner than this after the command was started. Default: 10.")
+    private @Nullable Duration pause;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    @SuppressWarnings("UnusedVariable") // the command line acts on it by itself
+    private boolean help;
+
+    @Parameters(arity = "0..*", paramLabel = "PATH COMMAND", hidden = true)
+    private List<String> words = new ArrayList<>();
+
+    /** For picocli. */
+    public LeadCommand() {}
+
+    @Override
+    public Integer call() {
+        List<String> command = new ArrayList<>(words);
+        Settings run = options.settings(command);
+        options.requireCommand(command, "PATH");
+        if (once && pause != null) {
+            throw options.wrong("--pause is for the next term, and with --once there is none: give one of them");
+        }
+        Settings settings = new Settings(
+                new LockChoice(LockChoice.Mode.LEADER, run.lock().paths(), 1, 1),
+                run.patience(),
+                run.conflictCode(),
+                run.onLost(),
+                run.onRevoke(),
+                run.grace(),
+                once ? Optional.empty() : Optional.of(pause == null ? PAUSE : pause),
+                run.verbose());
+        return new Keeper(
+                        settings,
+                        options.connection(),
+                        Objects.requireNonNull(spec).commandLine().getErr())
+                .run(options.builder(), command.size());
+    }
+
+    /** Leaves out which lock it is, the limits of the wait, and the choice of what becomes of the command. */
+    static final class Fewer implements IModelTransformer {
+        @Override
+        public CommandSpec transform(CommandSpec spec) {
+            return ConnectOptions.without(
+                    spec, "-x", "-s", "--limit", "--permits", "--all", "-n", "-w", "-E", "--on-lost", "--on-revoke");
+        }
+    }
+}
